@@ -1,0 +1,5 @@
+"""Crypsis: anonymise microdata by evolution."""
+
+from crypsis.version import __version__
+
+__all__ = ["__version__"]

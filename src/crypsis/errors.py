@@ -1,0 +1,47 @@
+"""What Crypsis says when it cannot go on: one sentence a custodian can act on.
+
+Every message tells what was found, where, what is allowed and what to do next. Messages never quote a
+value that only few records share: a log or a terminal is not a safe place for a rare person.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CrypsisError(Exception):
+    """A problem that is the input's or the request's, not a defect of the program. Exit code 2."""
+
+
+class TableError(CrypsisError):
+    """The data or a hierarchy cannot be used as it stands."""
+
+
+class PlanError(CrypsisError):
+    """A plan, a setting or a request is not one Crypsis can carry out."""
+
+
+class SearchError(CrypsisError):
+    """A search cannot start or cannot reach what was asked of it."""
+
+
+class EngineError(CrypsisError):
+    """The place where work should run is not there or went away."""
+
+
+class ReleaseRefused(CrypsisError):
+    """A file did not keep its guarantee, so it was not published. Exit code 1."""
+
+
+def suggestion(word: str, known: Iterable[str]) -> str:
+    """' (did you mean …?)' for a misspelt word, or nothing."""
+    near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def listing(names: Iterable[str], most: int = 12) -> str:
+    """A readable, bounded list: 'a, b, c and 9 more'."""
+    names = list(names)
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most} more"

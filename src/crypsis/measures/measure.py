@@ -1,0 +1,120 @@
+"""The contract of a measure, what a reading tells a person, and the registry of measures.
+
+A measure is bound to the original once (`against`), which computes all that never changes, and then
+asked many times. Losses and risks are 0–100 unless the unit says otherwise; SSE is raw.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal, Protocol
+
+import numpy as np
+from pydantic import Field
+
+from crypsis.registry import Registry, Settings
+from crypsis.table.table import Table
+
+Aim = Literal["loss", "risk", "privacy"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number with all a signatory needs to know about it."""
+
+    measure: str
+    value: float
+    unit: str
+    better: Literal["low", "high"]
+    aim: Aim
+    definition: str
+    scope: tuple[str, ...] = ()
+    """The columns it speaks of."""
+    missing: str = ""
+    """How missing values were treated."""
+    interval: tuple[float, float] | None = None
+    """95 % interval, where the number is an estimate."""
+    baseline: float | None = None
+    """What guessing without the masked file achieves, in the same unit."""
+    control: float | None = None
+    """What the same attack achieves on people who are not in the file, in the same unit."""
+    counts: Mapping[str, float] = field(default_factory=dict)
+    warning: str = ""
+    """Why the number should be read with care; empty when there is no reason."""
+
+
+class Gauge(Protocol):
+    """A measure bound to an original."""
+
+    def read(self, masked: Table) -> float:
+        """The quick number a search minimises."""
+
+    def explain(self, masked: Table) -> Reading:
+        """The same number with interval, baseline, counts and definition."""
+
+
+class Ledger(Protocol):
+    """Integer tallies of one masked file that follow changes of single cells.
+
+    The float is computed last, by the same function as `Gauge.read`, so that amended and full values
+    agree bit for bit.
+    """
+
+    def amend(self, row: int, attribute: int, code: int) -> None: ...
+
+    def read(self) -> float: ...
+
+
+class Measure(Settings):
+    """A frozen settings object that compares an original with its masked version, row by row."""
+
+    aim: ClassVar[Aim]
+    better: ClassVar[Literal["low", "high"]] = "low"
+    unit: ClassVar[str] = "%"
+    definition: ClassVar[str]
+    valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding", "perturbation"})
+    """Masking families after which the number means something."""
+
+    columns: tuple[str, ...] = Field(
+        default=(), description="columns to compare; empty means every quasi-identifier the measure can read"
+    )
+
+    @abstractmethod
+    def against(self, original: Table) -> Gauge:
+        """Bind to the original: everything that never changes is computed here."""
+
+    @abstractmethod
+    def obstacle(self, original: Table) -> str:
+        """Why this measure cannot read the table, in a sentence; empty if it can."""
+
+
+measures: Registry[Measure] = Registry("measure")
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Several measures bound to one original, read together."""
+
+    gauges: Mapping[str, Gauge]
+
+    @classmethod
+    def against(cls, original: Table, chosen: Mapping[str, Measure]) -> Panel:
+        return cls({name: measure.against(original) for name, measure in chosen.items()})
+
+    def read(self, masked: Table) -> dict[str, float]:
+        return {name: gauge.read(masked) for name, gauge in self.gauges.items()}
+
+    def explain(self, masked: Table) -> dict[str, Reading]:
+        return {name: gauge.explain(masked) for name, gauge in self.gauges.items()}
+
+
+def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:
+    """(mean loss + mean risk) / 2: a bad side can be bought back by the other."""
+    return float(np.mean(losses) + np.mean(risks)) / 2
+
+
+def max_score(losses: Sequence[float], risks: Sequence[float]) -> float:
+    """The worse of mean loss and mean risk: rewards balance."""
+    return float(max(np.mean(losses), np.mean(risks)))

@@ -1,0 +1,100 @@
+"""One registry per family of things a plan may name: masking methods, partitioners, measures, models, searches.
+
+The registered thing is a settings class: a frozen pydantic model whose fields are explained and bounded.
+The same fields make the plan, the command line's help, the studio's form, the reference page and the
+sentence that refuses a bad value. Outside packages register through entry points ``crypsis.<family>``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from importlib.metadata import entry_points
+from typing import Any, Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from crypsis.errors import PlanError, listing, suggestion
+
+
+class Settings(BaseModel):
+    """Base of every registered settings class: immutable, and a misspelt setting is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+S = TypeVar("S", bound=Settings)
+T = TypeVar("T", bound=Settings)
+
+
+class Registry(Generic[S]):
+    """Names → settings classes of one family, in order of registration."""
+
+    def __init__(self, family: str) -> None:
+        self.family = family
+        self._classes: dict[str, type[S]] = {}
+        self._outside_loaded = False
+
+    def add(self, name: str) -> Callable[[type[T]], type[T]]:
+        """Decorator: register a settings class under a name a person would type."""
+
+        def register(cls: type[T]) -> type[T]:
+            if name in self._classes:
+                raise ValueError(f"{self.family} {name!r} is registered twice")
+            self._classes[name] = cls  # type: ignore[assignment]
+            return cls
+
+        return register
+
+    def __iter__(self) -> Iterator[str]:
+        self._load_outside()
+        return iter(self._classes)
+
+    def __contains__(self, name: object) -> bool:
+        self._load_outside()
+        return name in self._classes
+
+    def __getitem__(self, name: str) -> type[S]:
+        self._load_outside()
+        try:
+            return self._classes[name]
+        except KeyError:
+            raise PlanError(
+                f"there is no {self.family} called {name!r}{suggestion(name, self._classes)}; "
+                f"known: {listing(sorted(self._classes), most=40)}"
+            ) from None
+
+    def build(self, name: str, **settings: Any) -> S:
+        """An instance of the named class, or a sentence that says which setting is wrong and why."""
+        cls = self[name]
+        try:
+            return cls(**settings)
+        except ValidationError as error:
+            raise PlanError(f"{self.family} {name!r}: {explain(error, cls)}") from None
+
+    def name_of(self, instance: S) -> str:
+        for name, cls in self._classes.items():
+            if type(instance) is cls:
+                return name
+        raise PlanError(f"{type(instance).__name__} is not a registered {self.family}")
+
+    def _load_outside(self) -> None:
+        if not self._outside_loaded:
+            self._outside_loaded = True
+            for entry in entry_points(group=f"crypsis.{self.family.replace(' ', '_')}"):
+                entry.load()
+
+
+def explain(error: ValidationError, cls: type[BaseModel]) -> str:
+    """All problems of one settings object in one line of plain words."""
+    known = list(cls.model_fields)
+    problems = []
+    for item in error.errors(include_url=False):
+        where = ".".join(str(part) for part in item["loc"]) or "settings"
+        if item["type"] == "extra_forbidden":
+            problems.append(f"unknown setting {where!r}{suggestion(where, known)}; known: {listing(known)}")
+        elif item["type"] == "missing":
+            problems.append(f"setting {where!r} is needed")
+        else:
+            found = "" if isinstance(item["input"], dict) else f" (found {item['input']!r})"
+            problems.append(f"{where}: {item['msg'][:1].lower()}{item['msg'][1:]}{found}")
+    return "; ".join(problems)

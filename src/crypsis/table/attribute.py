@@ -1,0 +1,54 @@
+"""What a column is: its kind decides the arithmetic, its role decides the protection."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any, Literal
+
+from crypsis.table.hierarchy import Hierarchy
+
+
+class Kind(StrEnum):
+    """How values of a column compare."""
+
+    NUMERIC = "numeric"
+    ORDINAL = "ordinal"
+    NOMINAL = "nominal"
+
+
+class Role(StrEnum):
+    """What a column could do to a person."""
+
+    IDENTIFIER = "identifier"
+    """Names her outright; never leaves the house."""
+    QUASI_IDENTIFIER = "quasi"
+    """An intruder may know it and look her up by it; this is what gets masked."""
+    CONFIDENTIAL = "confidential"
+    """What must not be learnt about her; published as it is, protected by the company it keeps."""
+    OTHER = "other"
+    """Neither; published untouched."""
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """Name, kind and role of a column; its ordered categories unless it is numeric.
+
+    `categories` are the labels of codes 0, 1, …; for an ordinal attribute their order is the order.
+    `dates` marks numbers that are days ("date") or seconds ("datetime") since 1970-01-01.
+    """
+
+    name: str
+    kind: Kind
+    role: Role = Role.OTHER
+    categories: tuple[str, ...] = ()
+    hierarchy: Hierarchy | None = field(default=None, repr=False)
+    dates: Literal["", "date", "datetime"] = ""
+
+    @property
+    def numeric(self) -> bool:
+        return self.kind is Kind.NUMERIC
+
+    def but(self, **changes: Any) -> Attribute:
+        """The same attribute with some fields changed."""
+        return replace(self, **changes)

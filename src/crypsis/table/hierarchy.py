@@ -1,0 +1,106 @@
+"""Generalisation hierarchies: which values become one at which level.
+
+Level 0 is the value itself; every level nests in the next. Codes are small integers so that lifting a
+million records to a level is one array look-up. For locally recoded columns, where records stand at
+different levels, a *node* numbers every (level, group) pair in one sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError, listing
+
+MISSING = -1
+"""Code of a missing value, at every level."""
+
+
+@dataclass(frozen=True, eq=False)
+class Hierarchy:
+    """groups[level][leaf code] → group code; labels[level][group code] → what a reader sees.
+
+    `values` holds the numbers of the leaves when the attribute is numeric (ascending), else it is empty.
+    """
+
+    groups: tuple[NDArray[np.int32], ...]
+    labels: tuple[tuple[str, ...], ...]
+    values: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        if not self.groups or len(self.groups) != len(self.labels):
+            raise TableError("a hierarchy needs at least level 0, and one list of labels per level")
+        leaves = len(self.labels[0])
+        if not np.array_equal(self.groups[0], np.arange(leaves)):
+            raise TableError("level 0 of a hierarchy must be the values themselves")
+        for level in range(1, len(self.groups)):
+            self._check_nesting(level, leaves)
+        frozen: list[NDArray[np.int32] | NDArray[np.float64]] = [*self.groups, self.values]
+        for array in frozen:
+            array.setflags(write=False)
+
+    def _check_nesting(self, level: int, leaves: int) -> None:
+        upper, lower = self.groups[level], self.groups[level - 1]
+        if len(upper) != leaves:
+            raise TableError(f"level {level} of a hierarchy names {len(upper)} values, level 0 names {leaves}")
+        first = np.full(len(self.labels[level - 1]), MISSING, dtype=np.int32)
+        first[lower[::-1]] = upper[::-1]
+        torn = np.unique(lower[first[lower] != upper])
+        if torn.size:
+            names = listing(repr(self.labels[level - 1][code]) for code in torn)
+            raise TableError(
+                f"levels {level - 1} and {level} do not nest: {names} at level {level - 1} would belong to "
+                f"more than one group at level {level}; give every group one parent"
+            )
+
+    @property
+    def height(self) -> int:
+        """The highest level."""
+        return len(self.groups) - 1
+
+    @property
+    def size(self) -> int:
+        """How many values (leaves) there are."""
+        return len(self.labels[0])
+
+    def lift(self, codes: NDArray[np.int32], level: int) -> NDArray[np.int32]:
+        """Leaf codes → group codes at a level; missing stays missing."""
+        padded = np.append(self.groups[level], np.int32(MISSING))
+        return padded[codes].astype(np.int32, copy=False)
+
+    def leaves(self, level: int) -> NDArray[np.int32]:
+        """How many leaves each group of a level holds."""
+        return np.bincount(self.groups[level], minlength=len(self.labels[level])).astype(np.int32)
+
+    # -- nodes: every (level, group) in one numbering, for columns recoded record by record --
+
+    @cached_property
+    def offsets(self) -> NDArray[np.int32]:
+        """Number of the first node of each level; one more entry holds the number of nodes."""
+        return np.cumsum([0, *(len(level) for level in self.labels)]).astype(np.int32)
+
+    @cached_property
+    def node_labels(self) -> tuple[str, ...]:
+        return tuple(label for level in self.labels for label in level)
+
+    @cached_property
+    def node_leaves(self) -> NDArray[np.int32]:
+        """How many leaves each node holds."""
+        return np.concatenate([self.leaves(level) for level in range(self.height + 1)])
+
+    @classmethod
+    def from_rows(cls, rows: Sequence[Sequence[str]], values: NDArray[np.float64] | None = None) -> Hierarchy:
+        """From one row per value: the value, its group at level 1, at level 2, … (the ARX convention)."""
+        height = len(rows[0])
+        groups: list[NDArray[np.int32]] = []
+        labels: list[tuple[str, ...]] = []
+        for level in range(height):
+            seen: dict[str, int] = {}
+            codes = [seen.setdefault(row[level], len(seen)) for row in rows]
+            groups.append(np.array(codes, dtype=np.int32))
+            labels.append(tuple(seen))
+        return cls(tuple(groups), tuple(labels), np.empty(0) if values is None else values)
