@@ -1,0 +1,39 @@
+"""Where the reference data lies: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+EIA_COLUMNS = (
+    "UTILITYID RESREVENUE RESSALES COMREVENUE COMSALES INDREVENUE INDSALES OTHREVENUE OTHRSALES TOTREVENUE TOTSALES"
+).split()
+
+
+def reference(name: str) -> Path:
+    """Path of a reference file, e.g. 'census.csv' or 'dgh/adult_age.csv'."""
+    named = os.environ.get("CRYPSIS_DATA")
+    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    path = folder / name
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"reference data {name!r} not found in {folder}; set CRYPSIS_DATA to the folder that holds it"
+        )
+    return path
+
+
+def numeric(name: str, columns: list[str] | None = None) -> NDArray[np.float64]:
+    """A purely numeric reference file, or some of its columns, as an array."""
+    with reference(name).open() as file:
+        header = file.readline().strip().split(",")
+        chosen = [header.index(column) for column in (columns or header)]
+        return np.loadtxt(file, delimiter=",", usecols=chosen)
+
+
+def standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """z-scores with the population deviation; constant columns become zero."""
+    spread = values.std(axis=0)
+    return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
