@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
 
+from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.hierarchy import Hierarchy
 
 
@@ -28,6 +29,36 @@ class Role(StrEnum):
     """What must not be learnt about her; published as it is, protected by the company it keeps."""
     OTHER = "other"
     """Neither; published untouched."""
+
+
+ROLE_WORDS = {
+    "identifier": Role.IDENTIFIER,
+    "quasi": Role.QUASI_IDENTIFIER,
+    "quasi-identifier": Role.QUASI_IDENTIFIER,
+    "confidential": Role.CONFIDENTIAL,
+    "sensitive": Role.CONFIDENTIAL,
+    "other": Role.OTHER,
+}
+
+
+def read_role(word: str, column: str) -> Role:
+    """The role a person named for a column, or a sentence with the roles there are."""
+    role = ROLE_WORDS.get(str(word).strip().lower().replace("_", "-"))
+    if role is None:
+        known = listing(map(str, Role))
+        raise TableError(f"column {column!r} has the unknown role {word!r}{suggestion(word, ROLE_WORDS)}; roles: {known}")
+    return role
+
+
+def read_kind(word: str, column: str) -> Kind:
+    """The kind a person named for a column, or a sentence with the kinds there are."""
+    try:
+        return Kind(str(word).strip().lower())
+    except ValueError:
+        kinds = [str(kind) for kind in Kind]
+        raise TableError(
+            f"column {column!r} has the unknown kind {word!r}{suggestion(word, kinds)}; kinds: {listing(kinds)}"
+        ) from None
 
 
 @dataclass(frozen=True)

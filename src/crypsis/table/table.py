@@ -30,6 +30,7 @@ class Table:
     kept    False for a suppressed record: it stays in place so that rows keep corresponding, is never
             written to a release, and counts as fully generalised in a loss
     origin  where the table came from (a frame), so that untouched columns go back exactly as they were
+    notes   what a reader of the data should know though it is no error, e.g. that a column has one value
     """
 
     attributes: tuple[Attribute, ...]
@@ -37,6 +38,7 @@ class Table:
     levels: tuple[int, ...] = ()
     kept: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     origin: Any = field(default=None, repr=False, compare=False)
+    notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
@@ -203,6 +205,21 @@ class Table:
 
     def with_roles(self, roles: Mapping[str, Role]) -> Table:
         return self.with_columns({}, attributes={n: self.attribute(n).but(role=Role(r)) for n, r in roles.items()})
+
+    def with_categories(self, name: str, categories: Iterable[str], kind: Kind | None = None) -> Table:
+        """A categorical column recoded to a given list of categories, which must hold every value in use."""
+        categories, attribute, codes = tuple(categories), self.attribute(name), self.column(name)
+        place = {label: code for code, label in enumerate(categories)}
+        labels = self.labels(name)
+        used = np.unique(codes[codes != MISSING])
+        lost = sum(labels[code] not in place for code in used)
+        if lost:
+            raise TableError(
+                f"column {name!r}: {lost} of its values are not in the given list of categories; list every value once"
+            )
+        translate = np.array([*(place.get(label, MISSING) for label in labels), MISSING], dtype=np.int32)
+        recoded = attribute.but(kind=kind or attribute.kind, categories=categories)
+        return self.with_columns({name: translate[codes]}, levels={name: 0}, attributes={name: recoded})
 
     def without(self, rows: NDArray[np.bool_]) -> Table:
         """The same table with more records suppressed (True: suppress)."""

@@ -1,0 +1,223 @@
+"""From cells to numbers and codes: what a column of a frame or file is inside a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError, listing
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import MISSING
+
+EXACT = 2**53
+"""Above this, neighbouring whole numbers are no longer distinct as float64."""
+
+NAMEABLE = 5
+"""A value may be named in a message when at least this many records hold it."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where rows come from, so that a refusal can point at the cell."""
+
+    name: str = ""
+    line_of: Callable[[int], int] | None = None
+
+    def at(self, row: int, column: str) -> str:
+        """'survey.csv, line 17, column 'age'' for a file, 'row 16, column 'age'' for a frame (rows from 1)."""
+        if self.line_of is None:
+            start = f"{self.name}, " if self.name else ""
+            return f"{start}row {row + 1}, column {column!r}"
+        return f"{self.name}, line {self.line_of(row)}, column {column!r}"
+
+    def of(self, column: str) -> str:
+        return f"{self.name}, column {column!r}" if self.name else f"column {column!r}"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A column whose frame already declares its categories: labels in their order, and the codes."""
+
+    labels: tuple[str, ...]
+    ordered: bool
+    codes: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What the caller said about a column; None leaves the choice to the data."""
+
+    role: Role = Role.OTHER
+    kind: Kind | None = None
+    order: tuple[str, ...] | None = None
+
+
+def encode(
+    name: str, series: pl.Series, wish: Wish, source: Source, declared: Declared | None = None
+) -> tuple[Attribute, NDArray[Any]]:
+    """The attribute and the column (float64, or int32 codes) of one series."""
+    kind = wish.kind or _natural_kind(series, wish, declared)
+    if kind is Kind.NUMERIC:
+        dates = _dates(series.dtype)
+        return Attribute(name, kind, wish.role, dates=dates), _numbers(name, series, dates, source)
+    if declared is not None and wish.order is None:
+        return Attribute(name, kind, wish.role, declared.labels), declared.codes
+    texts = as_text(series)
+    labels = _labels(name, texts, series, wish, source)
+    return Attribute(name, kind, wish.role, labels), code(texts, labels)
+
+
+def _natural_kind(series: pl.Series, wish: Wish, declared: Declared | None) -> Kind:
+    if wish.order is not None:
+        return Kind.ORDINAL
+    if declared is not None:
+        return Kind.ORDINAL if declared.ordered else Kind.NOMINAL
+    if series.dtype.is_integer() and wish.role in (Role.IDENTIFIER, Role.OTHER) and _beyond_exact(series).any():
+        return Kind.NOMINAL
+    numeric = series.dtype.is_numeric() or _dates(series.dtype) != "" or series.dtype == pl.Null
+    return Kind.NUMERIC if numeric else Kind.NOMINAL
+
+
+def _dates(dtype: Any) -> Literal["", "date", "datetime"]:
+    if dtype == pl.Date:
+        return "date"
+    return "datetime" if dtype == pl.Datetime else ""
+
+
+def _beyond_exact(series: pl.Series) -> pl.Series:
+    return ((series > EXACT) | (series < -EXACT)).fill_null(False)
+
+
+# -- numbers --
+
+
+def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArray[np.float64]:
+    """float64 with NaN for missing: days or seconds since 1970 for dates, else the number itself."""
+    if dates == "date":
+        return series.cast(pl.Int32).cast(pl.Float64).fill_null(np.nan).to_numpy()
+    if dates == "datetime":
+        ticks = {"ms": 1e3, "us": 1e6, "ns": 1e9}[series.dtype.time_unit]  # type: ignore[attr-defined]
+        return series.to_physical().cast(pl.Float64).fill_null(np.nan).to_numpy() / ticks
+    if series.dtype.is_integer() and (beyond := _beyond_exact(series)).any():
+        raise TableError(
+            f"{source.at(_first(beyond), name)}: a whole number beyond 2^53 cannot be masked as a number without "
+            f"losing digits; declare the column nominal, or an identifier if it names people"
+        )
+    numbers = parse_numbers(name, series, source)
+    infinite = numbers.is_infinite().fill_null(False)
+    if infinite.any():
+        raise TableError(
+            f"{source.at(_first(infinite), name)}: an infinite value cannot be protected; "
+            f"only finite numbers and missing values are allowed, so correct it or leave it empty"
+        )
+    return numbers.fill_null(np.nan).to_numpy()
+
+
+def parse_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
+    """A series as Float64; text that is no number is refused, with its place but never its content."""
+    if not series.dtype.is_numeric() and series.dtype not in (pl.Null, pl.Boolean):
+        series = as_text(series).str.strip_chars()
+    numbers = series.cast(pl.Float64, strict=False)
+    lost = numbers.is_null() & series.is_not_null()
+    if lost.any():
+        raise TableError(not_a_number(name, series, lost, source))
+    return numbers
+
+
+def not_a_number(name: str, texts: pl.Series, lost: pl.Series, source: Source) -> str:
+    """The sentence for text in a numeric column; `lost` marks the cells that are no numbers."""
+    row, count = _first(lost), int(lost.sum())
+    comma = texts.filter(lost).str.contains(r"^-?\d+,\d+$").all()
+    others = f" (and {count - 1} more cells of the column)" if count > 1 else ""
+    remedy = (
+        "write decimal points instead of decimal commas"
+        if comma
+        else "correct it, list its text among the missing markers, or declare the column nominal"
+    )
+    return f"{source.at(row, name)}: the cell is not a number{others}; only numbers and missing values fit, so {remedy}"
+
+
+def _first(mask: pl.Series) -> int:
+    place = mask.arg_max()
+    return 0 if place is None else int(place)
+
+
+# -- categories --
+
+
+def as_text(series: pl.Series) -> pl.Series:
+    """What each value is called; whole numbers that travel as floats are called whole numbers."""
+    dtype = series.dtype
+    if dtype == pl.String:
+        return series
+    if dtype.is_float():
+        series = series.fill_nan(None)
+        whole = series.drop_nulls()
+        if len(whole) and (whole.is_finite() & (whole == whole.round(0)) & (whole.abs() <= EXACT)).all():
+            series = series.cast(pl.Int64)
+    if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
+        cells = [None if cell is None else repr(cell) for cell in series.to_list()]
+        return pl.Series(series.name, cells, dtype=pl.String)
+    if dtype == pl.Datetime:
+        return series.dt.to_string("iso:strict")
+    if dtype == pl.Duration:
+        return series.dt.to_string("iso")
+    return series.cast(pl.String)
+
+
+def code(texts: pl.Series, labels: Sequence[str]) -> NDArray[np.int32]:
+    """int32 codes of texts by their place among the labels; missing is −1."""
+    if not labels:
+        return np.full(len(texts), MISSING, dtype=np.int32)
+    placed = texts.cast(pl.Enum(list(labels))).to_physical()
+    return placed.cast(pl.Int32).fill_null(MISSING).to_numpy()
+
+
+def _labels(name: str, texts: pl.Series, series: pl.Series, wish: Wish, source: Source) -> tuple[str, ...]:
+    if wish.order is not None:
+        _refuse_strangers(name, texts, wish.order, source)
+        return wish.order
+    if series.dtype == pl.String or series.dtype in (pl.Categorical, pl.Enum):
+        found = texts.drop_nulls().unique().to_list()
+        return tuple(sorted(found, key=_by_number(found)))
+    return tuple(as_text(series.drop_nulls().unique().sort()).drop_nulls().unique(maintain_order=True).to_list())
+
+
+def _by_number(labels: list[str]) -> Callable[[str], Any] | None:
+    """Sort key: by number where every label is one ('2' before '10'), else by text."""
+    try:
+        numbers = {label: float(label) for label in labels}
+    except ValueError:
+        return None
+    return lambda label: (numbers[label], label)
+
+
+def _refuse_strangers(name: str, texts: pl.Series, order: tuple[str, ...], source: Source) -> None:
+    twice = sorted({label for label in order if order.count(label) > 1})
+    if twice:
+        raise TableError(f"column {name!r}: the order given names {listing(map(repr, twice))} twice")
+    strange = (~texts.is_in(list(order))).fill_null(False)
+    if strange.any():
+        raise TableError(
+            f"{source.at(_first(strange), name)}: the order given for the column lacks {name_values(texts.filter(strange))}; "
+            f"add what is missing to the order"
+        )
+
+
+def name_values(texts: pl.Series | Iterable[str]) -> str:
+    """Values in a message: named where at least five records hold them, otherwise only counted."""
+    counts = pl.Series("value", texts).value_counts(sort=True)
+    rows = sorted(counts.rows(), key=lambda row: (-row[1], row[0]))
+    named = [f"{value!r} ({count} records)" for value, count in rows if count >= NAMEABLE]
+    rare = [count for _, count in rows if count < NAMEABLE]
+    parts = [listing(named)] if named else []
+    if rare:
+        what = "value" if len(rare) == 1 else "values"
+        held = "record" if sum(rare) == 1 else "records"
+        parts.append(f"{len(rare)} rare {what} (in {sum(rare)} {held}, not shown)")
+    return " and ".join(parts)
