@@ -1,0 +1,113 @@
+"""Ways to weigh score rows against each other, and ways to choose among them. Small is good throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.kernels import dominance
+
+Floats = NDArray[np.float64]
+Worth = Callable[[Floats], Floats]
+"""float64[n, m] → float64[n]: a number per row that does not depend on the other rows."""
+Order = Callable[[Floats], Floats]
+"""float64[n, m] → float64[n]: a number per row that may depend on the whole pool."""
+
+
+@dataclass(frozen=True)
+class WeightedMean:
+    """The mean of a row's scores, with weights; equal weights if none are given."""
+
+    weights: tuple[float, ...] = ()
+
+    def __call__(self, scores: Floats) -> Floats:
+        weights = np.array(self.weights or (1.0,) * scores.shape[1])
+        return np.asarray(scores @ (weights / weights.sum()))
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest of a row's scores: rewards balance."""
+
+    def __call__(self, scores: Floats) -> Floats:
+        return np.asarray(scores.max(axis=1))
+
+
+@dataclass(frozen=True)
+class DominanceOrder:
+    """Rank by fronts and, within a front, loneliest first: the order of NSGA-II as one number per row."""
+
+    def __call__(self, scores: Floats) -> Floats:
+        front = dominance.fronts(np.ascontiguousarray(scores))
+        order = front.astype(np.float64)
+        for level in np.unique(front):
+            rows = np.flatnonzero(front == level)
+            order[rows] += 0.5 - 0.5 * crowding(scores[rows])
+        return order
+
+
+@dataclass(frozen=True)
+class BurdenOrder:
+    """Sum over a row's dominators of how many rows each dominates: the fitness of PBG-EA."""
+
+    def __call__(self, scores: Floats) -> Floats:
+        return dominance.burdens(np.ascontiguousarray(scores))
+
+
+def crowding(scores: Floats) -> Floats:
+    """How much room each row of one front has, from 0 (a clone between clones) to 1 (an end of the front)."""
+    n, m = scores.shape
+    room = np.zeros(n)
+    ends = np.zeros(n, dtype=np.bool_)
+    for j in range(m):
+        by = np.argsort(scores[:, j], kind="stable")
+        spread = scores[by[-1], j] - scores[by[0], j]
+        ends[by[[0, -1]]] = True
+        if spread > 0 and n > 2:
+            room[by[1:-1]] += (scores[by[2:], j] - scores[by[:-2], j]) / spread
+    return np.where(ends, 1.0, room / (2.0 * m))
+
+
+def truncation(order: Floats, size: int) -> NDArray[np.int64]:
+    """Positions of the `size` best; of equals the earlier one."""
+    return np.argsort(order, kind="stable")[:size].astype(np.int64)
+
+
+def tournament(order: Floats, rounds: int, rng: Generator, contestants: int = 2) -> NDArray[np.int64]:
+    """Winners of `rounds` tournaments among randomly drawn rows; of equals the first drawn."""
+    drawn = rng.integers(len(order), size=(rounds, contestants))
+    return np.asarray(drawn[np.arange(rounds), np.argmin(order[drawn], axis=1)], dtype=np.int64)
+
+
+def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
+    """Rows drawn with replacement, in proportion to their weight; uniformly if no weight is positive."""
+    sums = np.cumsum(np.maximum(weights, 0.0))
+    if not sums[-1] > 0:
+        return rng.integers(len(weights), size=draws)
+    spins = rng.random(draws) * sums[-1]
+    return np.asarray(np.minimum(np.searchsorted(sums, spins, side="right"), len(weights) - 1), dtype=np.int64)
+
+
+def turned(worth: Floats) -> Floats:
+    """Weights for a roulette from worths to be minimised: (largest + smallest) − worth."""
+    return np.asarray(worth.max() + worth.min() - worth)
+
+
+def leaders(order: Floats, count: int) -> NDArray[np.int64]:
+    """Positions of the `count` best (at least one)."""
+    return truncation(order, max(1, count))
+
+
+def first_of_each(keys: Sequence[bytes], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Those places whose key did not occur at an earlier place."""
+    seen: set[bytes] = set()
+    fresh = []
+    for place in places.tolist():
+        if keys[place] not in seen:
+            seen.add(keys[place])
+            fresh.append(place)
+    return np.array(fresh, dtype=np.int64)

@@ -1,0 +1,147 @@
+"""Everything a resumed run needs, and nothing else: arrays and plain data, never a pickle."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import SearchError
+from crypsis.evolution.frontier import Frontier
+from crypsis.evolution.operators import Tally
+from crypsis.evolution.space import Genome, Scores
+
+_FORMAT = 1
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """A population and all that was learnt on the way to it.
+
+    genomes, keys, scores  the population: arrays, canonical keys, float64[n, m]
+    born, origin, used     per member: generation of birth, operator that made it (−1: the start), whether it bred
+    best, best_scores      the best genome ever by the strategy's worth, and the evaluation that found it
+    evaluations, hits      candidates scored, and candidates whose score was already known
+    known                  scores by key, oldest first
+    rng                    states of the random streams
+    """
+
+    generation: int
+    genomes: tuple[Genome, ...]
+    keys: tuple[bytes, ...]
+    scores: NDArray[np.float64]
+    born: NDArray[np.int64]
+    origin: NDArray[np.int64]
+    used: NDArray[np.bool_]
+    frontier: Frontier
+    tally: Tally
+    best: Genome
+    best_scores: Scores
+    best_worth: float
+    best_found: int
+    evaluations: int
+    hits: int
+    muted: frozenset[str] = frozenset()
+    known: Mapping[bytes, Scores] = field(default_factory=dict)
+    rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def to_bytes(self) -> bytes:
+        """An npz archive; equal states give equal bytes."""
+        head = {
+            "format": _FORMAT,
+            "generation": self.generation,
+            "boxes": list(self.frontier.boxes),
+            "operators": list(self.tally.names),
+            "step": self.tally.step,
+            "best_found": self.best_found,
+            "evaluations": self.evaluations,
+            "hits": self.hits,
+            "muted": sorted(self.muted),
+            "rng": self.rng,
+        }
+        keys, lengths = _joined(self.keys)
+        known_keys, known_lengths = _joined(self.known)
+        buffer = io.BytesIO()
+        np.savez_compressed(
+            buffer,
+            allow_pickle=False,
+            head=np.frombuffer(json.dumps(head, sort_keys=True).encode(), dtype=np.uint8),
+            genomes=_stacked(self.genomes),
+            keys=keys,
+            key_lengths=lengths,
+            scores=self.scores,
+            born=self.born,
+            origin=self.origin,
+            used=self.used,
+            front=_stacked(self.frontier.genomes),
+            front_scores=self.frontier.scores,
+            counts=self.tally.counts,
+            last_useful=self.tally.last_useful,
+            best=self.best,
+            best_scores=np.array(self.best_scores, dtype=np.float64),
+            best_worth=np.array(self.best_worth),
+            known_keys=known_keys,
+            known_lengths=known_lengths,
+            known_scores=np.array(list(self.known.values()), dtype=np.float64),
+        )
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> State:
+        """The state that was written, or a sentence if these are not its bytes."""
+        try:
+            with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+                part = {name: archive[name] for name in archive.files}
+            head = json.loads(part["head"].tobytes())
+        except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise SearchError(
+                f"the checkpoint cannot be read ({type(error).__name__}: damaged or not a checkpoint); "
+                f"resume from an earlier one or start the run again"
+            ) from None
+        if head["format"] != _FORMAT:
+            raise SearchError(
+                f"the checkpoint has format {head['format']} and this version reads {_FORMAT}; "
+                f"resume with the version that wrote it or start the run again"
+            )
+        known = zip(_parted(part["known_keys"], part["known_lengths"]), part["known_scores"].tolist(), strict=True)
+        return cls(
+            generation=head["generation"],
+            genomes=tuple(part["genomes"]),
+            keys=tuple(_parted(part["keys"], part["key_lengths"])),
+            scores=part["scores"],
+            born=part["born"],
+            origin=part["origin"],
+            used=part["used"],
+            frontier=Frontier(tuple(part["front"]), part["front_scores"], tuple(head["boxes"])),
+            tally=Tally(tuple(head["operators"]), part["counts"], part["last_useful"], head["step"]),
+            best=part["best"],
+            best_scores=tuple(part["best_scores"].tolist()),
+            best_worth=float(part["best_worth"]),
+            best_found=head["best_found"],
+            evaluations=head["evaluations"],
+            hits=head["hits"],
+            muted=frozenset(head["muted"]),
+            known={key: tuple(scores) for key, scores in known},
+            rng=head["rng"],
+        )
+
+
+def _stacked(genomes: tuple[Genome, ...]) -> NDArray[Any]:
+    return np.stack(genomes) if genomes else np.empty(0)
+
+
+def _joined(keys: Iterable[bytes]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    parts = list(keys)
+    lengths = np.array([len(part) for part in parts], dtype=np.int64)
+    return np.frombuffer(b"".join(parts), dtype=np.uint8), lengths
+
+
+def _parted(joined: NDArray[np.uint8], lengths: NDArray[np.int64]) -> list[bytes]:
+    whole, ends = joined.tobytes(), np.cumsum(lengths).tolist()
+    return [whole[end - length : end] for end, length in zip(ends, lengths.tolist(), strict=True)]

@@ -1,0 +1,275 @@
+"""Four ways to breed and survive: Generational, Elitist, Crowding, Archived."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.evolution.operators import Muting, efficiency
+from crypsis.evolution.selection import (
+    BurdenOrder,
+    Order,
+    WeightedMean,
+    Worth,
+    first_of_each,
+    leaders,
+    roulette,
+    tournament,
+    truncation,
+    turned,
+)
+from crypsis.evolution.space import SELECTION, Child, Genome, Operator, Space, Streams
+from crypsis.evolution.state import State
+
+Floats = NDArray[np.float64]
+
+
+def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rng: Generator) -> list[Child]:
+    """The children of one application; the i-th child's own parent is the i-th."""
+    genomes = operator.apply([pool[parent] for parent in parents], rng)
+    own = [i % len(parents) for i in range(len(genomes))]
+    return [Child(genome, operator.name, (*parents[i:], *parents[:i])) for genome, i in zip(genomes, own, strict=True)]
+
+
+def succeed(
+    state: State, children: Sequence[Child], scores: Floats, survivors: NDArray[np.int64], worth: Worth
+) -> State:
+    """The state after selection, with births and deaths booked.
+
+    survivors  positions in the pool of the old population followed by the children
+    """
+    n, generation = len(state.genomes), state.generation + 1
+    places = {name: place for place, name in enumerate(state.tally.names)}
+    makers = np.array([places[child.operator] for child in children], dtype=np.int64)
+    used = state.used.copy()
+    for child in children:
+        used[[parent for parent in child.parents if parent < n]] = True
+    parents_worth = worth(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
+    reference = np.array([np.mean(parents_worth[list(child.parents)]) for child in children], dtype=np.float64)
+    change = efficiency(worth(scores), reference) if children else np.empty(0)
+    alive = np.zeros(n + len(children), dtype=np.bool_)
+    alive[survivors] = True
+    born = np.concatenate([state.born, np.full(len(children), generation, dtype=np.int64)])
+    origin = np.concatenate([state.origin, makers])
+    bred = np.concatenate([used, np.zeros(len(children), dtype=np.bool_)])
+    tally = state.tally.born(generation, makers, change, alive[n:])
+    tally = tally.died(generation, origin[~alive], born[~alive], bred[~alive])
+    genomes = [*state.genomes, *(child.genome for child in children)]
+    keys = [*state.keys, *(child.key for child in children)]
+    return replace(
+        state,
+        generation=generation,
+        genomes=tuple(genomes[i] for i in survivors),
+        keys=tuple(keys[i] for i in survivors),
+        scores=np.vstack([state.scores, scores.reshape(-1, state.scores.shape[1])])[survivors],
+        born=born[survivors],
+        origin=origin[survivors],
+        used=bred[survivors],
+        tally=tally,
+    )
+
+
+@dataclass(frozen=True)
+class Application:
+    """An operator, how often it is applied in a generation, and how many of the best may be its parents (0: all)."""
+
+    operator: Operator
+    times: int
+    elite: int = 0
+
+
+@dataclass(frozen=True)
+class Elitist:
+    """Every operator a fixed number of times on random parents; the best of parents and children survive.
+
+    order   how the pool is ranked; None: by worth
+    clones  whether several members may be the same solution
+    muting  the rule that switches useless operators off; None: never
+    """
+
+    size: int
+    applications: tuple[Application, ...]
+    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    order: Order | None = None
+    clones: bool = True
+    muting: Muting | None = None
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return tuple(application.operator.name for application in self.applications)
+
+    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+        children: list[Child] = []
+        ranked = truncation(self.worth(state.scores), len(state.genomes))
+        for application in self.applications:
+            operator = application.operator
+            if operator.name in state.muted:
+                continue
+            rng = streams[operator.name]
+            eligible = ranked[: application.elite or len(ranked)]
+            for _ in range(application.times):
+                alone = len(eligible) < operator.arity
+                parents = rng.choice(eligible, size=operator.arity, replace=alone).tolist()
+                children += breed(operator, parents, state.genomes, rng)
+        return children
+
+    def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        pool = np.vstack([state.scores, scores.reshape(-1, state.scores.shape[1])])
+        ranked = truncation((self.order or self.worth)(pool), len(pool))
+        if not self.clones:
+            ranked = first_of_each([*state.keys, *(child.key for child in children)], ranked)
+        after = succeed(state, children, scores, ranked[: self.size], self.worth)
+        if self.muting is None:
+            return after
+        return replace(after, muted=self.muting.muted(after.tally, after.generation, state.muted))
+
+
+@dataclass(frozen=True)
+class Crowding:
+    """A few children a generation; each competes with its own parent alone and takes its place if better.
+
+    mutation, crossover  applied `times` each; a mutation's parent is drawn by roulette on the turned worth, a
+                         crossover's first parent from the leaders, its second by the roulette
+    crossover_rate       probability that an application is a crossover
+    prefer               whether a child's scores beat its parent's; None: strictly smaller worth
+    disjoint             no two applications of a generation share a parent, so that all can be scored at once
+    """
+
+    mutation: Operator
+    crossover: Operator
+    crossover_rate: float = 0.5
+    times: int = 1
+    leaders: int = 10
+    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    weights: Callable[[Floats], Floats] = turned
+    prefer: Callable[[Floats, Floats], bool] | None = None
+    disjoint: bool = True
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (self.mutation.name, self.crossover.name)
+
+    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+        chance, worth = streams[SELECTION], self.worth(state.scores)
+        weights, best = self.weights(worth), leaders(worth, self.leaders)
+        taken: set[int] = set()
+        children: list[Child] = []
+        for _ in range(self.times):
+            crossing = chance.random() < self.crossover_rate and len(worth) > 1
+            if crossing:
+                first = int(best[chance.integers(len(best))])
+                parents = [first, self._other(first, weights, chance)]
+            else:
+                parents = roulette(weights, 1, chance).tolist()
+            if self.disjoint and taken.intersection(parents):
+                continue
+            taken.update(parents)
+            operator = self.crossover if crossing else self.mutation
+            children += breed(operator, parents, state.genomes, streams[operator.name])
+        return children
+
+    @staticmethod
+    def _other(first: int, weights: Floats, chance: Generator) -> int:
+        rest = weights.copy()
+        rest[first] = 0.0
+        second = int(roulette(rest, 1, chance)[0])
+        return second if second != first else (first + 1) % len(weights)
+
+    def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        n, prefer = len(state.genomes), self.prefer or self._better
+        seats, rows = np.arange(n, dtype=np.int64), state.scores.copy()
+        for i, child in enumerate(children):
+            seat = child.parents[0]
+            if prefer(scores[i], rows[seat]):
+                seats[seat], rows[seat] = n + i, scores[i]
+        return succeed(state, children, scores, seats, self.worth)
+
+    def _better(self, child: Floats, parent: Floats) -> bool:
+        pair = self.worth(np.stack([child, parent]))
+        return bool(pair[0] < pair[1])
+
+
+@dataclass(frozen=True)
+class Generational:
+    """A whole new population by roulette, crossover of pairs and mutation; the best so far never dies.
+
+    weights  worths → roulette weights
+    """
+
+    mutation: Operator
+    crossover: Operator
+    crossover_rate: float = 0.8
+    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    weights: Callable[[Floats], Floats] = turned
+    elite: bool = True
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (self.mutation.name, self.crossover.name)
+
+    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+        n, chance = len(state.genomes), streams[SELECTION]
+        chosen = roulette(self.weights(self.worth(state.scores)), n, chance)
+        return mated(self.crossover, self.mutation, self.crossover_rate, chosen, state.genomes, streams)
+
+    def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        n = len(state.genomes)
+        survivors = np.arange(n, n + len(children), dtype=np.int64)
+        if self.elite:
+            old, new = self.worth(state.scores), self.worth(scores)
+            if old.min() < new.min():
+                survivors[int(np.argmax(new))] = int(np.argmin(old))
+        return succeed(state, children, scores, survivors, self.worth)
+
+
+@dataclass(frozen=True)
+class Archived:
+    """Parents come by binary tournament from population and frontier together; the children replace the population."""
+
+    size: int
+    mutation: Operator
+    crossover: Operator
+    crossover_rate: float = 0.8
+    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    order: Order = BurdenOrder()  # noqa: RUF009 - frozen
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (self.mutation.name, self.crossover.name)
+
+    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+        pool = (*state.genomes, *state.frontier.genomes)
+        order = self.order(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
+        chosen = tournament(order, self.size, streams[SELECTION])
+        return mated(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
+
+    def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        n = len(state.genomes)
+        return succeed(state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.worth)
+
+
+def mated(
+    crossover: Operator,
+    mutation: Operator,
+    rate: float,
+    chosen: NDArray[np.int64],
+    pool: Sequence[Genome],
+    streams: Streams,
+) -> list[Child]:
+    """Chosen parents two by two: crossed with probability `rate`, else copied; every result mutated once."""
+    children: list[Child] = []
+    for at in range(0, len(chosen), 2):
+        pair = [int(parent) for parent in chosen[at : at + 2]]
+        crossing = len(pair) == 2 and streams[SELECTION].random() < rate
+        if crossing:
+            litter = breed(crossover, pair, pool, streams[crossover.name])[:2]
+        else:
+            litter = [Child(pool[parent], mutation.name, (parent,)) for parent in pair]
+        for child in litter:
+            (genome,) = mutation.apply([child.genome], streams[mutation.name])
+            children.append(replace(child, genome=genome))
+    return children

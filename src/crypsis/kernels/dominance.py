@@ -1,0 +1,115 @@
+"""Who dominates whom. Every score is minimised; a row dominates another if it is nowhere worse and somewhere better."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+Floats = NDArray[np.float64]
+
+
+def _dominates(first: Floats, second: Floats) -> bool:
+    """Whether `first` is nowhere worse and somewhere better than `second`."""
+    better = False
+    for j in range(len(first)):
+        if first[j] > second[j]:
+            return False
+        if first[j] < second[j]:
+            better = True
+    return better
+
+
+dominates = kernel(_dominates)
+
+
+def _equal(first: Floats, second: Floats) -> bool:
+    for j in range(len(first)):  # noqa: SIM110 - a generator does not compile
+        if first[j] != second[j]:
+            return False
+    return True
+
+
+equal = kernel(_equal)
+
+
+def _update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[NDArray[np.bool_], bool]:
+    """One step of the archive: which members stay, and whether the newcomer is let in.
+
+    scores, boxes  float64[n, m] of the members; score, box  float64[m] of the newcomer
+    →              bool[n] members that stay, True if the newcomer enters
+
+    Box dominance: between different boxes the boxes decide, inside one box the scores decide. Boxes equal
+    to the scores give plain dominance. The newcomer's own box is looked up after the members it dominates
+    have left, so that a better solution takes over its box; otherwise the first in a box stays.
+    """
+    n = scores.shape[0]
+    stay = np.ones(n, dtype=np.bool_)
+    enters = True
+    for i in range(n):
+        if equal(boxes[i], box):
+            if dominates(score, scores[i]):
+                stay[i] = False
+            else:
+                enters = False
+        elif dominates(box, boxes[i]):
+            stay[i] = False
+        elif dominates(boxes[i], box):
+            enters = False
+    return stay, enters
+
+
+update = kernel(_update)
+
+
+def _fronts(scores: Floats) -> NDArray[np.int32]:
+    """int32[n]: 0 for rows nobody dominates, 1 for rows only those dominate, and so on. O(n² m)."""
+    n = scores.shape[0]
+    dominators = np.zeros(n, dtype=np.int32)
+    for i in range(n):
+        for j in range(n):
+            if i != j and dominates(scores[j], scores[i]):
+                dominators[i] += 1
+    front = np.full(n, -1, dtype=np.int32)
+    level, placed = 0, 0
+    while placed < n:
+        before = placed
+        for i in range(n):
+            if front[i] == -1 and dominators[i] == 0:
+                front[i] = level
+                placed += 1
+        if placed == before:  # not-a-number rows dominate nobody and block nobody
+            break
+        for i in range(n):
+            if front[i] == level:
+                for j in range(n):
+                    if front[j] == -1 and dominates(scores[i], scores[j]):
+                        dominators[j] -= 1
+        level += 1
+    return front
+
+
+fronts = kernel(_fronts)
+
+
+def _burdens(scores: Floats) -> NDArray[np.float64]:
+    """float64[n]: for each row the sum, over the rows that dominate it, of how many rows those dominate.
+
+    Zero for a row nobody dominates: the fitness of PBG-EA, after SPEA2. O(n² m).
+    """
+    n = scores.shape[0]
+    counts = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            if i != j and dominates(scores[i], scores[j]):
+                counts[i] += 1.0
+    burden = np.zeros(n)
+    for i in range(n):
+        for j in range(n):
+            if i != j and dominates(scores[j], scores[i]):
+                burden[i] += counts[j]
+    return burden
+
+
+burdens = kernel(_burdens)
