@@ -1,0 +1,106 @@
+"""t-closeness (Li, Li and Venkatasubramanian 2007): no class looks different from the whole table."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.verdicts import columns_obstacle, confidential_of, judged, worst_over_columns
+from crypsis.table.attribute import Kind
+from crypsis.table.table import Table
+
+
+def equal_distance(classes: Classes, contents: Contents) -> Floats:
+    """Half the sum of |p - q| per class, p its shares and q the table's: every two values are equally far apart."""
+    share = contents.count / classes.sizes[contents.owner]
+    here = contents.overall[contents.value]
+    size = len(classes.sizes)
+    apart = np.bincount(contents.owner, weights=np.abs(share - here), minlength=size)
+    absent = 1.0 - np.bincount(contents.owner, weights=here, minlength=size)
+    distance: Floats = (apart + np.maximum(absent, 0.0)) / 2
+    return distance
+
+
+def ordered_distance(classes: Classes, contents: Contents) -> Floats:
+    """Σ_i |P_i - Q_i| / (m - 1) per class, P and Q cumulated shares over the m values in their order.
+
+    P is a staircase that changes only at values the class holds and Q never falls, so every stair is summed
+    in O(log m) from prefix sums: O(n log n) in all, however many values and classes there are.
+    """
+    m, size = contents.values, len(classes.sizes)
+    if m < 2:
+        return np.zeros(size)
+    whole = np.cumsum(contents.overall)
+    sums = np.concatenate([[0.0], np.cumsum(whole)])
+    counted = np.cumsum(contents.count)
+    starts = np.searchsorted(contents.owner, np.arange(size))
+    last = np.append(starts[1:], len(contents.owner)) - 1
+    earlier = counted[starts] - contents.count[starts]
+    height = (counted - earlier[contents.owner]) / classes.sizes[contents.owner]
+    left = contents.value
+    right = np.append(contents.value[1:], m)
+    right[last] = m
+    # Before its first value a class has cumulated nothing, so the gap is Q itself.
+    first = sums[contents.value[starts]]
+    cross = np.clip(np.searchsorted(whole, height), left, right)
+    below = height * (cross - left) - (sums[cross] - sums[left])
+    above = (sums[right] - sums[cross]) - height * (right - cross)
+    gaps = np.bincount(contents.owner, weights=below + above, minlength=size) + first
+    distance: Floats = np.maximum(gaps, 0.0) / (m - 1)
+    return distance
+
+
+@models.add("t-closeness")
+class TCloseness(PrivacyModel):
+    """The confidential values of every class are distributed nearly as in the whole table."""
+
+    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_in_generalisation: ClassVar[bool] = True
+
+    t: float = Field(default=0.2, gt=0.0, le=1.0, description="largest earth mover's distance allowed")
+    distance: Literal["by-kind", "equal", "ordered"] = Field(
+        default="by-kind",
+        description="every two values equally far apart, or by their order; by-kind orders all but nominal columns",
+    )
+    confidential: tuple[str, ...] = Field(
+        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
+    )
+
+    @property
+    def required(self) -> float:
+        return self.t
+
+    def levels(self, table: Table) -> Floats:
+        """The distance of each record's class from the table, under the worst confidential column."""
+
+        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+            ordered = self.distance == "ordered" or (
+                self.distance == "by-kind" and table.attribute(column).kind is not Kind.NOMINAL
+            )
+            return (ordered_distance if ordered else equal_distance)(classes, contents)
+
+        return worst_over_columns(self, table, self.confidential, level)
+
+    def judge(self, table: Table) -> Verdict:
+        return judged(
+            self,
+            table,
+            f"the distribution of each confidential column in every class lies within {self.t:g} of that in the table "
+            f"(earth mover's distance, {self.distance})",
+        )
+
+    def obstacle(self, table: Table) -> str:
+        found = columns_obstacle(self, table, self.confidential)
+        if found or self.distance != "ordered":
+            return found
+        for column in confidential_of(self.confidential, table):
+            if table.attribute(column).kind is Kind.NOMINAL:
+                return (
+                    f"t-closeness: column {column!r} is nominal and has no order; make it ordinal or use "
+                    f"distance = 'equal'"
+                )
+        return ""

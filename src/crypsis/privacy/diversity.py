@@ -1,0 +1,106 @@
+"""l-diversity (Machanavajjhala et al. 2006): no class gives a confidential value away."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.table import Table
+
+DEFAULT_C = 3.0
+
+
+def distinct_values(classes: Classes, contents: Contents) -> Floats:
+    """How many different confidential values each class holds."""
+    return np.bincount(contents.owner, minlength=len(classes.sizes)).astype(np.float64)
+
+
+def effective_values(classes: Classes, contents: Contents) -> Floats:
+    """exp of the entropy of each class: the number of equally frequent values it is worth."""
+    share = contents.count / classes.sizes[contents.owner]
+    entropy = np.bincount(contents.owner, weights=-share * np.log(share), minlength=len(classes.sizes))
+    return np.exp(entropy)
+
+
+def recursive_depth(classes: Classes, contents: Contents, c: float) -> Floats:
+    """The largest l for which r_1 < c (r_l + … + r_m) in each class, r the counts in falling order; 0 if none."""
+    size = len(classes.sizes)
+    order = np.lexsort((-contents.count, contents.owner))
+    count, owner = contents.count[order], contents.owner[order]
+    starts = np.searchsorted(owner, np.arange(size))
+    before = np.cumsum(count) - count
+    tail = classes.sizes[owner] - (before - before[starts][owner])
+    # Tails fall along a class, so the depth is how many of them are still large enough.
+    enough = count[starts][owner] < c * tail
+    return np.bincount(owner, weights=enough, minlength=size).astype(np.float64)
+
+
+@models.add("l-diversity")
+class LDiversity(PrivacyModel):
+    """Every class holds at least l well-represented confidential values."""
+
+    monotone_in_generalisation: ClassVar[bool] = True
+
+    l: float = Field(  # noqa: E741 (the name of the model)
+        default=2.0, gt=1.0, le=1_000_000.0, description="how many confidential values every class must be worth"
+    )
+    kind: Literal["distinct", "entropy", "recursive"] = Field(
+        default="distinct",
+        description="count different values, weigh them by entropy, or demand r1 < c (rl + … + rm) of their counts",
+    )
+    c: float | None = Field(
+        default=None, gt=0.0, le=1000.0, description="the c of recursive (c, l)-diversity, there 3 unless given"
+    )
+    confidential: tuple[str, ...] = Field(
+        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
+    )
+
+    @model_validator(mode="after")
+    def _agree(self) -> LDiversity:
+        if self.c is not None and self.kind != "recursive":
+            raise ValueError("c belongs to kind = 'recursive'; leave it out or choose that kind")
+        if self.kind != "entropy" and self.l != int(self.l):
+            raise ValueError(f"l must be a whole number unless kind = 'entropy' (found {self.l})")
+        return self
+
+    @property
+    def required(self) -> float:
+        return self.l
+
+    @property
+    def least_class_size(self) -> int:
+        return math.ceil(self.l - 1e-9)
+
+    def levels(self, table: Table) -> Floats:
+        """The diversity of each record's class, under the worst confidential column."""
+        return worst_over_columns(self, table, self.confidential, self._level)
+
+    def _level(self, classes: Classes, contents: Contents, column: str) -> Floats:
+        if self.kind == "distinct":
+            return distinct_values(classes, contents)
+        if self.kind == "entropy":
+            return effective_values(classes, contents)
+        return recursive_depth(classes, contents, DEFAULT_C if self.c is None else self.c)
+
+    def judge(self, table: Table) -> Verdict:
+        return judged(self, table, self._statement())
+
+    def _statement(self) -> str:
+        if self.kind == "distinct":
+            return f"every class holds at least {self.l:g} different values of each confidential column"
+        if self.kind == "entropy":
+            return f"the entropy of each confidential column in every class is at least log {self.l:g}"
+        c = DEFAULT_C if self.c is None else self.c
+        return (
+            f"in every class the commonest confidential value occurs less than {c:g} times as often as all but the "
+            f"{self.l - 1:g} commonest together"
+        )
+
+    def obstacle(self, table: Table) -> str:
+        return columns_obstacle(self, table, self.confidential)
