@@ -1,0 +1,421 @@
+"""Groups of at least k alike records: MDAV and its kin, and the SSE of any partition.
+
+Every kernel shifts the points by their column minima before it computes anything, so that a constant added
+to the data changes no group. The mean of the unassigned records is a compensated running sum, right to the
+last bit in practice: it does not depend on the order of the rows, and ties stay ties.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+from crypsis.kernels.paths import path_optimum, univariate_optimum
+
+__all__ = [
+    "EUCLIDEAN",
+    "GENERIC",
+    "GOMM",
+    "HYBRID",
+    "MANHATTAN",
+    "cbfs",
+    "finish_mdav",
+    "group_sizes",
+    "mdav",
+    "path_optimum",
+    "sse",
+    "univariate_optimum",
+    "v_mdav",
+]
+
+GENERIC, HYBRID, GOMM = 0, 1, 2
+EUCLIDEAN, MANHATTAN = 0, 1
+
+STRIP = 512
+"""Records per strip of a distance pass: one strip of sums stays in the fastest cache."""
+
+
+class Pool(NamedTuple):
+    """The unassigned records, compact in the first `count` positions.
+
+    coordinates  float64[p, n], one attribute per row so that a distance pass runs over neighbours in memory
+    rows         int64[n]: the table row at each position;  places  int64[n]: its inverse
+    distances    float64[n]: of each position from the last centre measured
+    totals       float64[2, p]: sum of the unassigned records, and the compensation of its rounding
+    centre       float64[p]: the point distances were last measured from
+    """
+
+    coordinates: NDArray[np.float64]
+    rows: NDArray[np.int64]
+    places: NDArray[np.int64]
+    distances: NDArray[np.float64]
+    totals: NDArray[np.float64]
+    centre: NDArray[np.float64]
+
+
+def _fill(points: NDArray[np.float64]) -> Pool:
+    """All rows of float64[n, p], unassigned, shifted by their column minima."""
+    n, p = points.shape
+    pool = Pool(np.empty((p, n)), np.arange(n), np.arange(n), np.zeros(n), np.zeros((2, p)), np.zeros(p))
+    for j in range(p):
+        least = np.inf
+        for i in range(n):
+            least = min(least, points[i, j])
+        for i in range(n):
+            pool.coordinates[j, i] = points[i, j] - least
+    for i in range(n):
+        add(pool, i, 1.0)
+    return pool
+
+
+def _add(pool: Pool, place: int, sign: float) -> None:
+    """Add (sign 1) or take away (−1) the record at a position from the totals, by Knuth's two-sum."""
+    for j in range(pool.totals.shape[1]):
+        value = sign * pool.coordinates[j, place]
+        old = pool.totals[0, j]
+        new = old + value
+        part = new - old
+        pool.totals[0, j] = new
+        pool.totals[1, j] += (old - (new - part)) + (value - part)
+
+
+def _look_from_mean(pool: Pool, count: int) -> None:
+    """Put the centre at the mean of the unassigned records."""
+    for j in range(pool.centre.shape[0]):
+        pool.centre[j] = (pool.totals[0, j] + pool.totals[1, j]) / count
+
+
+def _look_from_row(pool: Pool, row: int) -> None:
+    """Put the centre at an unassigned record."""
+    for j in range(pool.centre.shape[0]):
+        pool.centre[j] = pool.coordinates[j, pool.places[row]]
+
+
+def _measure(pool: Pool, count: int, metric: int) -> None:
+    """Squared Euclidean or Manhattan distance of every unassigned record from the centre."""
+    coordinates, distances = pool.coordinates, pool.distances
+    for start in range(0, count, STRIP):
+        stop = min(start + STRIP, count)
+        for i in range(start, stop):
+            distances[i] = 0.0
+        for j in range(coordinates.shape[0]):
+            at = pool.centre[j]
+            if metric == EUCLIDEAN:
+                for i in range(start, stop):
+                    gap = coordinates[j, i] - at
+                    distances[i] += gap * gap
+            else:
+                for i in range(start, stop):
+                    distances[i] += abs(coordinates[j, i] - at)
+
+
+def _outermost(pool: Pool, count: int) -> int:
+    """Row of the unassigned record farthest from the centre; ties go to the lower row."""
+    best, row = -1.0, -1
+    for i in range(count):
+        distance = pool.distances[i]
+        if distance >= best and (distance > best or pool.rows[i] < row):
+            best, row = distance, pool.rows[i]
+    return row
+
+
+def _gather(pool: Pool, count: int, seed: int, group: NDArray[np.int64], reach: NDArray[np.float64]) -> None:
+    """group ← seed and the nearest other unassigned rows as last measured, nearest first; reach ← their distances."""
+    size = group.shape[0]
+    group[0], reach[0] = seed, 0.0
+    held = 1
+    for i in range(count):
+        distance, row = pool.distances[i], pool.rows[i]
+        if row == seed:
+            continue
+        if held == size:
+            if size == 1 or distance > reach[size - 1] or (distance == reach[size - 1] and row > group[size - 1]):
+                continue
+            place = size - 1
+        else:
+            place = held
+            held += 1
+        while place > 1 and (distance < reach[place - 1] or (distance == reach[place - 1] and row < group[place - 1])):
+            reach[place], group[place] = reach[place - 1], group[place - 1]
+            place -= 1
+        reach[place], group[place] = distance, row
+
+
+def _assign(pool: Pool, count: int, row: int, label: int, labels: NDArray[np.int32]) -> int:
+    """Give a row its label and take it out of the pool; → the new count."""
+    place, last = pool.places[row], count - 1
+    add(pool, place, -1.0)
+    labels[row] = label
+    moved = pool.rows[last]
+    for j in range(pool.coordinates.shape[0]):
+        held = pool.coordinates[j, place]
+        pool.coordinates[j, place] = pool.coordinates[j, last]
+        pool.coordinates[j, last] = held
+    pool.rows[place], pool.places[moved] = moved, place
+    pool.rows[last], pool.places[row] = row, last
+    return last
+
+
+fill, add = kernel(_fill), kernel(_add)
+look_from_mean, look_from_row = kernel(_look_from_mean), kernel(_look_from_row)
+measure, outermost, gather, assign = kernel(_measure), kernel(_outermost), kernel(_gather), kernel(_assign)
+
+
+def _assign_rest(pool: Pool, count: int, label: int, labels: NDArray[np.int32]) -> None:
+    for i in range(count):
+        labels[pool.rows[i]] = label
+
+
+def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int, metric: int) -> None:
+    """Each row labelled −1 joins the group with the nearest centroid; ties go to the earlier group."""
+    n, p = points.shape
+    origin = points[0].copy()
+    centroids, sizes = np.zeros((groups, p)), np.zeros(groups)
+    for i in range(n):
+        if labels[i] >= 0:
+            sizes[labels[i]] += 1.0
+            for j in range(p):
+                centroids[labels[i], j] += points[i, j] - origin[j]
+    for i in range(n):
+        if labels[i] >= 0:
+            continue
+        best, chosen = np.inf, 0
+        for g in range(groups):
+            distance = 0.0
+            for j in range(p):
+                gap = points[i, j] - origin[j] - centroids[g, j] / sizes[g]
+                distance += gap * gap if metric == EUCLIDEAN else abs(gap)
+            if distance < best:
+                best, chosen = distance, g
+        labels[i] = -2 - chosen
+    for i in range(n):
+        if labels[i] < -1:
+            labels[i] = -2 - labels[i]
+
+
+assign_rest, join_nearest = kernel(_assign_rest), kernel(_join_nearest)
+
+
+def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int, ending: int, metric: int) -> None:
+    """Label the rows still at −1 (fewer than 3k of them) as the ending says; in place."""
+    rest = np.flatnonzero(labels == -1)
+    groups, count = labels.max() + 1, rest.shape[0]
+    if count == 0:
+        return
+    if ending == HYBRID and count < k and groups > 0:
+        join_nearest(points, labels, groups, metric)
+        return
+    if ending == GENERIC and count >= 2 * k:
+        pool, inner = fill(points[rest]), np.full(count, -1, dtype=np.int32)
+        group, reach = np.empty(k, dtype=np.int64), np.empty(k)
+        look_from_mean(pool, count)
+        measure(pool, count, metric)
+        seed = outermost(pool, count)
+        look_from_row(pool, seed)
+        measure(pool, count, metric)
+        gather(pool, count, seed, group, reach)
+        for member in group:
+            labels[rest[member]] = groups
+        groups += 1
+    for row in rest:
+        if labels[row] == -1:
+            labels[row] = groups
+
+
+finish_mdav = kernel(_finish_mdav)
+
+
+def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDArray[np.int32]:
+    """Group rows into clusters of k, two at a time, starting from the outermost.
+
+    points  float64[n, p], already scaled, n ≥ k;  ending  GENERIC, HYBRID or GOMM;  metric  EUCLIDEAN or MANHATTAN
+    →       int32[n]: labels 0, 1, … in order of construction, sizes in [k, 2k−1] (GOMM may leave one smaller)
+
+    Domingo-Ferrer and Torra (2005). Ties go to the lower row. O(n² p / k) time, O(n p) memory.
+    """
+    n = points.shape[0]
+    if k <= 1:
+        return np.arange(n).astype(np.int32)
+    labels = np.full(n, -1, dtype=np.int32)
+    pool, count, label = fill(points), n, 0
+    group, reach = np.empty(k, dtype=np.int64), np.empty(k)
+    while count >= (3 * k if ending == GENERIC else 2 * k):
+        look_from_mean(pool, count)
+        measure(pool, count, metric)
+        near = outermost(pool, count)
+        look_from_row(pool, near)
+        measure(pool, count, metric)
+        far = outermost(pool, count)
+        gather(pool, count, near, group, reach)
+        for row in group:
+            count = assign(pool, count, row, label, labels)
+        if labels[far] >= 0:  # only where distances tie: look again, still from the first record
+            measure(pool, count, metric)
+            far = outermost(pool, count)
+        look_from_row(pool, far)
+        measure(pool, count, metric)
+        gather(pool, count, far, group, reach)
+        for row in group:
+            count = assign(pool, count, row, label + 1, labels)
+        label += 2
+    finish_mdav(points, labels, k, ending, metric)
+    return labels
+
+
+mdav = kernel(_mdav)
+
+
+def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+    """Group rows into clusters of k, one at a time, around the record farthest from the mean of those left.
+
+    points float64[n, p], scaled, n ≥ k → int32[n]; sizes in [k, 2k−1]. Laszlo and Mukherjee (2005). O(n² p / k).
+    """
+    n = points.shape[0]
+    if k <= 1:
+        return np.arange(n).astype(np.int32)
+    labels = np.full(n, -1, dtype=np.int32)
+    pool, count, label = fill(points), n, 0
+    group, reach = np.empty(k, dtype=np.int64), np.empty(k)
+    while count >= 2 * k:
+        look_from_mean(pool, count)
+        measure(pool, count, EUCLIDEAN)
+        seed = outermost(pool, count)
+        look_from_row(pool, seed)
+        measure(pool, count, EUCLIDEAN)
+        gather(pool, count, seed, group, reach)
+        for row in group:
+            count = assign(pool, count, row, label, labels)
+        label += 1
+    assign_rest(pool, count, label, labels)
+    return labels
+
+
+cbfs = kernel(_cbfs)
+
+
+def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int32]:
+    """Group rows into clusters that grow beyond k where a near record is nearer to them than to its other neighbours.
+
+    points  float64[n, p], scaled, n ≥ k;  gamma ≥ 0: 0 never grows, 0.2 suits scattered data, 1.1 clustered
+    →       int32[n]: labels in order of construction, each used at least k times (left-overs may exceed 2k−1)
+
+    Solanas and Martínez-Ballesté (2006), on distances, not their squares. O(n² p / k) time, O(n p) memory.
+    """
+    n = points.shape[0]
+    if k <= 1:
+        return np.arange(n).astype(np.int32)
+    labels = np.full(n, -1, dtype=np.int32)
+    pool, count, label = fill(points), n, 0
+    look_from_mean(pool, count)
+    measure(pool, count, EUCLIDEAN)
+    outward = pool.distances.copy()
+    group, reach = np.empty(k, dtype=np.int64), np.empty(k)
+    members = np.empty((2 * k, points.shape[1]))
+    while count >= k:
+        best, seed = -1.0, -1
+        for i in range(count):
+            row = pool.rows[i]
+            if outward[row] >= best and (outward[row] > best or row < seed):
+                best, seed = outward[row], row
+        look_from_row(pool, seed)
+        measure(pool, count, EUCLIDEAN)
+        gather(pool, count, seed, group, reach)
+        for size in range(k):
+            for j in range(points.shape[1]):
+                members[size, j] = pool.coordinates[j, pool.places[group[size]]]
+            count = assign(pool, count, group[size], label, labels)
+        if gamma > 0.0:
+            count = grow(pool, count, members, label, labels, gamma)
+        label += 1
+    if count > 0:
+        join_nearest(points, labels, label, EUCLIDEAN)
+    return labels
+
+
+def _grow(
+    pool: Pool,
+    count: int,
+    members: NDArray[np.float64],
+    label: int,
+    labels: NDArray[np.int32],
+    gamma: float,
+) -> int:
+    """V-MDAV's extension of the group whose k members are the first rows of `members` (float64[2k, p]); → count."""
+    p, size = members.shape[1], members.shape[0] // 2
+    while size < members.shape[0] - 1 and count > 0:
+        pool.centre[:] = members[0]
+        measure(pool, count, EUCLIDEAN)
+        radius = 0.0
+        for member in range(1, size):
+            spread = 0.0
+            for j in range(p):
+                spread += (members[member, j] - members[0, j]) ** 2
+            radius = max(radius, spread)
+        nearest, row, bound = np.inf, -1, np.inf
+        for i in range(count):
+            # no member is nearer than the distance from the first less the group's radius
+            if pool.distances[i] > bound:
+                continue
+            for member in range(size):
+                distance = 0.0
+                for j in range(p):
+                    distance += (pool.coordinates[j, i] - members[member, j]) ** 2
+                if distance < nearest or (distance == nearest and pool.rows[i] < row):
+                    nearest, row = distance, pool.rows[i]
+            bound = (np.sqrt(nearest) + np.sqrt(radius)) ** 2 * (1.0 + 1e-9)
+        look_from_row(pool, row)
+        measure(pool, count, EUCLIDEAN)
+        other = np.inf
+        for i in range(count):
+            if pool.distances[i] < other and pool.rows[i] != row:
+                other = pool.distances[i]
+        if not np.sqrt(nearest) < gamma * np.sqrt(other):
+            break
+        members[size] = pool.centre
+        count = assign(pool, count, row, label, labels)
+        size += 1
+    return count
+
+
+grow = kernel(_grow)
+v_mdav = kernel(_v_mdav)
+
+
+def _group_sizes(labels: NDArray[np.int32]) -> NDArray[np.int64]:
+    """How many rows carry each label 0, 1, …, the largest."""
+    sizes = np.zeros(labels.max() + 1 if labels.shape[0] else 0, dtype=np.int64)
+    for label in labels:
+        sizes[label] += 1
+    return sizes
+
+
+group_sizes = kernel(_group_sizes)
+
+
+def _sse(points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+    """Sum of squared distances of the records from their group's mean; exact far from the origin too.
+
+    points float64[n, p], labels int32[n] of 0, 1, … → float. O(n p) time; each group is measured from its first record.
+    """
+    n, p = points.shape
+    sizes = group_sizes(labels)
+    first, means = np.full(sizes.shape[0], -1, dtype=np.int64), np.zeros((sizes.shape[0], p))
+    for i in range(n):
+        g = labels[i]
+        if first[g] < 0:
+            first[g] = i
+        for j in range(p):
+            means[g, j] += (points[i, j] - points[first[g], j]) / sizes[g]
+    total = 0.0
+    for i in range(n):
+        g = labels[i]
+        for j in range(p):
+            gap = points[i, j] - points[first[g], j] - means[g, j]
+            total += gap * gap
+    return total
+
+
+sse = kernel(_sse)
