@@ -1,4 +1,4 @@
-"""Groups of at least k alike records: MDAV and its kin, and the SSE of any partition.
+"""Groups of at least k alike records: MDAV, V-MDAV and CBFS.
 
 Every kernel shifts the points by their column minima before it computes anything, so that a constant added
 to the data changes no group. The mean of the unassigned records is a compensated running sum, right to the
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.paths import path_optimum, univariate_optimum
+from crypsis.kernels.squares import group_sizes, sse
 
 __all__ = [
     "EUCLIDEAN",
@@ -96,20 +97,19 @@ def _look_from_row(pool: Pool, row: int) -> None:
 
 def _measure(pool: Pool, count: int, metric: int) -> None:
     """Squared Euclidean or Manhattan distance of every unassigned record from the centre."""
-    coordinates, distances = pool.coordinates, pool.distances
     for start in range(0, count, STRIP):
         stop = min(start + STRIP, count)
-        for i in range(start, stop):
-            distances[i] = 0.0
-        for j in range(coordinates.shape[0]):
-            at = pool.centre[j]
+        sums = pool.distances[start:stop]
+        sums[:] = 0.0
+        for j in range(pool.coordinates.shape[0]):
+            line, at = pool.coordinates[j, start:stop], pool.centre[j]
             if metric == EUCLIDEAN:
-                for i in range(start, stop):
-                    gap = coordinates[j, i] - at
-                    distances[i] += gap * gap
+                for i in range(sums.shape[0]):
+                    gap = line[i] - at
+                    sums[i] += gap * gap
             else:
-                for i in range(start, stop):
-                    distances[i] += abs(coordinates[j, i] - at)
+                for i in range(sums.shape[0]):
+                    sums[i] += abs(line[i] - at)
 
 
 def _outermost(pool: Pool, count: int) -> int:
@@ -159,9 +159,16 @@ def _assign(pool: Pool, count: int, row: int, label: int, labels: NDArray[np.int
     return last
 
 
+def _assign_all(pool: Pool, count: int, group: NDArray[np.int64], label: int, labels: NDArray[np.int32]) -> int:
+    for member in range(group.shape[0]):
+        count = assign(pool, count, group[member], label, labels)
+    return count
+
+
 fill, add = kernel(_fill), kernel(_add)
 look_from_mean, look_from_row = kernel(_look_from_mean), kernel(_look_from_row)
 measure, outermost, gather, assign = kernel(_measure), kernel(_outermost), kernel(_gather), kernel(_assign)
+assign_all = kernel(_assign_all)
 
 
 def _assign_rest(pool: Pool, count: int, label: int, labels: NDArray[np.int32]) -> None:
@@ -209,7 +216,7 @@ def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int,
         join_nearest(points, labels, groups, metric)
         return
     if ending == GENERIC and count >= 2 * k:
-        pool, inner = fill(points[rest]), np.full(count, -1, dtype=np.int32)
+        pool = fill(points[rest])
         group, reach = np.empty(k, dtype=np.int64), np.empty(k)
         look_from_mean(pool, count)
         measure(pool, count, metric)
@@ -250,16 +257,14 @@ def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDAr
         measure(pool, count, metric)
         far = outermost(pool, count)
         gather(pool, count, near, group, reach)
-        for row in group:
-            count = assign(pool, count, row, label, labels)
+        count = assign_all(pool, count, group, label, labels)
         if labels[far] >= 0:  # only where distances tie: look again, still from the first record
             measure(pool, count, metric)
             far = outermost(pool, count)
         look_from_row(pool, far)
         measure(pool, count, metric)
         gather(pool, count, far, group, reach)
-        for row in group:
-            count = assign(pool, count, row, label + 1, labels)
+        count = assign_all(pool, count, group, label + 1, labels)
         label += 2
     finish_mdav(points, labels, k, ending, metric)
     return labels
@@ -286,8 +291,7 @@ def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
         look_from_row(pool, seed)
         measure(pool, count, EUCLIDEAN)
         gather(pool, count, seed, group, reach)
-        for row in group:
-            count = assign(pool, count, row, label, labels)
+        count = assign_all(pool, count, group, label, labels)
         label += 1
     assign_rest(pool, count, label, labels)
     return labels
@@ -382,40 +386,3 @@ def _grow(
 
 grow = kernel(_grow)
 v_mdav = kernel(_v_mdav)
-
-
-def _group_sizes(labels: NDArray[np.int32]) -> NDArray[np.int64]:
-    """How many rows carry each label 0, 1, …, the largest."""
-    sizes = np.zeros(labels.max() + 1 if labels.shape[0] else 0, dtype=np.int64)
-    for label in labels:
-        sizes[label] += 1
-    return sizes
-
-
-group_sizes = kernel(_group_sizes)
-
-
-def _sse(points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
-    """Sum of squared distances of the records from their group's mean; exact far from the origin too.
-
-    points float64[n, p], labels int32[n] of 0, 1, … → float. O(n p) time; each group is measured from its first record.
-    """
-    n, p = points.shape
-    sizes = group_sizes(labels)
-    first, means = np.full(sizes.shape[0], -1, dtype=np.int64), np.zeros((sizes.shape[0], p))
-    for i in range(n):
-        g = labels[i]
-        if first[g] < 0:
-            first[g] = i
-        for j in range(p):
-            means[g, j] += (points[i, j] - points[first[g], j]) / sizes[g]
-    total = 0.0
-    for i in range(n):
-        g = labels[i]
-        for j in range(p):
-            gap = points[i, j] - points[first[g], j] - means[g, j]
-            total += gap * gap
-    return total
-
-
-sse = kernel(_sse)
