@@ -1,0 +1,133 @@
+"""Top coding, bottom coding and global recoding: fewer, coarser values.
+
+Hundepool et al., Handbook on Statistical Disclosure Control; parameters as in the masking paper (2012).
+Missing values stay missing.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.masking.choosing import chosen_columns
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import Column, Table
+
+_ORDERED = frozenset({Kind.NUMERIC, Kind.ORDINAL})
+_ANY_CATEGORY = frozenset({Kind.ORDINAL, Kind.NOMINAL})
+
+
+class EndCoding(MaskingMethod):
+    """What top and bottom coding share: one end of the order is folded onto its innermost value."""
+
+    family: ClassVar[Family] = Family.RECODING
+    end: ClassVar[Literal["top", "bottom"]]
+
+    depth: int = Field(default=1, ge=1, description="ordinal columns: the depth + 1 outermost categories become one")
+    percent: float = Field(
+        default=5.0, gt=0, lt=100, description="numeric columns: share of values folded onto the cut"
+    )
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        reason = f"{self.end} coding needs an order; declare the column ordinal or choose global recoding"
+        names = chosen_columns(table, self.columns, _ORDERED, f"{self.end} coding", reason)
+        return table.with_columns({name: self._folded(table, name) for name in names})
+
+    def _folded(self, table: Table, name: str) -> Column:
+        column = table.column(name)
+        if table.holds_numbers(name):
+            if np.isnan(column).all():
+                return column
+            if self.end == "top":
+                cut = float(np.nanpercentile(column, 100 - self.percent, method="lower"))
+                return np.asarray(np.minimum(column, cut))
+            cut = float(np.nanpercentile(column, self.percent, method="higher"))
+            return np.asarray(np.maximum(column, cut))
+        size = len(table.attribute(name).categories)
+        depth = min(self.depth, size - 1)
+        if self.end == "top":
+            return np.asarray(np.minimum(column, size - 1 - depth))
+        return np.where(column == MISSING, MISSING, np.maximum(column, depth))
+
+
+@methods.add("top-coding")
+class TopCoding(EndCoding):
+    """The highest categories become the lowest of them; the highest numbers become the cut."""
+
+    end: ClassVar[Literal["top", "bottom"]] = "top"
+
+
+@methods.add("bottom-coding")
+class BottomCoding(EndCoding):
+    """The lowest categories become the highest of them; the lowest numbers become the cut."""
+
+    end: ClassVar[Literal["top", "bottom"]] = "bottom"
+
+
+@methods.add("global-recoding")
+class GlobalRecoding(MaskingMethod):
+    """depth + 1 categories become one: the rarest of a nominal column, the rarest neighbours of an ordinal one.
+
+    `merged` publishes a new label that names the members, which stays true. `representative` publishes the
+    most frequent member for nominal and the middle one for ordinal columns, so that the list of categories stays.
+    """
+
+    family: ClassVar[Family] = Family.RECODING
+
+    depth: int = Field(default=1, ge=1, description="depth + 1 categories are merged into one")
+    label: Literal["merged", "representative"] = Field(
+        default="merged", description="publish a new label, or an existing category that stands for the group"
+    )
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        reason = "global recoding merges categories; give numbers a hierarchy and generalise them"
+        names = chosen_columns(table, self.columns, _ANY_CATEGORY, "global recoding", reason)
+        for name in names:
+            table = self._merge(table, name)
+        return table
+
+    def _merge(self, table: Table, name: str) -> Table:
+        attribute, codes = table.attribute(name), table.column(name)
+        size = len(attribute.categories)
+        counts = np.bincount(codes[codes != MISSING], minlength=size)
+        members = self._members(attribute, counts)
+        if len(members) < 2:
+            return table
+        if self.label == "merged":
+            hierarchy = _two_levels(attribute, members)
+            lifted = hierarchy.lift(codes, 1)
+            changed = attribute.but(hierarchy=hierarchy)
+            return table.with_columns({name: lifted}, levels={name: 1}, attributes={name: changed})
+        stands_for = (
+            members[(len(members) - 1) // 2]
+            if attribute.kind is Kind.ORDINAL
+            else max(members, key=lambda c: counts[c])
+        )
+        return table.with_columns({name: np.where(np.isin(codes, members), stands_for, codes)})
+
+    def _members(self, attribute: Attribute, counts: NDArray[np.int64]) -> list[int]:
+        size = len(counts)
+        width = min(self.depth + 1, size)
+        if attribute.kind is Kind.NOMINAL:
+            return sorted(np.argsort(counts, kind="stable")[:width].tolist())
+        totals = np.convolve(counts, np.ones(width, dtype=np.int64), mode="valid")
+        first = int(np.argmin(totals))
+        return list(range(first, first + width))
+
+
+def _two_levels(attribute: Attribute, members: list[int]) -> Hierarchy:
+    """The categories, and the same with the members under one label."""
+    together = " | ".join(attribute.categories[code] for code in members)
+    inside = set(members)
+    upper: dict[str, int] = {}
+    groups = []
+    for code, label in enumerate(attribute.categories):
+        groups.append(upper.setdefault(together if code in inside else label, len(upper)))
+    identity = np.arange(len(attribute.categories), dtype=np.int32)
+    return Hierarchy((identity, np.array(groups, dtype=np.int32)), (attribute.categories, tuple(upper)))

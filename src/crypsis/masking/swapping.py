@@ -1,0 +1,49 @@
+"""Rank swapping: values trade places with values of nearly the same rank.
+
+Moore (1996); parameter as in the masking paper (2012): per cent of the number of records.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from pydantic import Field
+
+from crypsis.kernels.randomisation import swap_partners
+from crypsis.masking.choosing import chosen_columns
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.table.attribute import Kind
+from crypsis.table.table import Column, Table
+
+
+@methods.add("rank-swapping")
+class RankSwapping(MaskingMethod):
+    """Each column by itself: sort, ties in random order, swap values at most percent · n / 100 ranks apart.
+
+    The values of a column are kept exactly; only who holds which changes. Missing values stay where they are.
+    """
+
+    family: ClassVar[Family] = Family.PERTURBATION
+
+    percent: float = Field(
+        default=5.0, gt=0, le=100, description="largest difference of ranks, in per cent of the records"
+    )
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        reason = "rank swapping needs an order; declare the column ordinal or choose PRAM"
+        kinds = frozenset({Kind.NUMERIC, Kind.ORDINAL})
+        names = chosen_columns(table, self.columns, kinds, "rank swapping", reason)
+        return table.with_columns({name: self._swapped(table.column(name), rng) for name in names})
+
+    def _swapped(self, column: Column, rng: Generator) -> Column:
+        present = np.flatnonzero(column >= 0 if column.dtype == np.int32 else ~np.isnan(column))
+        n = len(present)
+        shuffled = rng.permutation(present)
+        ranked = shuffled[np.argsort(column[shuffled], kind="stable")]
+        window = int(self.percent * n / 100)
+        partner = swap_partners(n, window, rng.random(n))
+        swapped = column.copy()
+        swapped[ranked] = column[ranked[partner]]
+        return swapped
