@@ -1,0 +1,5 @@
+"""The command line: results on stdout, progress on stderr, and an exit code a pipeline can trust."""
+
+from crypsis.cli.app import main
+
+__all__ = ["main"]

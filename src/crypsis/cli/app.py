@@ -1,0 +1,67 @@
+"""The list of commands, and the one place where an error becomes a sentence and an exit code.
+
+0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from crypsis.cli import assessing, demonstrating, doctoring, masking, profiling, releasing
+from crypsis.errors import CrypsisError, ReleaseRefused
+
+app = typer.Typer(
+    name="crypsis",
+    help="Anonymise microdata by evolution: protect, measure, release a file that proves itself.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+
+app.command("demo")(demonstrating.demo)
+app.command("profile")(profiling.profile)
+app.command("init")(profiling.init)
+app.command("mask")(masking.mask)
+app.command("assess")(assessing.assess)
+app.command("release")(releasing.release)
+app.command("verify")(releasing.verify)
+app.command("doctor")(doctoring.doctor)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from crypsis.version import __version__
+
+        typer.echo(f"crypsis {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")] = False,
+) -> None:
+    """Options that come before the command."""
+
+
+def main() -> None:
+    """Run the command line; every expected problem ends in one sentence on stderr."""
+    try:
+        app()
+    except ReleaseRefused as refusal:
+        _fail(str(refusal), 1)
+    except CrypsisError as error:
+        _fail(str(error), 2)
+    except KeyboardInterrupt:
+        _fail("stopped", 3)
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader went away (`| head`); nothing to say to nobody
+        sys.exit(0)
+
+
+def _fail(sentence: str, code: int) -> None:
+    typer.echo(f"crypsis: {sentence}", err=True)
+    sys.exit(code)

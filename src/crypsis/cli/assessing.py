@@ -1,0 +1,102 @@
+"""`crypsis assess`: compare any two files of corresponding rows, whoever masked them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import TableError
+
+if TYPE_CHECKING:
+    from crypsis.privacy.model import PrivacyModel, Verdict
+    from crypsis.table.table import Table
+
+
+def assess(
+    original: Annotated[Path, typer.Argument(help="the file before masking", show_default=False)],
+    masked: Annotated[Path, typer.Argument(help="the same rows after masking, by any tool", show_default=False)],
+    quasi: inputs.Quasi = None,
+    identifier: inputs.Identifier = None,
+    confidential: inputs.Confidential = None,
+    kind: inputs.Kinds = None,
+    hierarchy: inputs.Hierarchies = None,
+    plan: inputs.PlanFile = None,
+    require: Annotated[
+        list[str] | None, typer.Option("--require", "-r", help="a privacy model to judge, e.g. k-anonymity:k=5")
+    ] = None,
+    family: Annotated[
+        str, typer.Option(help="how it was masked: aggregation, recoding or perturbation; decides which figures mean something")
+    ] = "aggregation",
+    definitions: Annotated[bool, typer.Option("--definitions", help="explain every figure")] = False,
+    json: inputs.Json = False,
+) -> None:
+    """Measure loss and risk of a masked file against its original, row by row."""
+    from crypsis.measures import assess as assess_tables
+    from crypsis.table.aligning import read_aligned
+
+    document = inputs.read_plan(plan)
+    before = inputs.load(original, document, quasi, identifier, confidential, kind, hierarchy)
+    if not before.quasi_identifiers:
+        before = _suggested(before)
+    after = read_aligned(before, masked)
+    demands = inputs.requirements(require, document)
+    with working(f"measuring {len(before)} records"):
+        assessment = assess_tables(before, after, family=family)
+        verdicts = _judged(demands, after)
+    if json:
+        say_json({**assessment.to_dict(), "verdicts": [asdict(v) for v in verdicts]})
+        return
+    say(f"{masked} against {original}: {len(before)} records, columns {', '.join(before.quasi_identifiers)}")
+    say()
+    rows: list[tuple[Any, ...]] = [
+        (r.aim, r.measure, figure(r.value), r.unit, _span(r.interval), figure(r.baseline)) for r in assessment.readings
+    ]
+    say(table(("", "measure", "value", "unit", "95 % interval", "baseline"), rows, right=[2, 4, 5]))
+    say()
+    say(f"score: mean of loss and risk {figure(assessment.mean_score)}, worse of the two {figure(assessment.max_score)}")
+    for verdict in verdicts:
+        say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_attained(verdict)}")
+    for warning in [f"{r.measure}: {r.warning}" for r in assessment.readings if r.warning]:
+        say(f"note: {warning}")
+    if definitions:
+        for r in assessment.readings:
+            say(f"\n{r.measure}: {r.definition} {r.missing} {r.better.capitalize()} is better.")
+    if any(not verdict.holds for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _suggested(table: Table) -> Table:
+    """Roles as the profile suggests them, when nobody gave any."""
+    from crypsis.table.attribute import Role
+    from crypsis.table.profile import profile
+
+    roles = {column.name: Role(column.role) for column in profile(table).columns}
+    settled = table.with_roles(roles)
+    if not settled.quasi_identifiers:
+        raise TableError("no quasi-identifier was named and none could be guessed; name them with --quasi age,region")
+    typer.echo(f"quasi-identifiers guessed: {', '.join(settled.quasi_identifiers)} (name them with --quasi)", err=True)
+    return settled
+
+
+def _judged(demands: list[PrivacyModel], table: Table) -> list[Verdict]:
+    for demand in demands:
+        obstacle = demand.obstacle(table)
+        if obstacle:
+            raise TableError(obstacle)
+    return [demand.judge(table) for demand in demands]
+
+
+def _attained(verdict: Verdict) -> str:
+    return (
+        f"{verdict.sense} {verdict.required:g} required, {verdict.attained:g} attained, "
+        f"{verdict.offending} of {verdict.records} records offend"
+    )
+
+
+def _span(interval: tuple[float, float] | None) -> str:
+    return "" if interval is None else f"{figure(interval[0])} – {figure(interval[1])}"

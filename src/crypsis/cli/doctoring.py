@@ -1,0 +1,66 @@
+"""`crypsis doctor`: what this installation can do, said before it is needed."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+from crypsis.cli import inputs
+from crypsis.cli.output import say, say_json, table
+
+NEEDED = ("numpy", "scipy", "numba", "polars", "pyarrow", "narwhals", "pydantic", "jinja2", "joblib", "vl_convert")
+HELPFUL = {"pandas": "pandas frames in and out", "dask": "a cluster as engine"}
+
+
+def doctor(json: inputs.Json = False) -> None:
+    """Check the installation: libraries, compiled kernels, a writable cache, cores and memory."""
+    checks = [("python", True, f"{platform.python_version()} at {sys.prefix}")]
+    checks += [(name, *_library(name)) for name in NEEDED]
+    checks += [(f"{name} (optional)", True, f"{_library(name)[1]} — {why}") for name, why in HELPFUL.items()]
+    checks += [("compiled kernels", *_kernels()), ("kernel cache", *_cache()), ("temporary folder", *_temporary())]
+    checks.append(("cores", True, str(os.cpu_count())))
+    if json:
+        say_json([{"check": name, "ok": ok, "found": found} for name, ok, found in checks])
+    else:
+        say(table(("check", "", "found"), [(name, "ok" if ok else "PROBLEM", found) for name, ok, found in checks]))
+    if not all(ok for _, ok, _ in checks):
+        import typer
+
+        raise typer.Exit(1)
+
+
+def _library(name: str) -> tuple[bool, str]:
+    try:
+        importlib.import_module(name)
+        return True, importlib.metadata.version({"vl_convert": "vl-convert-python"}.get(name, name))
+    except ImportError as error:
+        return False, f"not installed ({error})"
+
+
+def _kernels() -> tuple[bool, str]:
+    import numpy as np
+
+    from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
+
+    labels = mdav(np.array([[0.0], [0.1], [5.0], [5.1]]), 2, GENERIC, EUCLIDEAN)
+    right = labels[0] == labels[1] != labels[2] == labels[3]
+    return bool(right), "compile and give the right answer" if right else "give a wrong answer; reinstall numba"
+
+
+def _cache() -> tuple[bool, str]:
+    folder = Path(importlib.import_module("crypsis.kernels").__file__ or ".").parent
+    writable = os.access(folder, os.W_OK)
+    return True, "beside the kernels" if writable else "in the user's cache folder or none: slower first call"
+
+
+def _temporary() -> tuple[bool, str]:
+    try:
+        with tempfile.NamedTemporaryFile():
+            return True, "writable"
+    except OSError as error:
+        return False, f"cannot be written ({error.strerror}); set TMPDIR"

@@ -1,0 +1,116 @@
+"""What several commands ask for in the same words: a file, its columns' roles, and settings."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.errors import PlanError
+
+if TYPE_CHECKING:
+    from crypsis.plan import Plan
+    from crypsis.privacy.model import PrivacyModel
+    from crypsis.table.table import Table
+
+File = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file", show_default=False)]
+PlanFile = Annotated[
+    Path | None, typer.Option("--plan", "-p", help="plan.toml that names the columns' roles", show_default=False)
+]
+Quasi = Annotated[
+    list[str] | None,
+    typer.Option("--quasi", "-q", help="quasi-identifiers, comma-separated; '*' for every column", show_default=False),
+]
+Identifier = Annotated[
+    list[str] | None, typer.Option("--identifier", help="columns that name a person, comma-separated", show_default=False)
+]
+Confidential = Annotated[
+    list[str] | None, typer.Option("--confidential", help="confidential columns, comma-separated", show_default=False)
+]
+Kinds = Annotated[
+    list[str] | None, typer.Option("--kind", help="COLUMN=numeric, ordinal or nominal; may be repeated", show_default=False)
+]
+Hierarchies = Annotated[
+    list[str] | None,
+    typer.Option("--hierarchy", help="COLUMN=FILE or COLUMN=intervals:5,10,20; may be repeated", show_default=False),
+]
+Json = Annotated[bool, typer.Option("--json", help="print JSON for a program instead of text for a person")]
+
+
+def split(values: Iterable[str] | None) -> list[str]:
+    """['a,b', 'c'] → ['a', 'b', 'c']."""
+    return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
+
+
+def pairs(values: Sequence[str] | None, option: str) -> dict[str, str]:
+    """['age=numeric'] → {'age': 'numeric'}."""
+    found = {}
+    for value in values or ():
+        name, equals, rest = value.partition("=")
+        if not equals or not name or not rest:
+            raise PlanError(f"{option} {value!r}: write NAME=VALUE, for example {option} age=numeric")
+        found[name.strip()] = rest.strip()
+    return found
+
+
+def settings(values: Sequence[str] | None) -> dict[str, Any]:
+    """['k=5', 'ending=generic'] → {'k': 5, 'ending': 'generic'}; JSON values are understood."""
+    parsed = {}
+    for name, text in pairs(values, "--set").items():
+        try:
+            parsed[name] = json.loads(text)
+        except json.JSONDecodeError:
+            parsed[name] = text
+    return parsed
+
+
+def load(
+    file: Path,
+    plan: Plan | None,
+    quasi: Sequence[str] | None,
+    identifier: Sequence[str] | None = None,
+    confidential: Sequence[str] | None = None,
+    kinds: Sequence[str] | None = None,
+    hierarchies: Sequence[str] | None = None,
+) -> Table:
+    """The table in `file`, with roles from the plan and from the command line (which wins)."""
+    from crypsis.table.attribute import Role
+    from crypsis.table.files import read_table
+
+    roles = {name: column.role.value for name, column in (plan.columns if plan else {}).items()}
+    known_kinds = {n: c.kind.value for n, c in (plan.columns if plan else {}).items() if c.kind} | pairs(kinds, "--kind")
+    named = {Role.IDENTIFIER: split(identifier), Role.CONFIDENTIAL: split(confidential), Role.QUASI_IDENTIFIER: split(quasi)}
+    every = named[Role.QUASI_IDENTIFIER] == ["*"]
+    for role, names in named.items():
+        roles |= {} if every and role is Role.QUASI_IDENTIFIER else dict.fromkeys(names, role.value)
+    table = read_table(file, roles=roles, kinds=known_kinds, hierarchies=dict(pairs(hierarchies, "--hierarchy")))
+    if every:
+        table = table.with_roles(dict.fromkeys(table.named(Role.OTHER), Role.QUASI_IDENTIFIER))
+    return table
+
+
+def requirements(texts: Sequence[str] | None, plan: Plan | None) -> list[PrivacyModel]:
+    """['k-anonymity:k=5', 'l-diversity:l=2,kind=entropy'] and the plan's requirements → models."""
+    from crypsis.privacy import models
+
+    built = plan.models() if plan else []
+    for text in texts or ():
+        name, _, rest = text.partition(":")
+        built.append(models.build(name, **settings(split([rest]))))
+    return built
+
+
+def read_plan(path: Path | None) -> Plan | None:
+    from crypsis.plan import Plan
+
+    return Plan.read(path) if path else None
+
+
+def randomness(seed: int | None) -> Any:
+    """The operating system's randomness, unless the user gives a seed."""
+    import numpy as np
+
+    return np.random.default_rng(seed)

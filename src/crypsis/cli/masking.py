@@ -1,0 +1,62 @@
+"""`crypsis mask`: one method, no search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import PlanError, TableError
+
+
+def mask(
+    file: inputs.File,
+    method: Annotated[str, typer.Argument(help="a masking method, e.g. microaggregation", show_default=False)],
+    out: Annotated[Path, typer.Option("--out", "-o", help="file to write; must not exist", show_default=False)],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting of the method, e.g. k=5; may be repeated")
+    ] = None,
+    quasi: inputs.Quasi = None,
+    identifier: inputs.Identifier = None,
+    confidential: inputs.Confidential = None,
+    kind: inputs.Kinds = None,
+    hierarchy: inputs.Hierarchies = None,
+    plan: inputs.PlanFile = None,
+    seed: Annotated[int | None, typer.Option(help="for a repeatable result; keep it secret", show_default=False)] = None,
+    spreadsheet_safe: Annotated[
+        bool, typer.Option("--spreadsheet-safe", help="write cells a spreadsheet would execute as text")
+    ] = False,
+    json: inputs.Json = False,
+) -> None:
+    """Mask a file with one method and say what it cost.
+
+    Example: crypsis mask people.csv microaggregation --set k=5 --quasi age,income -o masked.csv
+    """
+    from crypsis.masking import methods
+    from crypsis.measures import assess
+    from crypsis.table.files import write_table
+
+    if out.exists():
+        raise TableError(f"{out}: exists already; choose another name or remove it first")
+    chosen = methods.build(method, **inputs.settings(set_))
+    original = inputs.load(file, inputs.read_plan(plan), quasi, identifier, confidential, kind, hierarchy)
+    if not original.quasi_identifiers and not chosen.columns:
+        raise PlanError(
+            "no column is named to be masked; name the quasi-identifiers with --quasi age,region "
+            "(or --quasi '*'), or see what `crypsis profile` suggests"
+        )
+    with working(f"masking {len(original)} records by {method}"):
+        masked = chosen.mask(original, inputs.randomness(seed))
+    with working("measuring loss and risk"):
+        assessment = assess(original, masked, family=chosen.family)
+    write_table(masked, out, spreadsheet_safe=spreadsheet_safe)
+    if json:
+        say_json({"out": str(out), "rows": len(masked), "method": method, **assessment.to_dict()})
+        return
+    say(f"{file}: {len(original)} records masked by {method}, written to {out}")
+    say()
+    rows = [(r.measure, figure(r.value), r.unit, r.aim, f"{r.better} is better") for r in assessment.readings]
+    say(table(("measure", "value", "unit", "", ""), rows, right=[1]))

@@ -1,0 +1,62 @@
+"""How a person reads results: plain tables on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+
+def say(text: str = "") -> None:
+    typer.echo(text)
+
+
+def say_json(content: Any) -> None:
+    typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=_plain))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else str(value)
+
+
+def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
+    """Aligned columns that survive a pipe; `right` lists the columns of numbers."""
+    from rich.cells import cell_len
+
+    cells = [list(headers), *([str(cell) for cell in row] for row in rows)]
+    widths = [max(cell_len(row[place]) for row in cells) for place in range(len(headers))]
+    flush = set(right)
+
+    def line(row: Sequence[str]) -> str:
+        padded = [
+            " " * (width - cell_len(cell)) + cell if place in flush else cell + " " * (width - cell_len(cell))
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        return "  ".join(padded).rstrip()
+
+    rule = "  ".join("─" * width for width in widths)
+    return "\n".join([line(cells[0]), rule, *(line(row) for row in cells[1:])])
+
+
+def figure(value: float | None) -> str:
+    """Four significant digits for the eye; JSON keeps them all."""
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner on a terminal, a plain line elsewhere; always on stderr."""
+    if sys.stderr.isatty():
+        from rich.console import Console
+
+        with Console(stderr=True).status(what):
+            yield
+    else:
+        typer.echo(what, err=True)
+        yield

@@ -1,0 +1,64 @@
+"""`crypsis profile` and `crypsis init`: look at a file, then write down what it is."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import TableError
+
+if TYPE_CHECKING:
+    from crypsis.table.profile import Profile
+
+
+def profile(file: inputs.File, json: inputs.Json = False) -> None:
+    """Suggest a role and kind for every column, with the reason, and show how exposed the raw table is."""
+    from crypsis.table.files import read_table
+    from crypsis.table.profile import profile as profile_table
+
+    with working(f"reading {file}"):
+        seen = profile_table(read_table(file))
+    if json:
+        say_json(asdict(seen))
+        return
+    say(f"{file}: {seen.rows} records, {len(seen.columns)} columns")
+    say()
+    rows = [
+        (c.name, c.role, c.kind, str(c.distinct), str(c.missing), str(c.rare), c.reason) for c in seen.columns
+    ]
+    say(table(("column", "role", "kind", "distinct", "missing", "rare", "why"), rows, right=[3, 4, 5]))
+    say()
+    say(_exposure(seen))
+    say(f"Next: crypsis init {file}")
+
+
+def _exposure(seen: Profile) -> str:
+    if not seen.quasi_identifiers:
+        return "No quasi-identifier is suggested: nothing here looks like something an intruder could know."
+    return (
+        f"On the suggested quasi-identifiers ({', '.join(seen.quasi_identifiers)}) {figure(100 * seen.unique_share)} % of the "
+        f"records are unique; the raw table is {seen.k}-anonymous."
+    )
+
+
+def init(
+    file: inputs.File,
+    out: Annotated[Path, typer.Option("--out", "-o", help="plan to write; must not exist")] = Path("plan.toml"),
+    k: Annotated[int, typer.Option(min=2, help="smallest class that may be released")] = 5,
+) -> None:
+    """Write a commented plan.toml from the profile of a file."""
+    from crypsis.plan import draft
+    from crypsis.table.files import read_table, write_atomically
+    from crypsis.table.profile import profile as profile_table
+
+    if out.exists():
+        raise TableError(f"{out}: exists already; choose another name with --out, or remove it first")
+    read = read_table(file)
+    text = draft(file, out, read, profile_table(read), k)
+    write_atomically(out, text.encode())
+    say(f"{out} written. Read it, correct the roles, then: crypsis mask {file} microaggregation --set k={k} --plan {out} -o masked.csv")

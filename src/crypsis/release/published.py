@@ -1,0 +1,74 @@
+"""The table as the public will see it: flat labels, used categories only, no identifiers, no suppressed rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.files import read_table
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import LOCAL, Table
+
+
+def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:
+    """The chosen rows of a masked table as a stranger would read them from the file.
+
+    Identifiers are gone. Generalised columns become plain categories, and only categories that occur are
+    listed: a list of all original categories would name the rare ones nobody may know of.
+    """
+    table = masked.drop(masked.named(Role.IDENTIFIER)).take(rows)
+    for name in table.names:
+        table = _rounded_dates(table, name) if table.holds_numbers(name) else _used_categories(table, name)
+    return table.with_columns({}, attributes={a.name: a.but(hierarchy=None) for a in table.attributes})
+
+
+def _rounded_dates(table: Table, name: str) -> Table:
+    """Days and seconds are whole on paper; a mean of dates is published as the nearest one."""
+    return table.with_columns({name: np.round(table.column(name))}) if table.attribute(name).dates else table
+
+
+def _used_categories(table: Table, name: str) -> Table:
+    attribute, labels, codes = table.attribute(name), table.labels(name), table.column(name)
+    used = dict.fromkeys(labels[code] for code in np.unique(codes[codes != MISSING]))
+    kind = attribute.kind
+    if table.level(name) == LOCAL:
+        kind = Kind.NOMINAL
+    elif attribute.numeric:
+        kind = Kind.ORDINAL
+    plain = attribute.but(dates="")
+    return table.with_columns({}, attributes={name: plain}).with_categories(name, used, kind)
+
+
+def schema_of(table: Table, format: Literal["csv", "parquet"]) -> dict[str, Any]:
+    """What a reader needs to know about each column, as JSON."""
+    columns = []
+    for attribute in table.attributes:
+        entry: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind.value, "role": attribute.role.value}
+        if attribute.dates:
+            entry["dates"] = attribute.dates
+        if not attribute.numeric:
+            entry["categories"] = list(attribute.categories)
+        columns.append(entry)
+    return {"format": format, "file": f"data.{format}", "missing": "", "rows": len(table), "columns": columns}
+
+
+def read_published(folder: Path, schema: dict[str, Any]) -> Table:
+    """The published table again, from the files alone."""
+    columns = schema["columns"]
+    table = read_table(
+        folder / schema["file"],
+        roles={c["name"]: c["role"] for c in columns},
+        kinds={c["name"]: c["kind"] for c in columns},
+    )
+    if list(table.names) != [c["name"] for c in columns]:
+        raise TableError(f"{schema['file']}: its columns are not those of schema.json")
+    for c in columns:
+        if "categories" in c:
+            table = table.with_categories(c["name"], c["categories"], Kind(c["kind"]))
+        table = table.with_columns({}, attributes={c["name"]: table.attribute(c["name"]).but(dates=c.get("dates", ""))})
+    return table

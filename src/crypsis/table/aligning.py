@@ -1,0 +1,80 @@
+"""Put a masked file beside its original: the same columns, rows and codes, whoever did the masking."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from crypsis.errors import TableError, listing
+from crypsis.table.attribute import Role
+from crypsis.table.files import read_table
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Column, Table
+
+
+def read_aligned(original: Table, path: str | Path) -> Table:
+    """Read a masked file so that its cells can be compared with the original's, row by row."""
+    kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
+    masked = read_table(path, kinds={n: k for n, k in kinds.items() if n in _header(path)})
+    return align(original, masked, str(path))
+
+
+def _header(path: str | Path) -> set[str]:
+    return set(read_table(path).names)
+
+
+def align(original: Table, masked: Table, where: str = "the masked table") -> Table:
+    """The masked table in the original's columns, roles and codes.
+
+    Labels that are no category of the original become nodes of its hierarchy where it has one (a file
+    recoded by another tool), and new categories where it has none. Identifiers may be absent.
+    """
+    if len(masked) != len(original):
+        raise TableError(
+            f"{where} has {len(masked)} rows and the original {len(original)}; rows must correspond one to one, "
+            f"so keep suppressed records as empty rows"
+        )
+    lost = [n for n in original.names if n not in masked.names and original.attribute(n).role is not Role.IDENTIFIER]
+    if lost:
+        raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
+    absent = [name for name in original.names if name not in masked.names]
+    aligned = original.drop(absent)
+    for name in aligned.names:
+        aligned = _take_over(aligned, masked, name, where)
+    return aligned.without(~masked.kept)
+
+
+def _take_over(aligned: Table, masked: Table, name: str, where: str) -> Table:
+    attribute = aligned.attribute(name)
+    if attribute.numeric and masked.holds_numbers(name):
+        return aligned.with_columns({name: masked.column(name)})
+    if attribute.numeric and attribute.hierarchy is None:
+        raise TableError(
+            f"{where}: column {name!r} is numeric in the original and text here; give its hierarchy, "
+            f"e.g. --hierarchy {name}=intervals:5,10,20"
+        )
+    if masked.holds_numbers(name):
+        raise TableError(f"{where}: column {name!r} is numeric here and {attribute.kind} in the original; read both alike")
+    labels, codes = masked.labels(name), masked.column(name)
+    known = set(attribute.categories)
+    if attribute.hierarchy is not None and not known.issuperset(labels):
+        return aligned.with_columns({name: _nodes(attribute.hierarchy, labels, codes, name, where)}, levels={name: LOCAL})
+    union = (*attribute.categories, *(label for label in labels if label not in known))
+    place = {label: code for code, label in enumerate(union)}
+    translate = np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)
+    return aligned.with_columns({name: translate[codes]}, attributes={name: attribute.but(categories=union)})
+
+
+def _nodes(hierarchy: Hierarchy, labels: tuple[str, ...], codes: Column, name: str, where: str) -> Column:
+    """Codes of the finest node that carries each label."""
+    place: dict[str, int] = {}
+    for node, label in enumerate(hierarchy.node_labels):
+        place.setdefault(label, node)
+    strange = sum(label not in place for label in labels)
+    if strange:
+        raise TableError(
+            f"{where}: column {name!r} holds {strange} labels that stand nowhere in its hierarchy; "
+            f"give the hierarchy the file was recoded with"
+        )
+    return np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)[codes]

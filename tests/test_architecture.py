@@ -1,0 +1,111 @@
+"""The tree is the theory: imports go one way, numba stays behind its wall, start-up stays light."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import crypsis
+
+ROOT = Path(crypsis.__file__).parent
+
+FLOORS = {
+    "errors": 0,
+    "version": 0,
+    "registry": 1,
+    "kernels": 1,
+    "table": 2,
+    "evolution": 2,
+    "engines": 2,
+    "masking": 3,
+    "measures": 3,
+    "privacy": 3,
+    "searches": 4,
+    "plan": 5,
+    "run": 6,
+    "sensitivity": 7,
+    "charts": 7,
+    "report": 7,
+    "release": 8,
+    "cli": 9,
+    "studio": 9,
+}
+SAME_FLOOR_ALLOWED = {("kernels", "registry"), ("report", "charts"), ("studio", "cli"), ("cli", "studio")}
+"""Neighbours that may be seen: the report draws charts; the command line opens the studio."""
+
+
+def modules() -> list[Path]:
+    return sorted(ROOT.rglob("*.py"))
+
+
+def room(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return parts[0]
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Full names of everything a module imports, wherever in the module it does so."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, f"{path}: relative import"
+            yield node.module
+            if node.module == "crypsis":
+                yield from (f"crypsis.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_imports_only_from_floors_below_or_own_room(path: Path) -> None:
+    own = room(path)
+    if own == "__init__":
+        return
+    assert own in FLOORS, f"{path.name} belongs to no floor; add its room to FLOORS or move it"
+    for name in imports(path):
+        if not name.startswith("crypsis."):
+            continue
+        other = name.split(".")[1]
+        if other == own or (own, other) in SAME_FLOOR_ALLOWED:
+            continue
+        assert FLOORS[other] < FLOORS[own], f"{own} (floor {FLOORS[own]}) imports {name} (floor {FLOORS[other]})"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_numba_only_behind_its_wall(path: Path) -> None:
+    if room(path) != "kernels":
+        assert not [name for name in imports(path) if name.split(".")[0] == "numba"]
+
+
+KERNELS_OF_THE_SAME_FILE_ONLY = [p for p in modules() if room(p) == "kernels" and p.name != "compile.py"]
+
+
+@pytest.mark.parametrize("path", KERNELS_OF_THE_SAME_FILE_ONLY, ids=lambda p: p.name)
+def test_a_kernel_file_imports_no_other_kernel(path: Path) -> None:
+    """numba's cache does not notice changes in another file and would return stale results."""
+    others = [n for n in imports(path) if n.startswith("crypsis.kernels.") and n != "crypsis.kernels.compile"]
+    assert not others
+
+
+def test_no_room_without_a_subject() -> None:
+    vague = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"}
+    assert not [p for p in modules() if vague & set(p.relative_to(ROOT).with_suffix("").parts)]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
+def test_a_module_is_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+HEAVY = ("numba", "scipy", "polars", "pandas", "pyarrow", "narwhals", "joblib", "moocore", "jinja2", "vl_convert")
+
+
+@pytest.mark.parametrize("start", ["import crypsis", "import crypsis.cli"])
+def test_nothing_heavy_is_imported_at_start_up(start: str) -> None:
+    code = f"import sys; {start}; print([m for m in {HEAVY!r} if m in sys.modules])"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.strip() == "[]"
