@@ -1,0 +1,248 @@
+"""What masking takes from categories: tables, distances, entropy (Torra and Domingo-Ferrer 2001; Kooiman et al. 1998).
+
+All three treat a missing value as a category of its own and a suppressed record as fully generalised.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError
+from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
+from crypsis.kernels.ledger import Shape, contingency_loss, distance_loss, entropy_loss
+from crypsis.measures.categories import Ground, Pairing, distances, distinct, obstacle
+from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.table.table import Table
+
+Ints = NDArray[np.int64]
+
+MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a suppressed record as fully generalised"
+DENSE = 1 << 26
+"""Most cells counted in one array; larger tables are counted by their distinct tuples."""
+
+
+class CategoricalLoss(Measure):
+    """What the three losses share: which columns they read."""
+
+    aim: ClassVar[Aim] = "loss"
+
+    def obstacle(self, original: Table) -> str:
+        return obstacle(original, self.columns)
+
+
+@measures.add("contingency-loss")
+class ContingencyLoss(CategoricalLoss):
+    """CTBIL: how much the contingency tables of the protected attributes change."""
+
+    definition: ClassVar[str] = (
+        "sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: "
+        "the mean total variation distance; normalised by cells it is the mean change of a cell, in records"
+    )
+
+    order: int = Field(default=2, ge=1, le=6, description="largest number of attributes crossed in one table")
+    normalisation: Literal["tables", "cells"] = Field(
+        default="tables", description="divide by 2 · records · tables (0–100) or by the number of cells (unbounded)"
+    )
+
+    def against(self, original: Table) -> ContingencyGauge:
+        return ContingencyGauge(self, Ground.of(original, self.columns))
+
+    def subsets(self, attributes: int) -> list[tuple[int, ...]]:
+        """The attributes of each table."""
+        sizes = range(1, min(self.order, attributes) + 1)
+        return [chosen for size in sizes for chosen in combinations(range(attributes), size)]
+
+    def lay_out(self, pairing: Pairing) -> tuple[Shape, int]:
+        """Strides and starts of the tables, and their number of cells."""
+        widths = [len(span) for span in pairing.spans]
+        subsets = self.subsets(len(widths))
+        strides = np.zeros((len(subsets), len(widths)), dtype=np.int64)
+        starts = np.zeros(len(subsets), dtype=np.int64)
+        cells = 0
+        for table, chosen in enumerate(subsets):
+            starts[table], step = cells, 1
+            for attribute in reversed(chosen):
+                strides[table, attribute] = step
+                step *= widths[attribute]
+            cells += step
+        return pairing.shape._replace(strides=strides, starts=starts), cells
+
+    def divisor(self, pairing: Pairing) -> float:
+        subsets = self.subsets(len(pairing.spans))
+        if self.normalisation == "tables":
+            return 2.0 * pairing.ground.rows * len(subsets)
+        # A label of the domain, a label the masked file brought, and 'missing' if the original has it.
+        widths = [len(span) - 2 + lacks for span, lacks in zip(pairing.spans, pairing.ground.lacks, strict=True)]
+        return 100.0 * sum(float(np.prod([widths[j] for j in chosen])) for chosen in subsets)
+
+
+@dataclass(frozen=True, eq=False)
+class ContingencyGauge:
+    """`ContingencyLoss` bound to an original."""
+
+    measure: ContingencyLoss
+    ground: Ground
+
+    def read(self, masked: Table) -> float:
+        pairing = self.ground.pair(masked)
+        shape, cells = self.measure.lay_out(pairing)
+        if cells <= DENSE:
+            scratch = np.empty(cells, dtype=np.int32)
+            gap = table_gaps(self.ground.codes, pairing.codes, shape.strides, shape.starts, scratch)
+        else:
+            gap = sum(self._sparse_gap(pairing, chosen) for chosen in self.measure.subsets(len(self.ground.sizes)))
+        return float(contingency_loss(gap, self.measure.divisor(pairing)))
+
+    def _sparse_gap(self, pairing: Pairing, chosen: tuple[int, ...]) -> int:
+        both = np.concatenate([self.ground.codes[:, chosen], pairing.codes[:, chosen]])
+        member = distinct(both)[3]
+        signs = np.repeat([-1, 1], self.ground.rows)
+        return int(np.abs(np.bincount(member, weights=signs)).sum())
+
+    def explain(self, masked: Table) -> Reading:
+        tables = len(self.measure.subsets(len(self.ground.sizes)))
+        unit = "%" if self.measure.normalisation == "tables" else "records per cell"
+        return reading("contingency-loss", self.measure, self.ground, self.read(masked), unit, {"tables": tables})
+
+
+@measures.add("distance-loss")
+class DistanceLoss(CategoricalLoss):
+    """DBIL: how far the values moved on average."""
+
+    definition: ClassVar[str] = (
+        "mean over cells of the distance between original and masked category: 0 or 1 if nominal, "
+        "|rank difference| / |D| (or |D| − 1) if ordinal"
+    )
+
+    divisor: Literal["size", "range"] = Field(
+        default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
+    )
+
+    def against(self, original: Table) -> DistanceGauge:
+        return DistanceGauge(self, Ground.of(original, self.columns))
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceGauge:
+    """`DistanceLoss` bound to an original."""
+
+    measure: DistanceLoss
+    ground: Ground
+
+    def read(self, masked: Table) -> float:
+        pairing = self.ground.pair(masked)
+        pairs, _ = count_pairs(pairing)
+        apart = distances(pairing, self.measure.divisor)
+        spread = weighted(pairs, apart.loss, pairing.shape.at)
+        return float(distance_loss(spread, apart.denominators, self.ground.rows))
+
+    def explain(self, masked: Table) -> Reading:
+        changed = int((self.ground.pair(masked).codes != self.ground.codes).sum())
+        return reading("distance-loss", self.measure, self.ground, self.read(masked), "%", {"changed cells": changed})
+
+
+@measures.add("entropy-loss")
+class EntropyLoss(CategoricalLoss):
+    """EBIL: how uncertain the original value is to someone who sees the masked one."""
+
+    definition: ClassVar[str] = (
+        "H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes"
+    )
+
+    normalisation: Literal["size", "entropy"] = Field(
+        default="size", description="total loss is log2 |D| (size) or the entropy of the original attribute (entropy)"
+    )
+    transitions: dict[str, tuple[tuple[float, ...], ...]] = Field(
+        default_factory=dict,
+        description="known PRAM matrices by column, P(masked | original) in category order, used instead of counts",
+    )
+
+    def against(self, original: Table) -> EntropyGauge:
+        ground = Ground.of(original, self.columns)
+        for name in self.transitions:
+            self._check(name, ground)
+        return EntropyGauge(self, ground)
+
+    def _check(self, name: str, ground: Ground) -> None:
+        if name not in ground.names:
+            raise TableError(f"transitions name {name!r}, which is not among the compared columns {ground.names}")
+        size = ground.sizes[ground.names.index(name)]
+        if any(len(row) != size for row in self.transitions[name]) or len(self.transitions[name]) != size:
+            raise TableError(
+                f"the transition matrix of {name!r} must be {size} × {size}, one row per original category"
+            )
+        matrix = np.array(self.transitions[name])
+        if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0, atol=1e-9):
+            raise TableError(f"the transition matrix of {name!r} must hold probabilities whose rows sum to one")
+
+    def known(self, pairing: Pairing) -> NDArray[np.float64]:
+        """Entropy of the original given each masked code; NaN where the pair counts must tell."""
+        ground, mark = pairing.ground, pairing.shape.mark
+        known = np.full(int(mark[-1]), np.nan)
+        for j, name in enumerate(ground.names):
+            size = ground.sizes[j]
+            known[mark[j] + size + 1] = ground.entropy(j)
+            if name in self.transitions:
+                joint = np.array(self.transitions[name]) * ground.frequencies[j][:size, None]
+                for code in range(size):
+                    share = joint[:, code][joint[:, code] > 0]
+                    share = share / share.sum() if len(share) else share
+                    known[mark[j] + code] = max(0.0, float(-(share * np.log2(share)).sum()))
+        return known
+
+    def logs(self, ground: Ground) -> NDArray[np.float64]:
+        """What counts as total loss in each attribute; 0 where nothing can be lost."""
+        if self.normalisation == "entropy":
+            return np.array([ground.entropy(j) for j in range(len(ground.sizes))])
+        return np.array([np.log2(max(1, size + lacks)) for size, lacks in zip(ground.sizes, ground.lacks, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class EntropyGauge:
+    """`EntropyLoss` bound to an original."""
+
+    measure: EntropyLoss
+    ground: Ground
+
+    def read(self, masked: Table) -> float:
+        pairing = self.ground.pair(masked)
+        pairs, totals = count_pairs(pairing)
+        known, logs = self.measure.known(pairing), self.measure.logs(self.ground)
+        return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.ground.rows)))
+
+    def explain(self, masked: Table) -> Reading:
+        return reading("entropy-loss", self.measure, self.ground, self.read(masked), "%", {})
+
+
+def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Pair counts and masked counts in the lay-out of the pairing."""
+    shape = pairing.shape
+    pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
+    return pairs, pair_counts(pairing.ground.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
+
+
+def count_logs(rows: int) -> NDArray[np.float64]:
+    """c · log2 c for c = 0 … rows."""
+    counts = np.arange(rows + 1, dtype=np.float64)
+    return counts * np.log2(np.maximum(counts, 1.0))
+
+
+def reading(name: str, measure: Measure, ground: Ground, value: float, unit: str, counts: dict[str, float]) -> Reading:
+    """A loss as a person reads it."""
+    return Reading(
+        measure=name,
+        value=value,
+        unit=unit,
+        better="low",
+        aim="loss",
+        definition=measure.definition,
+        scope=ground.names,
+        missing=MISSING_IS_A_CATEGORY,
+        counts={"records": ground.rows, **counts},
+    )

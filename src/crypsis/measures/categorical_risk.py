@@ -1,0 +1,366 @@
+"""What an intruder who knows the original categories finds in the masked file: disclosed values and three linkages.
+
+Missing values are a category of their own; suppressed records are candidates for nobody and link to nobody.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError
+from crypsis.kernels.agreement import FAR, nearest, own_hits, own_patterns, patterns, patterns_by_margins
+from crypsis.kernels.contingency import weighted
+from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, mixture, pattern_risk
+from crypsis.measures.categorical_loss import MISSING_IS_A_CATEGORY, count_pairs
+from crypsis.measures.categories import (
+    Ground,
+    Pairing,
+    distances,
+    obstacle,
+    ranks_apart,
+    spread_out,
+    steps_apart,
+    unequal,
+)
+from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.table.table import Table
+
+Ints = NDArray[np.int64]
+
+MOST_ATTRIBUTES = 12
+MANY_PAIRS = 20_000_000
+"""Pairs of distinct tuples above which agreement patterns are counted by margins."""
+UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
+
+
+class CategoricalRisk(Measure):
+    """What the four risks share: which columns they read."""
+
+    aim: ClassVar[Aim] = "risk"
+
+    def obstacle(self, original: Table) -> str:
+        return obstacle(original, self.columns)
+
+
+@measures.add("category-disclosure")
+class CategoryDisclosure(CategoricalRisk):
+    """ID: how many original values lie within a few ranks of the masked one."""
+
+    definition: ClassVar[str] = (
+        "share of values whose original category is within floor(width · |D| / 2) ranks of the masked one "
+        "(nominal: equal to it), mean over attributes"
+    )
+
+    width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
+
+    def against(self, original: Table) -> DisclosureGauge:
+        return DisclosureGauge(self, Ground.of(original, self.columns))
+
+    def reach(self, ground: Ground, j: int) -> int:
+        return math.floor(self.width * ground.sizes[j] / 2 + 1e-9) if ground.ordinal[j] else 0
+
+    def near(self, pairing: Pairing) -> Ints:
+        """1 where every category the masked one stands for is within reach of the original."""
+        ground, tables = pairing.ground, []
+        for j, span in enumerate(pairing.spans):
+            size = ground.sizes[j]
+            apart = steps_apart(ground, j, ranks_apart(size), size + 1)
+            tables.append((spread_out(span, apart, False, FAR) <= self.reach(ground, j)).ravel())
+        return np.concatenate(tables).astype(np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class DisclosureGauge:
+    """`CategoryDisclosure` bound to an original."""
+
+    measure: CategoryDisclosure
+    ground: Ground
+
+    def read(self, masked: Table) -> float:
+        pairing = self.ground.pair(masked)
+        inside = int(weighted(count_pairs(pairing)[0], self.measure.near(pairing), pairing.shape.at).sum())
+        return 100.0 * inside / (self.ground.rows * len(self.ground.sizes))
+
+    def explain(self, masked: Table) -> Reading:
+        shares = []
+        for j, size in enumerate(self.ground.sizes):
+            reach, counts = self.measure.reach(self.ground, j), self.ground.frequencies[j]
+            windows = [counts[max(0, g - reach) : min(size, g + reach + 1)].sum() for g in range(size)]
+            shares.append(max([*windows, counts[size]]) / self.ground.rows)
+        return reading(
+            "category-disclosure",
+            self.measure,
+            self.ground,
+            self.read(masked),
+            100.0 * float(np.mean(shares)),
+            {},
+            None,
+        )
+
+
+@measures.add("category-linkage")
+class CategoryLinkage(CategoricalRisk):
+    """DBRL: each original record goes to the nearest masked one."""
+
+    definition: ClassVar[str] = (
+        "share of original records whose nearest masked record, by the sum of category distances, is their own; "
+        "t tied records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first)"
+    )
+
+    divisor: Literal["size", "range"] = Field(
+        default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
+    )
+    ties: Literal["expected", "strict", "first"] = Field(
+        default="expected", description="credit among t nearest: 1/t, only a single nearest, or the lowest row"
+    )
+    weights: dict[str, float] = Field(
+        default_factory=dict, description="weight of each column's distance; 1 where none is given"
+    )
+
+    def against(self, original: Table) -> LinkageGauge:
+        ground = Ground.of(original, self.columns)
+        unknown = sorted(set(self.weights) - set(ground.names))
+        if unknown or any(weight < 0 or not math.isfinite(weight) for weight in self.weights.values()):
+            raise TableError(f"weights must be non-negative numbers for compared columns {ground.names}")
+        return LinkageGauge("category-linkage", self, ground)
+
+    @property
+    def rule(self) -> int:
+        return STRICT if self.ties == "strict" else EXPECTED
+
+    @property
+    def widest(self) -> bool:
+        return False
+
+    def costs(self, pairing: Pairing) -> Ints:
+        link = distances(pairing, self.divisor).link
+        if not self.weights:
+            return link
+        at = pairing.shape.at
+        weighed = np.where(link >= FAR, 0, link).astype(np.float64)
+        for j, name in enumerate(pairing.ground.names):
+            weighed[at[j] : at[j + 1]] *= self.weights.get(name, 1.0)
+        scale = (1 << 40) / (float(weighed.max(initial=0.0)) or 1.0)
+        return np.where(link >= FAR, FAR, np.rint(weighed * scale)).astype(np.int64)
+
+
+@measures.add("rank-linkage")
+class RankLinkage(CategoricalRisk):
+    """RSRL: the intruder knows how far rank swapping may carry a value (Nin, Herranz and Torra 2008)."""
+
+    definition: ClassVar[str] = (
+        "candidates of an original record are the masked ones whose every category lies within `window` per cent of "
+        "the ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest "
+        "of them (nearest, ties shared); with no window known, the smallest that leaves a candidate"
+    )
+
+    window: float | None = Field(
+        default=10.0, ge=0.0, le=100.0, description="per cent of the ranks; none: the smallest that leaves a candidate"
+    )
+    ranks: Literal["categories", "records"] = Field(
+        default="categories",
+        description="ranks of categories in their domain, or of records sorted by category (the gap between two)",
+    )
+    credit: Literal["set", "expected", "nearest"] = Field(
+        default="set", description="what containment is worth: 1, 1 over the candidates, or 1 if its own is the closest"
+    )
+
+    def against(self, original: Table) -> LinkageGauge:
+        return LinkageGauge("rank-linkage", self, Ground.of(original, self.columns))
+
+    @property
+    def rule(self) -> int:
+        return ANY if self.credit == "set" else EXPECTED
+
+    @property
+    def ties(self) -> Literal["expected"]:
+        return "expected"
+
+    @property
+    def widest(self) -> bool:
+        """Costs are 0 inside the window, or combine to the smallest window; only `nearest` adds ranks up."""
+        return self.window is None or self.credit != "nearest"
+
+    def costs(self, pairing: Pairing) -> Ints:
+        ground = pairing.ground
+        totals = [ground.rows if self.ranks == "records" else max(1, size) for size in ground.sizes]
+        common = math.lcm(*totals)
+        tables = []
+        for j, (span, total) in enumerate(zip(pairing.spans, totals, strict=True)):
+            size = ground.sizes[j]
+            gaps = self._gaps(ground, j) if ground.ordinal[j] else unequal(size) * total
+            apart = steps_apart(ground, j, gaps, total)
+            if self.window is None:
+                apart = np.rint(apart * (min(common, 1 << 40) / total)).astype(np.int64)
+            else:
+                allowed = min(math.floor(self.window * total / 100 + 1e-9), total - 1)
+                inside = apart if self.credit == "nearest" else np.zeros_like(apart)
+                apart = np.where(apart <= allowed, inside, FAR)
+            tables.append(spread_out(span, apart, True, FAR).ravel())
+        flat: Ints = np.concatenate(tables)
+        return flat
+
+    def _gaps(self, ground: Ground, j: int) -> Ints:
+        """Ranks between two categories: positions in the domain, or records one must pass."""
+        size = ground.sizes[j]
+        if self.ranks == "categories":
+            return ranks_apart(size)
+        ends = np.cumsum(ground.frequencies[j][:size])
+        starts = ends - ground.frequencies[j][:size]
+        apart = np.maximum(starts[:, None] - ends[None, :], starts[None, :] - ends[:, None]) + 1
+        np.fill_diagonal(apart, 0)
+        gaps: Ints = apart.astype(np.int64)
+        return gaps
+
+
+@dataclass(frozen=True, eq=False)
+class LinkageGauge:
+    """`CategoryLinkage` or `RankLinkage` bound to an original."""
+
+    name: str
+    measure: CategoryLinkage | RankLinkage
+    ground: Ground
+
+    def links(self, pairing: Pairing) -> tuple[Ints, Ints, Ints]:
+        """Per original tuple: least cost, records at it, and own records at it (under `first`: the winner's)."""
+        ground, shape = self.ground, pairing.shape
+        costs = self.measure.costs(pairing)
+        crowd, counts, first = pairing.crowd
+        best, ties, lowest = nearest(
+            ground.tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest
+        )
+        if self.measure.ties == "first":
+            winner = ground.members[lowest]
+            return best, np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
+        both = own_hits(ground.tuples, ground.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
+        return best, ties, both[1 if self.measure.widest else 0]
+
+    def read(self, masked: Table) -> float:
+        _, ties, hits = self.links(self.ground.pair(masked))
+        return float(linkage_risk(hits, ties, self.measure.rule, self.ground.rows))
+
+    def explain(self, masked: Table) -> Reading:
+        _, ties, hits = self.links(self.ground.pair(masked))
+        rows = self.ground.rows
+        value = float(linkage_risk(hits, ties, self.measure.rule, rows))
+        guess = 100.0 / rows
+        if self.measure.rule == ANY:
+            guess = 100.0 * float((self.ground.counts * ties).sum()) / rows**2
+        counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ self.ground.counts) / rows}
+        return reading(self.name, self.measure, self.ground, value, guess, counts, wilson(value, rows))
+
+
+@measures.add("probabilistic-linkage")
+class ProbabilisticLinkage(CategoricalRisk):
+    """PRL: agreement patterns weighed by a mixture of matches and non-matches (Fellegi and Sunter; EM)."""
+
+    definition: ClassVar[str] = (
+        "share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM "
+        "over the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict)"
+    )
+
+    ties: Literal["expected", "strict"] = Field(
+        default="expected", description="credit among t records of greatest weight: 1/t, or only a single one"
+    )
+
+    def against(self, original: Table) -> PatternGauge:
+        return PatternGauge(self, Ground.of(original, self.columns))
+
+    def obstacle(self, original: Table) -> str:
+        many = len(self.columns) > MOST_ATTRIBUTES
+        too_many = f"{len(self.columns)} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
+        return too_many if many else super().obstacle(original)
+
+    @property
+    def rule(self) -> int:
+        return STRICT if self.ties == "strict" else EXPECTED
+
+
+@dataclass(frozen=True, eq=False)
+class PatternGauge:
+    """`ProbabilisticLinkage` bound to an original."""
+
+    measure: ProbabilisticLinkage
+    ground: Ground
+
+    def __post_init__(self) -> None:
+        if len(self.ground.names) > MOST_ATTRIBUTES:
+            raise TableError(
+                f"{len(self.ground.names)} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
+            )
+
+    def tally(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+        """Own and all patterns per original tuple, and pairs with each pattern."""
+        ground, shape = self.ground, pairing.shape
+        agree = agreements(pairing)
+        crowd, counts, _ = pairing.crowd
+        plain = all(len(span) == size + 2 for span, size in zip(pairing.spans, ground.sizes, strict=True))
+        if plain and len(ground.tuples) * len(crowd) > MANY_PAIRS:
+            seen = patterns_by_margins(ground.tuples, crowd, counts)
+        else:
+            seen = patterns(ground.tuples, crowd, counts, agree, shape.at, shape.wide)
+        own = own_patterns(ground.tuples, ground.members, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
+        return own, seen, ground.counts @ seen.astype(np.int64)
+
+    def read(self, masked: Table) -> float:
+        own, seen, counted = self.tally(self.ground.pair(masked))
+        return float(pattern_risk(own, seen, counted, len(self.ground.names), self.measure.rule, self.ground.rows))
+
+    def explain(self, masked: Table) -> Reading:
+        _, _, counted = self.tally(self.ground.pair(masked))
+        fitted = mixture(counted, len(self.ground.names), self.ground.rows)
+        size = len(self.ground.names)
+        counts: dict[str, float] = {"share of matching pairs": float(fitted[-1])}
+        for j, name in enumerate(self.ground.names):
+            counts[f"agreement of matches in {name}"] = float(fitted[j])
+            counts[f"agreement of others in {name}"] = float(fitted[size + j])
+        value, rows = self.read(masked), self.ground.rows
+        return reading(
+            "probabilistic-linkage", self.measure, self.ground, value, 100.0 / rows, counts, wilson(value, rows)
+        )
+
+
+def agreements(pairing: Pairing) -> Ints:
+    """1 where a masked category is, or stands for, the original one."""
+    agree: Ints = (distances(pairing, "size").link == 0).astype(np.int64)
+    return agree
+
+
+def wilson(percent: float, rows: int) -> tuple[float, float]:
+    """95 % interval of a share, in per cent."""
+    z, share = 1.959963984540054, percent / 100
+    centre = (share + z * z / (2 * rows)) / (1 + z * z / rows)
+    half = z * math.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows)) / (1 + z * z / rows)
+    return 100 * max(0.0, centre - half), 100 * min(1.0, centre + half)
+
+
+def reading(
+    name: str,
+    measure: Measure,
+    ground: Ground,
+    value: float,
+    baseline: float,
+    counts: dict[str, float],
+    interval: tuple[float, float] | None,
+) -> Reading:
+    """A risk as a person reads it, with a warning where the attack is no better than guessing."""
+    return Reading(
+        measure=name,
+        value=value,
+        unit="%",
+        better="low",
+        aim="risk",
+        definition=measure.definition,
+        scope=ground.names,
+        missing=MISSING_IS_A_CATEGORY if interval is None else UNLINKABLE,
+        interval=interval,
+        baseline=baseline,
+        counts={"records": ground.rows, **counts},
+        warning="" if value > baseline else "the attack does no better here than guessing; another attack may",
+    )

@@ -1,0 +1,251 @@
+"""Original and masked categories in one numbering, and how far apart two categories are.
+
+Codes of an attribute with |D| categories: 0 … |D| − 1 the categories, then MISSING, then SUPPRESSED, then
+labels that only the masked file has (recoding). A new label stands for the original categories it
+replaced: a loss takes the farthest of them, a link the nearest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError, listing
+from crypsis.kernels.agreement import FAR
+from crypsis.kernels.ledger import Shape
+from crypsis.table.attribute import Kind
+from crypsis.table.table import Table
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Spans = tuple[NDArray[np.bool_], ...]
+"""For each attribute, bool[masked codes, original codes]: what a masked code stands for."""
+
+
+def readable(original: Table, columns: Sequence[str]) -> list[str]:
+    """The named columns, or every quasi-identifier made of categories."""
+    return list(columns) or [
+        name for name in original.quasi_identifiers if not original.attribute(name).numeric and not original.level(name)
+    ]
+
+
+def obstacle(original: Table, columns: Sequence[str]) -> str:
+    """Why categories of this table cannot be compared, in a sentence; empty if they can."""
+    for name in columns:
+        if name not in original.names:
+            return f"there is no column {name!r}; columns: {listing(original.names)}"
+        if original.attribute(name).numeric or original.level(name):
+            return f"column {name!r} does not hold categories as collected; choose nominal or ordinal columns"
+    if not readable(original, columns):
+        return "no quasi-identifier is nominal or ordinal; give categorical columns that role or name them"
+    return "" if original.rows else "the table has no records"
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """The original side of a comparison: its categories, records and distinct tuples."""
+
+    names: tuple[str, ...]
+    labels: tuple[tuple[str, ...], ...]
+    ordinal: tuple[bool, ...]
+    codes: Codes
+    """int32[n, p]; a missing value is the code after the last category."""
+
+    @classmethod
+    def of(cls, original: Table, columns: Sequence[str]) -> Ground:
+        problem = obstacle(original, columns)
+        if problem:
+            raise TableError(problem)
+        names = readable(original, columns)
+        attributes = [original.attribute(name) for name in names]
+        codes = original.codes(names)
+        sizes = np.array([len(attribute.categories) for attribute in attributes], dtype=np.int32)
+        return cls(
+            tuple(names),
+            tuple(attribute.categories for attribute in attributes),
+            tuple(attribute.kind is Kind.ORDINAL for attribute in attributes),
+            np.ascontiguousarray(np.where(codes < 0, sizes, codes), dtype=np.int32),
+        )
+
+    @property
+    def rows(self) -> int:
+        return len(self.codes)
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(len(labels) for labels in self.labels)
+
+    @cached_property
+    def lacks(self) -> NDArray[np.bool_]:
+        """bool[p]: whether the original has missing values."""
+        found: NDArray[np.bool_] = (self.codes == np.array(self.sizes)).any(axis=0)
+        return found
+
+    @cached_property
+    def frequencies(self) -> tuple[Ints, ...]:
+        """How often each category (and, last, a missing value) occurs in each attribute."""
+        return tuple(np.bincount(self.codes[:, j], minlength=size + 1) for j, size in enumerate(self.sizes))
+
+    @cached_property
+    def _distinct(self) -> tuple[Codes, Ints, Ints, Ints]:
+        return distinct(self.codes)
+
+    @property
+    def tuples(self) -> Codes:
+        return self._distinct[0]
+
+    @property
+    def counts(self) -> Ints:
+        return self._distinct[1]
+
+    @property
+    def members(self) -> Ints:
+        return self._distinct[3]
+
+    def entropy(self, attribute: int) -> float:
+        """H(V) in bits."""
+        share = self.frequencies[attribute][self.frequencies[attribute] > 0] / self.rows
+        return float(-(share * np.log2(share)).sum())
+
+    def pair(self, masked: Table) -> Pairing:
+        """The masked file in the same numbering; refuses a file of other columns or rows."""
+        if masked.rows != self.rows:
+            raise TableError(
+                f"the original has {self.rows} records and the masked file {masked.rows}; "
+                "compare files whose rows correspond (suppressed records stay in place)"
+            )
+        codes = np.empty_like(self.codes)
+        spans = []
+        for j, name in enumerate(self.names):
+            if masked.holds_numbers(name):
+                raise TableError(f"column {name!r} holds categories in the original but numbers in the masked file")
+            codes[:, j], widest = self._translate(j, masked, name)
+            codes[~masked.kept, j] = self.sizes[j] + 1
+            spans.append(self._span(j, codes[:, j], widest))
+        return Pairing(self, codes, tuple(spans), masked.kept)
+
+    def _translate(self, j: int, masked: Table, name: str) -> tuple[Codes, int]:
+        known = {label: code for code, label in enumerate(self.labels[j])}
+        after = self.sizes[j] + 2
+        table = []
+        for label in masked.labels(name):
+            table.append(known.setdefault(label, after))
+            after += known[label] == after
+        codes = masked.column(name)
+        if len(codes) and (codes.max() >= len(table) or codes.min() < -1):
+            raise TableError(f"column {name!r} of the masked file holds codes that stand for no category")
+        return np.array([*table, self.sizes[j]], dtype=np.int32)[codes], after
+
+    def _span(self, j: int, codes: Codes, width: int) -> NDArray[np.bool_]:
+        size = self.sizes[j]
+        span = np.zeros((width, size + 1), dtype=np.bool_)
+        span[np.arange(size + 1), np.arange(size + 1)] = True
+        new = codes > size + 1
+        span[codes[new], self.codes[new, j]] = True
+        return span
+
+
+@dataclass(frozen=True, eq=False)
+class Pairing:
+    """An original and one masked file (or several, through joined spans) in one numbering."""
+
+    ground: Ground
+    codes: Codes
+    spans: Spans
+    kept: NDArray[np.bool_]
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Lay-out without contingency tables."""
+        wide = np.array([size + 1 for size in self.ground.sizes], dtype=np.int64)
+        width = np.array([len(span) for span in self.spans], dtype=np.int64)
+        at = np.concatenate([[0], np.cumsum(wide * width)]).astype(np.int64)
+        mark = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
+        return Shape(at, wide, mark, np.empty((0, len(wide)), dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    @cached_property
+    def crowd(self) -> tuple[Codes, Ints, Ints]:
+        """Distinct masked tuples of kept records (sorted), their counts, and the first row of each."""
+        tuples, counts, first, _ = distinct(self.codes[self.kept])
+        return tuples, counts, np.flatnonzero(self.kept)[first].astype(np.int64)
+
+
+def distinct(codes: Codes) -> tuple[Codes, Ints, Ints, Ints]:
+    """Distinct rows in order, how often each occurs, where first, and which one each row is."""
+    key = np.zeros(len(codes), dtype=np.int64)
+    for column in codes.T:
+        span = int(column.max(initial=0)) + 1
+        if len(key) and int(key.max()) > (1 << 62) // span:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+        key = key * span + column
+    _, first, member, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
+    return np.ascontiguousarray(codes[first]), counts.astype(np.int64), first, member.astype(np.int64)
+
+
+def steps_apart(ground: Ground, j: int, gaps: Ints, most: int) -> Ints:
+    """int64[original, original]: distances between categories, `most` to and from a missing value."""
+    size = ground.sizes[j]
+    apart = np.full((size + 1, size + 1), most, dtype=np.int64)
+    apart[:size, :size] = gaps
+    apart[size, size] = 0
+    return apart
+
+
+def ranks_apart(size: int) -> Ints:
+    """|rank difference| of ordered categories."""
+    return np.abs(np.subtract.outer(np.arange(size), np.arange(size))).astype(np.int64)
+
+
+def unequal(size: int) -> Ints:
+    """1 off the diagonal."""
+    return (1 - np.eye(size, dtype=np.int64)).astype(np.int64)
+
+
+def spread_out(span: NDArray[np.bool_], apart: Ints, nearest: bool, suppressed: int) -> Ints:
+    """int64[masked, original] from distances between original categories, through what masked codes stand for."""
+    size = apart.shape[0] - 1
+    most = int(apart.max(initial=0))
+    table = np.full(span.shape, most, dtype=np.int64)
+    for code in range(len(span)):
+        chosen = apart[span[code]]
+        if len(chosen):
+            table[code] = chosen.min(axis=0) if nearest else chosen.max(axis=0)
+    table[size + 1] = suppressed
+    return table
+
+
+@dataclass(frozen=True)
+class Distances:
+    """The distances of SCIENCE's DBIL as whole numbers over a denominator per attribute."""
+
+    loss: Ints
+    link: Ints
+    denominators: NDArray[np.float64]
+
+
+def distances(pairing: Pairing, divisor: str) -> Distances:
+    """Nominal: 0 or 1. Ordinal: |rank difference| over |D| (`size`) or |D| − 1 (`range`). Missing: 1 from all else.
+
+    The link costs are the same numbers over their common denominator, so that they add up exactly (over
+    2^40, rounded, if that denominator is larger still); a suppressed record is FAR from everybody.
+    """
+    ground = pairing.ground
+    below = [
+        1 if not ordered else max(1, size - (divisor == "range"))
+        for ordered, size in zip(ground.ordinal, ground.sizes, strict=True)
+    ]
+    common = math.lcm(*below)
+    loss, link = [], []
+    for j, (span, under) in enumerate(zip(pairing.spans, below, strict=True)):
+        size = ground.sizes[j]
+        gaps = ranks_apart(size) if ground.ordinal[j] else unequal(size)
+        apart = steps_apart(ground, j, gaps, under)
+        loss.append(spread_out(span, apart, False, under).ravel())
+        scaled = apart * (common // under) if common <= 1 << 40 else np.rint(apart * ((1 << 40) / under))
+        link.append(spread_out(span, scaled.astype(np.int64), True, FAR).ravel())
+    return Distances(np.concatenate(loss), np.concatenate(link), np.array(below, dtype=np.float64))

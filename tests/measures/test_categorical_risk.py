@@ -1,0 +1,201 @@
+"""ID, DBRL, PRL and RSRL: worked by hand, against their twins, and at the edges."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from categories import pairs_of_files, recoded, table
+from crypsis.errors import TableError
+from crypsis.kernels.ledger import mixture
+from crypsis.measures.categorical_risk import (
+    CategoryDisclosure,
+    CategoryLinkage,
+    ProbabilisticLinkage,
+    RankLinkage,
+    wilson,
+)
+from naive import categorical as naive
+
+ORIGINAL = [(0, 0), (1, 0), (2, 1), (3, 1)]
+MASKED = [(0, 0), (0, 0), (2, 1), (3, 0)]
+SHAPE = ([4, 2], [True, False])
+ALL = [CategoryDisclosure(), CategoryLinkage(), ProbabilisticLinkage(), RankLinkage()]
+
+
+def test_disclosure_by_hand():
+    """Six of eight cells are unchanged; with reach floor(0.5·4/2) = 1 the moved rank counts too."""
+    original, masked = table(ORIGINAL, *SHAPE), table(MASKED, *SHAPE)
+    assert CategoryDisclosure().against(original).read(masked) == 100 * 6 / 8
+    assert CategoryDisclosure(width=0.5).against(original).read(masked) == 100 * 7 / 8
+
+
+def test_the_baseline_of_disclosure_is_the_best_constant_guess():
+    """a: any category is right once in four; b: either name twice in four."""
+    reading = CategoryDisclosure().against(table(ORIGINAL, *SHAPE)).explain(table(MASKED, *SHAPE))
+    assert reading.baseline == pytest.approx(100 * (1 / 4 + 1 / 2) / 2)
+
+
+def test_linkage_by_hand():
+    """Masked tuples: (0,0) twice, (2,1), (3,0).
+
+    (0,0): two at 0, own among them: 1/2. (1,0): two at 1/4, own among them: 1/2. (2,1): one at 0: 1.
+    (3,1): (2,1) at 1/4, own (3,0) at 1: 0. Expected 2 of 4; strict 1 of 4; first: row 0 and row 2.
+    """
+    original, masked = table(ORIGINAL, *SHAPE), table(MASKED, *SHAPE)
+    assert CategoryLinkage().against(original).read(masked) == 100 * 2 / 4
+    assert CategoryLinkage(ties="strict").against(original).read(masked) == 100 * 1 / 4
+    assert CategoryLinkage(ties="first").against(original).read(masked) == 100 * 2 / 4
+
+
+def test_rank_linkage_by_hand():
+    """Window 25 % of four ranks: one rank; names must be equal.
+
+    Candidates: (0,0): rows 0, 1. (1,0): rows 0, 1. (2,1): row 2. (3,1): row 2, not its own.
+    """
+    original, masked = table(ORIGINAL, *SHAPE), table(MASKED, *SHAPE)
+    assert RankLinkage(window=25).against(original).read(masked) == 100 * 3 / 4
+    assert RankLinkage(window=25, credit="expected").against(original).read(masked) == 100 * 2 / 4
+    assert RankLinkage(window=25, credit="nearest").against(original).read(masked) == 100 * 2 / 4
+    assert RankLinkage(window=0).against(original).read(masked) == 100 * 2 / 4
+
+
+def test_probabilistic_linkage_by_hand():
+    """One attribute: agreeing is the only evidence, so a record links to all that agree with it.
+
+    Original 0,0,1,2 and masked 0,1,1,2. Row 0: candidate row 0: 1. Row 1: candidate row 0: 0. Row 2: rows 1, 2: 1/2.
+    Row 3: row 3: 1.
+    """
+    original, masked = table([0, 0, 1, 2], [3], [False]), table([0, 1, 1, 2], [3], [False])
+    assert ProbabilisticLinkage().against(original).read(masked) == 100 * 2.5 / 4
+    assert ProbabilisticLinkage(ties="strict").against(original).read(masked) == 100 * 2 / 4
+
+
+@settings(max_examples=40, deadline=None)
+@given(pairs_of_files(), st.sampled_from([0.0, 0.1, 0.4, 1.0]))
+def test_disclosure_equals_its_twin(files, width):
+    original, masked, sizes, ordinal, kept = files
+    got = CategoryDisclosure(width=width).against(table(original, sizes, ordinal))
+    got = got.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.disclosure(original, masked, kept, sizes, ordinal, width))
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs_of_files(), st.sampled_from(["size", "range"]), st.sampled_from(["expected", "strict", "first"]))
+def test_linkage_equals_its_twin(files, divisor, ties):
+    original, masked, sizes, ordinal, kept = files
+    gauge = CategoryLinkage(divisor=divisor, ties=ties).against(table(original, sizes, ordinal))
+    got = gauge.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.linkage(original, masked, kept, sizes, ordinal, divisor, ties))
+
+
+@settings(max_examples=20, deadline=None)
+@given(pairs_of_files(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=3, max_size=3))
+def test_weighted_linkage_equals_its_twin(files, weights):
+    original, masked, sizes, ordinal, kept = files
+    chosen = dict(zip("abc"[: len(sizes)], weights, strict=False))
+    got = CategoryLinkage(weights=chosen).against(table(original, sizes, ordinal))
+    got = got.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.linkage(original, masked, kept, sizes, ordinal, "size", "expected", weights))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    pairs_of_files(),
+    st.sampled_from([None, 0, 10, 25, 50, 100]),
+    st.sampled_from(["categories", "records"]),
+    st.sampled_from(["set", "expected", "nearest"]),
+)
+def test_rank_linkage_equals_its_twin(files, window, ranks, credit):
+    original, masked, sizes, ordinal, kept = files
+    gauge = RankLinkage(window=window, ranks=ranks, credit=credit).against(table(original, sizes, ordinal))
+    got = gauge.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.rank_linkage(original, masked, kept, sizes, ordinal, window, ranks, credit))
+
+
+@settings(max_examples=60, deadline=None)
+@given(pairs_of_files(), st.sampled_from(["expected", "strict"]))
+def test_probabilistic_linkage_equals_its_twin(files, ties):
+    original, masked, sizes, ordinal, kept = files
+    got = ProbabilisticLinkage(ties=ties).against(table(original, sizes, ordinal))
+    got = got.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.probabilistic(original, masked, kept, ties))
+
+
+def test_em_finds_the_parameters_that_made_the_patterns():
+    """Pairs drawn from a known mixture: 30 % matches agree with .95, .8, .9, the others with .1, .3, .2."""
+    m, u, q, pairs = np.array([0.95, 0.8, 0.9]), np.array([0.1, 0.3, 0.2]), 0.3, 10**9
+    counts = np.zeros(8, dtype=np.int64)
+    for pattern in range(8):
+        bits = np.array([pattern >> j & 1 for j in range(3)])
+        match, other = np.prod(np.where(bits, m, 1 - m)), np.prod(np.where(bits, u, 1 - u))
+        counts[pattern] = round(pairs * (q * match + (1 - q) * other))
+    fitted = mixture(counts, 3, 10)
+    assert fitted == pytest.approx([*m, *u, q], abs=1e-3)
+    twin = naive.mixture({tuple(pattern >> j & 1 for j in range(3)): int(counts[pattern]) for pattern in range(8)}, 10)
+    assert fitted == pytest.approx([*twin[0], *twin[1], twin[2]], abs=1e-9)
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_a_suppressed_file_discloses_nothing(measure):
+    original = table(ORIGINAL, *SHAPE)
+    gauge = measure.against(original)
+    gone = original.without(np.ones(4, dtype=np.bool_))
+    assert gauge.read(gone) == 0.0
+    assert gauge.read(original) == 100.0
+    reading = gauge.explain(gone)
+    assert reading.warning
+    assert not gauge.explain(original).warning
+    assert reading.aim == "risk"
+    assert reading.baseline is not None
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_one_record(measure):
+    one = table([(0, 0)], *SHAPE)
+    assert measure.against(one).read(one) == 100.0
+
+
+def test_linkage_sees_through_a_merged_label():
+    """0 and 1 become one label: both their records fit it, neither stands out; the rest is as before."""
+    original = table(ORIGINAL, *SHAPE)
+    masked = recoded(original)
+    assert CategoryLinkage().against(original).read(masked) == 100 * (0.5 + 0.5 + 1 + 1) / 4
+    assert RankLinkage().against(original).read(masked) == 100.0
+    assert CategoryDisclosure().against(original).read(masked) == 100 * 6 / 8
+    assert ProbabilisticLinkage().against(original).read(masked) == 100 * 3 / 4
+
+
+def test_many_tuples_count_patterns_by_margins(monkeypatch):
+    rng = np.random.default_rng(3)
+    original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
+    gauge = ProbabilisticLinkage().against(original)
+    own, seen, counted = gauge.tally(gauge.ground.pair(masked))
+    monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
+    for one, other in zip((own, seen, counted), gauge.tally(gauge.ground.pair(masked)), strict=True):
+        assert np.array_equal(one, other)
+
+
+def test_the_guess_of_set_credit_is_the_share_of_candidates():
+    reading = RankLinkage(window=25).against(table(ORIGINAL, *SHAPE)).explain(table(MASKED, *SHAPE))
+    assert reading.baseline == pytest.approx(100 * (2 + 2 + 1 + 1) / 16)
+    low, high = reading.interval
+    assert low < reading.value < high
+
+
+def test_wilson_by_hand():
+    """Five of ten: centre 0.5, half-width 0.2634."""
+    assert wilson(50.0, 10) == pytest.approx((23.66, 76.34), abs=0.01)
+    assert wilson(0.0, 10)[0] == 0.0
+
+
+def test_bad_requests_are_refused():
+    original = table(ORIGINAL, *SHAPE)
+    with pytest.raises(TableError, match="weights must be"):
+        CategoryLinkage(weights={"z": 1.0}).against(original)
+    with pytest.raises(TableError, match="weights must be"):
+        CategoryLinkage(weights={"a": -1.0}).against(original)
+    assert "too many agreement patterns" in ProbabilisticLinkage(columns=tuple("abcdefghijklm")).obstacle(original)
+    assert ProbabilisticLinkage().obstacle(original) == ""
