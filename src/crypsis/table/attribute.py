@@ -46,7 +46,9 @@ def read_role(word: str, column: str) -> Role:
     role = ROLE_WORDS.get(str(word).strip().lower().replace("_", "-"))
     if role is None:
         known = listing(map(str, Role))
-        raise TableError(f"column {column!r} has the unknown role {word!r}{suggestion(word, ROLE_WORDS)}; roles: {known}")
+        raise TableError(
+            f"column {column!r} has the unknown role {word!r}{suggestion(word, ROLE_WORDS)}; roles: {known}"
+        )
     return role
 
 

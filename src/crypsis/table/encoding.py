@@ -17,6 +17,9 @@ from crypsis.table.hierarchy import MISSING
 EXACT = 2**53
 """Above this, neighbouring whole numbers are no longer distinct as float64."""
 
+NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
+"""Whole numbers that cannot reach so far."""
+
 NAMEABLE = 5
 """A value may be named in a message when at least this many records hold it."""
 
@@ -90,7 +93,12 @@ def _dates(dtype: Any) -> Literal["", "date", "datetime"]:
 
 
 def _beyond_exact(series: pl.Series) -> pl.Series:
-    return ((series > EXACT) | (series < -EXACT)).fill_null(False)
+    if series.dtype in NARROW:
+        return pl.repeat(False, len(series), eager=True)
+    beyond = series > EXACT
+    if series.dtype.is_signed_integer():
+        beyond |= series < -EXACT
+    return beyond.fill_null(False)
 
 
 # -- numbers --
@@ -203,8 +211,9 @@ def _refuse_strangers(name: str, texts: pl.Series, order: tuple[str, ...], sourc
         raise TableError(f"column {name!r}: the order given names {listing(map(repr, twice))} twice")
     strange = (~texts.is_in(list(order))).fill_null(False)
     if strange.any():
+        lacking = name_values(texts.filter(strange))
         raise TableError(
-            f"{source.at(_first(strange), name)}: the order given for the column lacks {name_values(texts.filter(strange))}; "
+            f"{source.at(_first(strange), name)}: the order given for the column lacks {lacking}; "
             f"add what is missing to the order"
         )
 

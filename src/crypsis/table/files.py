@@ -1,0 +1,219 @@
+"""Tables and hierarchies in files, and the only place where anything is written to disk.
+
+Whatever is written appears whole or not at all: it is prepared beside its target, forced to the disk and then renamed.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import narwhals.stable.v2 as nw
+import polars as pl
+
+from crypsis.errors import TableError
+from crypsis.table.attribute import Role, read_role
+from crypsis.table.encoding import Source
+from crypsis.table.frames import Hierarchies, Kinds, table_of, to_frame
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.hierarchy_files import read_hierarchy
+from crypsis.table.inference import typed
+from crypsis.table.table import Table
+from crypsis.table.text import Delimited, read_bytes
+
+__all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]
+
+PARQUET = (".parquet", ".pq")
+TEXT = (".csv", ".tsv", ".tab", ".txt")
+FORMULA = r"^[=+\-@\t\r]"
+"""How a cell starts that a spreadsheet would take for a formula."""
+
+
+# -- tables --
+
+
+def read_table(
+    path: str | Path,
+    roles: Mapping[str, str] | None = None,
+    kinds: Kinds | None = None,
+    hierarchies: Hierarchies | None = None,
+    delimiter: str | None = None,
+    encoding: str = "utf8",
+    missing: Sequence[str] = ("",),
+    masked: bool = False,
+) -> Table:
+    """A CSV, TSV or Parquet file as a table; a file that cannot be used is refused with line and column.
+
+    roles        identifier, quasi, confidential or other, by column (default: other)
+    kinds        numeric, ordinal or nominal, or a list of categories from low to high; default: read from the values
+    hierarchies  by column: a Hierarchy, a builder such as 'intervals:5,10,20', or the path of a file
+    delimiter    default: tab for .tsv, else whichever the header uses
+    missing      texts that mean 'not known'; an empty cell without quotation marks always does
+    masked       the file is a masked one, in which a column may have become constant or empty
+    """
+    path = Path(path)
+    chosen = {name: read_role(role, name) for name, role in (roles or {}).items()}
+    kinds, hierarchies = kinds or {}, hierarchies or {}
+    if path.suffix.lower() in PARQUET:
+        frame = _read_parquet(path)
+        source = Source(path.name)
+        return table_of(frame, chosen, kinds, hierarchies, source, masked)
+    if path.suffix.lower() not in TEXT and path.exists() and read_bytes(path)[:4] == b"PAR1":
+        raise TableError(f"{path} is a Parquet file with another ending; rename it to end in .parquet")
+    file = Delimited.open(path, delimiter, encoding)
+    source = Source(path.name, file.line_of)
+    texts = file.texts()
+    frame, notes = typed(texts, _known(chosen, texts), kinds, tuple(missing), source)
+    table = table_of(frame, chosen, kinds, hierarchies, source, masked)
+    return replace(table, notes=(*notes, *table.notes))
+
+
+def _known(roles: Mapping[str, Role], texts: pl.DataFrame) -> dict[str, Role]:
+    return {name: role for name, role in roles.items() if name in texts.columns}
+
+
+def _read_parquet(path: Path) -> pl.DataFrame:
+    content = read_bytes(path)
+    try:
+        return pl.read_parquet(io.BytesIO(content))
+    except (pl.exceptions.PolarsError, OSError):
+        raise TableError(f"{path} is not a readable Parquet file; write it again, or give a CSV file") from None
+
+
+def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False) -> Path:
+    """Write a table as CSV, TSV or Parquet, by the ending of the path, which must not exist.
+
+    Suppressed records stay out. Numbers are written with as many digits as bring them back exactly. `spreadsheet_safe` puts an apostrophe before
+    text that a spreadsheet would take for a formula (the file then no longer reads back to the same text).
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in (*PARQUET, *TEXT):
+        raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to .csv, .tsv or .parquet")
+    frame = nw.from_native(to_frame(table), eager_only=True).to_polars()
+    buffer = io.BytesIO()
+    if suffix in PARQUET:
+        frame.write_parquet(buffer)
+    else:
+        _plain(frame, spreadsheet_safe).write_csv(buffer, separator="\t" if suffix in (".tsv", ".tab") else ",")
+    write_atomically(path, buffer.getvalue())
+    return path
+
+
+def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
+    """Every column in a form CSV can hold; missing is an empty cell."""
+    columns = []
+    for series in frame.get_columns():
+        if series.dtype.is_float():
+            series = series.fill_nan(None)
+        elif series.dtype == pl.Datetime:
+            series = series.dt.to_string("iso:strict")
+        elif series.dtype in (pl.Categorical, pl.Enum):
+            series = series.cast(pl.String)
+        elif series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
+            raise TableError(
+                f"column {series.name!r} is a {series.dtype} and CSV cannot hold it; write .parquet, or drop it"
+            )
+        if spreadsheet_safe and series.dtype == pl.String:
+            risky = series.str.contains(FORMULA).fill_null(False)
+            series = series.zip_with(~risky, "'" + series)
+        name = series.name
+        columns.append(series.alias("'" + name if spreadsheet_safe and name[:1] in "=+-@\t\r" else name))
+    return pl.DataFrame(columns)
+
+
+# -- hierarchies --
+
+
+def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ",") -> Path:
+    """Write a hierarchy with a header level0, level1, …, one row per value, to a path that must not exist."""
+    columns = {
+        f"level{level}": [labels[code] for code in groups]
+        for level, (groups, labels) in enumerate(zip(hierarchy.groups, hierarchy.labels, strict=True))
+    }
+    buffer = io.BytesIO()
+    pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(buffer, separator=delimiter)
+    write_atomically(Path(path), buffer.getvalue())
+    return Path(path)
+
+
+# -- atomic writing --
+
+
+def write_atomically(path: str | Path, content: bytes, *, replace: bool = False) -> None:
+    """Write a file that appears whole or not at all; an existing one is refused unless it may be replaced."""
+    path = Path(path)
+    _refuse_existing(path, replace)
+    aside = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
+    try:
+        with aside.open("xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if replace:
+            aside.replace(path)
+        else:
+            _link(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+    _sync(path.parent)
+
+
+def _link(aside: Path, path: Path) -> None:
+    """Give the finished file its name, and never overwrite one that appeared meanwhile."""
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        _refuse_existing(path, False)
+    except OSError:  # a file system without hard links
+        _refuse_existing(path, False)
+        aside.rename(path)
+
+
+@contextmanager
+def atomic_folder(path: str | Path) -> Iterator[Path]:
+    """A folder that appears whole or not at all: work in the folder handed out; it gets its name when all went well.
+
+    Every file and folder is forced to the disk before the rename. On any failure the half-made folder is removed
+    and nothing bears the target's name.
+    """
+    path = Path(path)
+    _refuse_existing(path, False)
+    workshop = Path(
+        tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
+    )  # nobody else may look in
+    aside = workshop / path.name
+    try:
+        aside.mkdir()
+        yield aside
+        for folder, _, files in os.walk(aside):
+            for name in files:
+                _sync(Path(folder) / name)
+            _sync(Path(folder))
+        _refuse_existing(path, False)
+        aside.rename(path)
+        _sync(path.parent)
+    finally:
+        shutil.rmtree(workshop, ignore_errors=True)
+
+
+def _refuse_existing(path: Path, replace: bool) -> None:
+    if not replace and (path.exists() or path.is_symlink()):
+        raise TableError(f"{path} already exists and is never overwritten; choose another path or remove it first")
+    if not path.parent.is_dir():
+        raise TableError(f"the folder {path.parent} does not exist; make it first or choose another path")
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

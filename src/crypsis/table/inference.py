@@ -1,0 +1,96 @@
+"""What the text of a file means: numbers, dates, or words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from crypsis.errors import TableError
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.encoding import Source, not_a_number, parse_numbers
+from crypsis.table.frames import Kinds
+
+DATE = r"^\d{4}-\d{2}-\d{2}$"
+MOMENT = r"^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?$"
+ZONE = r"(Z|[+-]\d{2}:?\d{2})$"
+CODE = r"^[+-]?0\d"
+WHOLE = r"^[+-]?\d+$"
+
+
+def typed(
+    texts: pl.DataFrame, roles: Mapping[str, Role], kinds: Kinds, missing: tuple[str, ...], source: Source
+) -> tuple[pl.DataFrame, list[str]]:
+    """Columns of text as integers, floats, dates or text, and notes on what looked like a slip.
+
+    A column is numeric when all of it is; numbers with leading zeros are codes. A column declared ordinal or
+    nominal stays text. In a quasi-identifier or confidential column that is mostly numbers, text is refused.
+    """
+    columns, notes = [], list[str]()
+    for series in texts.get_columns():
+        name = series.name
+        known = series.set(series.is_in(list(missing)).fill_null(False), None) if missing else series
+        kind = kinds.get(name)
+        declared = kind.strip().lower() if isinstance(kind, str) else ("ordinal" if kind is not None else "")
+        if declared in (Kind.ORDINAL, Kind.NOMINAL):
+            columns.append(known)
+        elif declared == Kind.NUMERIC:
+            dated = _dated(known)
+            columns.append(_counted(parse_numbers(name, known, source), known) if dated is None else dated)
+        else:
+            columns.append(_guessed(known, roles.get(name, Role.OTHER), source, notes))
+    return pl.DataFrame([column.alias(name) for column, name in zip(columns, texts.columns, strict=True)]), notes
+
+
+def _guessed(series: pl.Series, role: Role, source: Source, notes: list[str]) -> pl.Series:
+    present = series.drop_nulls()
+    if not len(present):
+        return series
+    dated = _dated(series)
+    if dated is not None:
+        return dated
+    stripped = series.str.strip_chars()
+    numbers = stripped.cast(pl.Float64, strict=False)
+    lost = numbers.is_null() & series.is_not_null()
+    slips = int(lost.sum())
+    if slips == 0:
+        return series if stripped.str.contains(CODE).any() else _counted(numbers, stripped)
+    if slips < len(present) / 2 and not stripped.str.contains(CODE).any():
+        sentence = not_a_number(series.name, stripped, lost, source)
+        if role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+            raise TableError(sentence)
+        share = 100 - 100 * slips / len(present)
+        notes.append(f"{source.of(series.name)} was read as text though {share:.3g} % of it are numbers ({sentence})")
+    return series
+
+
+def _counted(numbers: pl.Series, texts: pl.Series) -> pl.Series:
+    """Numbers as Int64 where all are written as whole numbers and fit, as text where they are too long, else floats."""
+    if not texts.str.contains(WHOLE).fill_null(True).all():
+        return numbers
+    whole = texts.str.strip_chars_start("+").cast(pl.Int64, strict=False)
+    return whole if whole.null_count() == texts.null_count() else texts
+
+
+def _dated(texts: pl.Series) -> pl.Series | None:
+    """ISO dates as Date, ISO moments as Datetime (with an offset: in UTC); None if the column holds anything else."""
+    present = texts.drop_nulls()
+    if not len(present):
+        return None
+    sample = present.head(50)
+    if sample.str.contains(DATE).all():
+        return _kept(texts.str.to_date("%Y-%m-%d", strict=False), texts)
+    if not (sample.str.contains(MOMENT).all() and present.str.contains(MOMENT).all()):
+        return None
+    zoned = present.str.contains(ZONE)
+    if zoned.any() and not zoned.all():
+        return None
+    plain = texts.str.replace(" ", "T", literal=True).str.replace("Z$", "+00:00")
+    plain = plain.str.replace(r"([+-]\d{2})(\d{2})$", "${1}:${2}") if zoned.any() else plain
+    plain = plain.str.replace(r"T(\d{2}:\d{2})($|[+-])", "T${1}:00${2}")
+    form = "%Y-%m-%dT%H:%M:%S%.f" + ("%:z" if zoned.any() else "")
+    return _kept(plain.str.to_datetime(form, strict=False, time_unit="us"), texts)
+
+
+def _kept(parsed: pl.Series, texts: pl.Series) -> pl.Series | None:
+    return parsed if parsed.null_count() == texts.null_count() else None

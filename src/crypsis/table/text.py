@@ -1,0 +1,211 @@
+"""Delimited text, read strictly: what is wrong with a file is said with its line, never with its content."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from crypsis.errors import TableError, listing
+
+CHUNK = 1 << 24
+DELIMITERS = (",", ";", "\t", "|")
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+
+def read_bytes(path: Path) -> bytes:
+    """The content of a file, or a sentence that says why there is none."""
+    if path.is_dir():
+        raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        near = f"; the folder {path.parent} does not exist" if not path.parent.exists() else ""
+        raise TableError(f"there is no file {path}{near}; check the path") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise TableError(f"{path} cannot be read ({reason}); check its permissions") from None
+    if not content.strip():
+        raise TableError(f"{path} is empty; give a file with a header line and at least one record")
+    return content
+
+
+def read_text(path: Path, encoding: str = "utf8") -> bytes:
+    """The content of a text file as UTF-8 with line feeds, without a byte order mark."""
+    content = read_bytes(path)
+    try:
+        codec = codecs.lookup(encoding).name
+    except LookupError:
+        raise TableError(f"{encoding!r} is no known encoding; use utf8, latin-1, cp1252 or utf-16, say") from None
+    if codec == "utf-8":
+        content = content.removeprefix(codecs.BOM_UTF8)
+    try:
+        text = content.decode(codec)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        raise TableError(
+            f"{path}, line {line}: byte {error.start} is not valid {encoding}; save the file as UTF-8 or name its "
+            f"encoding, e.g. encoding={hint!r}"
+        ) from None
+    if codec != "utf-8":
+        content = text.removeprefix("\ufeff").encode()
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = content.count(b"\n", 0, nul) + 1
+        raise TableError(
+            f"{path}, line {line}: a NUL byte (byte {nul}) does not belong in a text file; export the data as "
+            f"plain CSV, or name the encoding if it is utf-16"
+        )
+    if b"\n" not in content and b"\r" in content:
+        content = content.replace(b"\r", b"\n")
+    return content
+
+
+def sniff(content: bytes, path: Path) -> str:
+    """The delimiter: tab for .tsv, else the one the first line uses most (comma if none)."""
+    if path.suffix.lower() in (".tsv", ".tab"):
+        return "\t"
+    first = content.split(b"\n", 1)[0].decode(errors="replace")
+    unquoted = "".join(first.split('"')[::2])
+    return max(DELIMITERS, key=lambda mark: (unquoted.count(mark), mark == ","))
+
+
+def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """(line on which it starts, fields) of every record; blank lines are empty records."""
+    csv.field_size_limit(max(csv.field_size_limit(), len(content) + 1))
+    reader = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=delimiter, strict=True)
+    start = first_line
+    try:
+        for fields in reader:
+            yield start, fields
+            start = first_line + reader.line_num
+    except csv.Error as error:
+        found = (
+            "a quotation mark is opened and never closed" if "end of data" in str(error) else "quotation marks clash"
+        )
+        raise TableError(
+            f"{path}, line {start}: {found}; enclose a field that holds quotation marks in them and double those inside"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A delimited file: names of its columns, and its body below the header."""
+
+    path: Path
+    names: list[str]
+    body: bytes
+    delimiter: str
+    body_line: int
+    """Line of the file on which the body starts."""
+
+    @classmethod
+    def open(cls, path: Path, delimiter: str | None, encoding: str) -> Delimited:
+        content = read_text(path, encoding)
+        mark = delimiter or sniff(content, path)
+        if len(mark) != 1 or mark in '"\n\r':
+            raise TableError(f"the delimiter is {mark!r}; it must be one character such as ',' ';' or a tab")
+        names, size, line = _header(content, mark, path)
+        body = content[size:]
+        if len(names) > 1:
+            body = body.rstrip(b"\r\n") + b"\n"
+        if not body or (len(names) > 1 and not body.strip()):
+            raise TableError(f"{path} has a header but no records; give at least one line of data below it")
+        return cls(path, names, body, mark, line)
+
+    @cached_property
+    def one_line_each(self) -> bool:
+        """Whether every record is on a line of its own (no line break inside quotes)."""
+        return b'"' not in self.body or self._breaks_only_between()
+
+    def _breaks_only_between(self) -> bool:
+        return int(_counts_per_line(self.body, self.delimiter)[0].size) == self.body.count(b"\n")
+
+    def line_of(self, row: int) -> int:
+        """Line of the file on which a record (from 0) starts."""
+        if self.one_line_each:
+            return self.body_line + row
+        for place, (line, _) in enumerate(records(self.body, self.delimiter, self.path, self.body_line)):
+            if place == row:
+                return line
+        return self.body_line
+
+    def texts(self) -> pl.DataFrame:
+        """Every column as text, unquoted empty cells null; a ragged record is refused with its line."""
+        counts, complete = _counts_per_line(self.body, self.delimiter)
+        suspicious = not complete or bool((counts != len(self.names) - 1).any())
+        if suspicious:
+            self._refuse_ragged()
+        schema = dict.fromkeys(self.names, pl.String)
+        if not suspicious:
+            try:
+                return pl.read_csv(
+                    io.BytesIO(self.body), has_header=False, schema=schema, separator=self.delimiter, infer_schema=False
+                )
+            except pl.exceptions.PolarsError:
+                self._refuse_ragged()
+        # a stray quote inside a field: legal text that only the slow reader takes as it is
+        rows = [[cell or None for cell in fields] for _, fields in records(self.body, self.delimiter, self.path)]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def _refuse_ragged(self) -> None:
+        width = len(self.names)
+        for line, fields in records(self.body, self.delimiter, self.path, self.body_line):
+            if len(fields) != width and not (width == 1 and not fields):
+                found = "the line is blank" if not fields else f"the record has {len(fields)} fields"
+                raise TableError(
+                    f"{self.path}, line {line}: {found} where the header names {width}; every record needs {width} "
+                    f"fields separated by a {NAMES.get(self.delimiter, self.delimiter)}, so correct the line"
+                )
+
+
+def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int, int]:
+    """Column names, bytes of the header line, and the line after it."""
+    size, lines, quotes = 0, 0, 0
+    while size < len(content) and (lines == 0 or quotes % 2):
+        end = content.find(b"\n", size)
+        after = len(content) if end < 0 else end + 1
+        quotes += content.count(b'"', size, after)
+        size, lines = after, lines + 1
+    names = next((fields for _, fields in records(content[:size], delimiter, path)), [])
+    if not any(name.strip() for name in names):
+        raise TableError(f"{path}, line 1: the first line is blank; it must name the columns")
+    for place, name in enumerate(names, start=1):
+        if not name.strip():
+            raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableError(
+            f"{path}, line 1: two columns share a name: {listing(map(repr, twice))}; give every column its own"
+        )
+    return names, size, lines + 1
+
+
+def _counts_per_line(body: bytes, delimiter: str) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], bool]:
+    """Delimiters in each record (those inside quotes do not count), and whether all quotes are closed."""
+    cells = np.frombuffer(body if body.endswith(b"\n") else body + b"\n", dtype=np.uint8)
+    quoted = b'"' in body
+    mark, inside, carry = ord(delimiter), False, 0
+    parts = []
+    for start in range(0, len(cells), CHUNK):
+        chunk = cells[start : start + CHUNK]
+        marks, breaks = chunk == mark, chunk == 10
+        if quoted:
+            within = np.logical_xor.accumulate(chunk == 34) ^ inside
+            inside = bool(within[-1])
+            marks &= ~within
+            breaks &= ~within
+        # delimiters before each break, then differences: the count of each record
+        running = np.searchsorted(np.flatnonzero(marks), np.flatnonzero(breaks)) + carry
+        carry += int(np.count_nonzero(marks))
+        parts.append(running)
+    before = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+    return np.diff(before, prepend=0), not inside
