@@ -1,0 +1,97 @@
+"""What exactly is scaled, clustered and counted when a grouping is judged, and what is refused."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.kernels import partitions
+from crypsis.masking.partition import Partitioner
+
+Floats = NDArray[np.float64]
+
+ENDINGS = {"generic": partitions.GENERIC, "hybrid": partitions.HYBRID, "gomm": partitions.GOMM}
+METRICS = {"euclidean": partitions.EUCLIDEAN, "manhattan": partitions.MANHATTAN}
+
+
+@dataclass(frozen=True)
+class Convention:
+    """What exactly is scaled, clustered and counted.
+
+    scaling      "z": mean 0, population deviation 1; "range": smallest 0, largest 1; constant columns become 0
+    partitioner  None: MDAV with this ending and metric
+    interval     protected value ± w % of: "deviation" the attribute's standard deviation, "value" the scaled
+                 protected value itself, "rank" the number of records, in ranks
+    """
+
+    scaling: Literal["z", "range"] = "z"
+    ending: Literal["generic", "hybrid", "gomm"] = "generic"
+    metric: Literal["euclidean", "manhattan"] = "euclidean"
+    interval: Literal["deviation", "value", "rank"] = "deviation"
+    partitioner: Partitioner | None = None
+    loss_weight: float = 0.5
+    interval_weight: float = 0.5
+
+
+PAPER = Convention(scaling="range", ending="gomm", metric="manhattan", interval="value")
+"""The convention that gives the tables of the GOMM paper (not the one of its text)."""
+
+
+class Fitness(NamedTuple):
+    """Per cent; all to be minimised. score = (IL + DR) / 2 with DR = (ID + DLD) / 2 under equal weights."""
+
+    IL: float
+    ID: float
+    DLD: float
+    score: float
+
+
+class Anonymity(NamedTuple):
+    """What splitting attributes leaves of k: smallest class over all attributes, share of unique records in %."""
+
+    effective_k: int
+    unique: float
+
+
+def scaled(values: Floats, how: Literal["z", "range"]) -> Floats:
+    """Columns on a common scale; a constant column becomes 0."""
+    values = np.asarray(values, dtype=np.float64)
+    centre = values.mean(axis=0) if how == "z" else values.min(axis=0)
+    spread = values.std(axis=0) if how == "z" else np.ptp(values, axis=0)
+    constant = np.ptp(values, axis=0) == 0
+    result = (values - centre) / np.where(constant, 1.0, spread)
+    result[:, constant] = 0.0
+    return np.ascontiguousarray(result)
+
+
+def middle_ranks(columns: Floats, values: Floats) -> Floats:
+    """Middle rank of each value among the sorted originals, as a share of the records."""
+    ranks = np.empty_like(values)
+    for j in range(values.shape[1]):
+        left = np.searchsorted(columns[:, j], values[:, j], side="left")
+        right = np.searchsorted(columns[:, j], values[:, j], side="right")
+        ranks[:, j] = (left + right) / 2.0
+    return ranks / len(columns)
+
+
+def check_numbers(values: Floats) -> None:
+    """Refuse what cannot be microaggregated."""
+    if values.ndim != 2 or not values.size:
+        raise TableError(f"a table of records by attributes is needed, but the values have shape {values.shape}")
+    unusable = np.flatnonzero(~np.isfinite(values).all(axis=0)).tolist()
+    if unusable:
+        raise TableError(
+            f"attributes {unusable} (numbered from 0) have missing or infinite values and distances need numbers; "
+            f"drop those records, fill them in, or leave those attributes out"
+        )
+
+
+def check_size(records: int, k: int) -> None:
+    if records < k:
+        raise TableError(
+            f"{records} records cannot form a cluster of {k}; give at least k records or choose a smaller k"
+        )

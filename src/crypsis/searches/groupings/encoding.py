@@ -1,0 +1,102 @@
+"""A grouping of attributes as a genome: Falkenauer's object part and group part in one array.
+
+A genome is int32[p + 1]. Its first p numbers are the object part: the group of each attribute, where the
+number of a group is its place in the group part; so the group part is 0, 1, … and needs no room of its
+own. The last number is k, the least number of records in a cluster. Two genomes that differ only in the
+order of their groups are clones and share a key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.errors import SearchError
+
+Genome = NDArray[Any]
+Groups = tuple[tuple[int, ...], ...]
+"""Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
+
+
+def renumbered(labels: NDArray[Any], order: Iterable[int] | None = None) -> NDArray[np.int32]:
+    """Labels 0, 1, … in the order of the group part; groups that lost all attributes vanish.
+
+    order  the group part; None: by each group's first attribute, which is the canonical form
+    """
+    present = dict.fromkeys(labels.tolist())
+    listed = list(present) if order is None else [label for label in order if label in present]
+    place = {label: number for number, label in enumerate(listed)}
+    return np.array([place[label] for label in labels.tolist()], dtype=np.int32)
+
+
+def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genome:
+    """The genome of listed groups, in the order given; every attribute must occur exactly once."""
+    genome = np.full(attributes + 1, -1, dtype=np.int32)
+    for number, group in enumerate(groups):
+        for attribute in group:
+            if not 0 <= attribute < attributes:
+                raise SearchError(
+                    f"a grouping names attribute {attribute}, but there are {attributes}, numbered from 0 to "
+                    f"{attributes - 1}; correct the number"
+                )
+            if genome[attribute] != -1:
+                raise SearchError(f"a grouping names attribute {attribute} twice; every attribute is in one group")
+            genome[attribute] = number
+    absent = np.flatnonzero(genome[:-1] == -1).tolist()
+    if absent:
+        raise SearchError(f"a grouping leaves out attributes {absent}; put every attribute into one group")
+    genome[-1] = k
+    return genome
+
+
+def groups_of(genome: Genome) -> Groups:
+    """The groups a genome stands for, canonical."""
+    members: dict[int, list[int]] = {}
+    for attribute, label in enumerate(genome[:-1].tolist()):
+        members.setdefault(label, []).append(attribute)
+    return tuple(tuple(group) for group in members.values())
+
+
+def group_count(genome: Genome) -> int:
+    return int(genome[:-1].max()) + 1
+
+
+def in_words(genome: Genome, names: Sequence[str]) -> str:
+    """'age with income; hours alone (clusters of at least 5)'."""
+    told = [
+        f"{', '.join(names[a] for a in group[:-1])} with {names[group[-1]]}" if len(group) > 1 else
+        f"{names[group[0]]} alone"
+        for group in groups_of(genome)
+    ]  # fmt: skip
+    return f"{'; '.join(told)} (clusters of at least {int(genome[-1])} records)"
+
+
+@dataclass(frozen=True)
+class Partitions:
+    """The space of all groupings of p attributes, with k fixed or within bounds."""
+
+    attributes: int
+    k: int
+    largest_k: int
+
+    def draw(self, rng: Generator, size: int) -> list[Genome]:
+        """Labels uniform in 1 … p for each attribute, k uniform on a logarithmic scale within its bounds."""
+        drawn = []
+        for _ in range(size):
+            labels = renumbered(rng.integers(self.attributes, size=self.attributes))
+            k = self.k
+            if self.largest_k > self.k:
+                k = round(float(np.exp(rng.uniform(np.log(self.k), np.log(self.largest_k)))))
+            drawn.append(np.append(labels, np.int32(k)))
+        return drawn
+
+    def key(self, genome: Genome) -> bytes:
+        return np.append(renumbered(genome[:-1]), genome[-1:]).astype(np.int32).tobytes()
+
+    def decode(self, genome: Genome) -> Groups:
+        return groups_of(genome)

@@ -1,0 +1,262 @@
+"""How good a grouping is: information loss, interval disclosure and distance linkage, from cached parts.
+
+The partition of a group of attributes, its SSE and its disclosed cells depend on that group alone, and
+squared distances add over groups. So a group is worked out once, kept by its attribute set, and a grouping
+costs only the groups nobody has seen before.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from crypsis.errors import SearchError
+from crypsis.evolution import Child, Engine, Scores, State
+from crypsis.kernels import groupings as kernels
+from crypsis.kernels import partitions
+from crypsis.searches.groupings.conventions import (
+    ENDINGS,
+    METRICS,
+    PAPER,
+    Anonymity,
+    Convention,
+    Fitness,
+    Floats,
+    check_numbers,
+    check_size,
+    middle_ranks,
+    scaled,
+)
+from crypsis.searches.groupings.encoding import Genome, genome_of, groups_of
+
+
+class Part(NamedTuple):
+    """One group of attributes, microaggregated: clusters, their number, SSE, disclosed cells, distance block."""
+
+    labels: NDArray[np.int32]
+    clusters: int
+    sse: float
+    disclosed: int
+    block: Floats
+
+    @property
+    def nbytes(self) -> int:
+        return int(self.labels.nbytes + self.block.nbytes)
+
+
+@dataclass
+class Counts:
+    """Work done: groupings scored, attribute groups asked for, and how many of those had to be worked out."""
+
+    evaluations: int = 0
+    groups_asked: int = 0
+    group_evaluations: int = 0
+
+    @property
+    def hits(self) -> int:
+        return self.groups_asked - self.group_evaluations
+
+    def add(self, other: tuple[int, int, int]) -> None:
+        self.evaluations += other[0]
+        self.groups_asked += other[1]
+        self.group_evaluations += other[2]
+
+
+@dataclass
+class Evaluator:
+    """Scores groupings of the columns of one numeric table; pure in its values, quick by its memory.
+
+    values         float64[n, p], complete
+    megabytes      how much the kept groups may take; 0 keeps none
+    largest_block  records × clusters above which a group keeps no distances and a tree finds the links
+    """
+
+    values: Floats
+    convention: Convention = field(default_factory=Convention)
+    megabytes: float = 256.0
+    largest_block: int = 4_000_000
+    counts: Counts = field(default_factory=Counts)
+
+    def __post_init__(self) -> None:
+        check_numbers(self.values)
+        self.points = scaled(self.values, self.convention.scaling)
+        self.sst = float(((self.points - self.points.mean(axis=0)) ** 2).sum())
+        self.sorted = np.sort(self.points, axis=0)
+        self._parts: OrderedDict[tuple[tuple[int, ...], int], Part] = OrderedDict()
+        self._held = 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        # A copy sent to a worker starts with an empty memory, and equal evaluators have equal fingerprints.
+        names = ("values", "convention", "megabytes", "largest_block")
+        return {name: getattr(self, name) for name in names}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)  # type: ignore[misc]
+
+    def __call__(self, genome: Genome) -> Scores:
+        """(IL, DR): what the search minimises."""
+        fitness = self.fitness(genome)
+        return fitness.IL, self.risk(fitness)
+
+    def risk(self, fitness: Fitness) -> float:
+        weight = self.convention.interval_weight
+        return weight * fitness.ID + (1.0 - weight) * fitness.DLD
+
+    def fitness(self, genome: Genome) -> Fitness:
+        """From the parts kept, working out those that are missing."""
+        return self._judge(genome)[0]
+
+    def anonymity(self, genome: Genome) -> Anonymity:
+        return self._judge(genome)[1]
+
+    def _judge(self, genome: Genome) -> tuple[Fitness, Anonymity]:
+        k, n = int(genome[-1]), len(self.points)
+        check_size(n, k)
+        parts = [self.part(group, k) for group in groups_of(genome)]
+        self.counts.evaluations += 1
+        starts = np.cumsum([0, *(part.clusters for part in parts[:-1])])
+        columns = np.empty((n, len(parts)), dtype=np.int32)
+        for j, part in enumerate(parts):
+            np.add(part.labels, starts[j], out=columns[:, j])
+        if all(len(part.block) for part in parts):
+            blocks = parts[0].block if len(parts) == 1 else np.concatenate([part.block for part in parts], axis=1)
+            credit, smallest, alone = kernels.links(blocks, columns)
+        else:
+            _, first, sizes = kernels.classes(columns)
+            credit = linked_by_tree(self.points, self._protected(genome), first, sizes)
+            smallest, alone = sizes.min(), np.sum(sizes == 1)
+        sse, hits = sum(part.sse for part in parts), sum(part.disclosed for part in parts)
+        return self._total(sse, hits, credit), Anonymity(int(smallest), 100.0 * alone / n)
+
+    def _total(self, sse: float, hits: int, credit: float) -> Fitness:
+        n, p = self.points.shape
+        loss = 100.0 * sse / self.sst if self.sst > 0 else 0.0
+        fitness = Fitness(loss, 100.0 * hits / (kernels.WIDTHS * n * p), 100.0 * credit / n, 0.0)
+        weight = self.convention.loss_weight
+        return fitness._replace(score=weight * fitness.IL + (1.0 - weight) * self.risk(fitness))
+
+    def part(self, group: tuple[int, ...], k: int) -> Part:
+        """The group's part, from memory or worked out."""
+        self.counts.groups_asked += 1
+        kept = self._parts.get((group, k))
+        if kept is not None:
+            self._parts.move_to_end((group, k))
+            return kept
+        self.counts.group_evaluations += 1
+        part = self.work_out(group, k)
+        self._parts[group, k] = part
+        self._held += part.nbytes
+        while self._held > self.megabytes * 1e6 and self._parts:
+            self._held -= self._parts.popitem(last=False)[1].nbytes
+        return part
+
+    def work_out(self, group: tuple[int, ...], k: int) -> Part:
+        points = np.ascontiguousarray(self.points[:, list(group)])
+        labels = self.cluster(points, group, k)
+        clusters = int(labels.max()) + 1
+        centres = kernels.centroids(points, labels, clusters)
+        return Part(
+            labels,
+            clusters,
+            kernels.squares(points, centres, labels),
+            self._disclosed(points, centres, labels, group),
+            kernels.distances(points, centres)
+            if points.shape[0] * clusters <= self.largest_block
+            else np.empty((0, 0)),
+        )
+
+    def cluster(self, points: Floats, group: tuple[int, ...], k: int) -> NDArray[np.int32]:
+        convention = self.convention
+        if convention.partitioner is None:
+            return partitions.mdav(points, k, ENDINGS[convention.ending], METRICS[convention.metric])
+        # A stream of the group's own, so that a partitioner that draws still scores purely.
+        return convention.partitioner.partition(points, k, np.random.default_rng([k, *group]))
+
+    def _disclosed(self, points: Floats, centres: Floats, labels: NDArray[np.int32], group: tuple[int, ...]) -> int:
+        if self.convention.interval == "value":
+            return kernels.disclosed(points, centres, labels, kernels.RELATIVE)
+        if self.convention.interval == "rank":
+            columns = self.sorted[:, list(group)]
+            return kernels.disclosed(
+                middle_ranks(columns, points), middle_ranks(columns, centres), labels, kernels.ABSOLUTE
+            )
+        spread = self.points[:, list(group)].std(axis=0)
+        unit = np.where(spread > 0, spread, 1.0)
+        return kernels.disclosed(points / unit, centres / unit, labels, kernels.ABSOLUTE)
+
+    def masked(self, genome: Genome) -> Floats:
+        """float64[n, p]: the protected values, on the scale of the table."""
+        return self._averaged(self.values, genome)
+
+    def _protected(self, genome: Genome) -> Floats:
+        return self._averaged(self.points, genome)
+
+    def _averaged(self, values: Floats, genome: Genome) -> Floats:
+        result = np.empty_like(values)
+        for group in groups_of(genome):
+            part = self.part(group, int(genome[-1]))
+            columns = np.ascontiguousarray(values[:, list(group)])
+            result[:, list(group)] = kernels.centroids(columns, part.labels, part.clusters)[part.labels]
+        return result
+
+    def in_full(self, genome: Genome) -> Fitness:
+        """The same fitness with nothing remembered and every pair of records compared: the check, and the yardstick."""
+        k = int(genome[-1])
+        masked, sse, hits = np.empty_like(self.points), 0.0, 0
+        for group in groups_of(genome):
+            points = np.ascontiguousarray(self.points[:, list(group)])
+            labels = self.cluster(points, group, k)
+            centres = kernels.centroids(points, labels, int(labels.max()) + 1)
+            masked[:, list(group)] = centres[labels]
+            sse += kernels.squares(points, centres, labels)
+            hits += self._disclosed(points, centres, labels, group)
+        return self._total(sse, hits, kernels.links_in_full(self.points, masked))
+
+    def assess(self, children: Sequence[Child], state: State, engine: Engine) -> list[Scores]:
+        """A batch through the engine; the same scores as one by one, and all work counted here."""
+        if getattr(engine, "workers", 1) == 1:
+            return [self(child.genome) for child in children]
+        found = engine.map(_counted, [child.genome for child in children], self)
+        for _, work in found:
+            self.counts.add(work)
+        return [scores for scores, _ in found]
+
+
+def _counted(evaluator: Evaluator, genome: Genome) -> tuple[Scores, tuple[int, int, int]]:
+    counts = evaluator.counts
+    before = (counts.evaluations, counts.groups_asked, counts.group_evaluations)
+    scores = evaluator(genome)
+    after = (counts.evaluations, counts.groups_asked, counts.group_evaluations)
+    return scores, (after[0] - before[0], after[1] - before[1], after[2] - before[2])
+
+
+def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], sizes: NDArray[np.int32]) -> float:
+    """Credit of the nearest links where there are too many records for distance blocks.
+
+    first, sizes  a row of `masked` for each distinct protected record, and how many share it
+    """
+    tree = cKDTree(masked[first])
+    least = np.asarray(tree.query(points)[0]) ** 2
+    own = ((points - masked) ** 2).sum(axis=1)
+    won = np.flatnonzero(own <= least + kernels.TOLERANCE)
+    reach = np.sqrt(least[won] + kernels.TOLERANCE)
+    ties = [sizes[near].sum() for near in tree.query_ball_point(points[won], reach)]
+    return float(sum(1.0 / max(1, count) for count in ties))
+
+
+def paper_fitness(values: Any, groups: Iterable[Iterable[int]], k: int) -> Fitness:
+    """IL, ID, DLD and score of a grouping of attributes (numbered from 0), as the GOMM paper's tables have them.
+
+    values  float64[n, p], complete and numeric
+    """
+    values = np.asarray(values, dtype=np.float64)
+    evaluator = Evaluator(values, PAPER)
+    if k < 1:
+        raise SearchError(f"clusters of {k} records were asked for; k must be at least 1")
+    return evaluator.fitness(genome_of(groups, values.shape[1], k))
