@@ -21,6 +21,7 @@ Floats = NDArray[np.float64]
 FAR = 1 << 60
 EXPECTED, STRICT, ANY = 0, 1, 2
 """Credit of a link among t tied candidates: 1/t, only if t = 1, or full."""
+ALONE = 2
 CLIP = 1e-6
 SAME = 1e-9
 """Weights closer than this are one weight: sums of equal terms in another order differ in the last bit."""
@@ -48,7 +49,7 @@ class Frame(NamedTuple):
     near: Ints  # flat, 1 where the original counts as disclosed
     agree: Ints  # flat, 1 where the two agree
     costs: Ints  # int64[2, flat], of distance-based and of rank-based linkage
-    widest: Ints  # int64[2], 1: costs combine by maximum
+    widest: Ints  # int64[2], 1: costs combine by maximum; ALONE: and only a record's own cost matters
     rules: Ints  # int64[3], credit in distance-based, rank-based, probabilistic linkage
     divisor: Floats  # float64[1], of the contingency gap
     known: Floats  # float64[mark[p]], entropy given this masked code; NaN: estimate it
@@ -357,7 +358,11 @@ def _amend(frame: Frame, tallies: Tallies, who: int, row: int, new: Codes) -> No
                 tallies.patterns[who, before] -= frame.counts[seeker]
                 tallies.patterns[who, after] += frame.counts[seeker]
     for scheme in range(2):
-        if frame.chosen[4 + 2 * scheme]:
+        if frame.chosen[4 + 2 * scheme] and frame.widest[scheme] == ALONE:
+            mine = frame.members[row]
+            change = (cost(frame, scheme, mine, new) == 0) - (cost(frame, scheme, mine, old) == 0)
+            tallies.hits[who, scheme, mine] += change
+        elif frame.chosen[4 + 2 * scheme]:
             amend_links(frame, tallies, who, scheme, row, old)
 
 

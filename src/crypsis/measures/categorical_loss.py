@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
+from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import Shape, contingency_loss, distance_loss, entropy_loss
-from crypsis.measures.categories import Ground, Pairing, distances, distinct, obstacle
+from crypsis.measures.categorical_ledger import CategoryLedger, Seven
+from crypsis.measures.categories import Ground, Pairing, count_logs, count_pairs, distances, distinct, obstacle
 from crypsis.measures.measure import Aim, Measure, Reading, measures
 from crypsis.table.table import Table
 
@@ -105,6 +106,10 @@ class ContingencyGauge:
         signs = np.repeat([-1, 1], self.ground.rows)
         return int(np.abs(np.bincount(member, weights=signs)).sum())
 
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        return CategoryLedger.of(self.ground, masked, Seven(contingency=self.measure))
+
     def explain(self, masked: Table) -> Reading:
         tables = len(self.measure.subsets(len(self.ground.sizes)))
         unit = "%" if self.measure.normalisation == "tables" else "records per cell"
@@ -141,6 +146,10 @@ class DistanceGauge:
         apart = distances(pairing, self.measure.divisor)
         spread = weighted(pairs, apart.loss, pairing.shape.at)
         return float(distance_loss(spread, apart.denominators, self.ground.rows))
+
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        return CategoryLedger.of(self.ground, masked, Seven(distance=self.measure))
 
     def explain(self, masked: Table) -> Reading:
         changed = int((self.ground.pair(masked).codes != self.ground.codes).sum())
@@ -216,21 +225,12 @@ class EntropyGauge:
         known, logs = self.measure.known(pairing), self.measure.logs(self.ground)
         return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.ground.rows)))
 
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        return CategoryLedger.of(self.ground, masked, Seven(entropy=self.measure))
+
     def explain(self, masked: Table) -> Reading:
         return reading("entropy-loss", self.measure, self.ground, self.read(masked), "%", {})
-
-
-def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Pair counts and masked counts in the lay-out of the pairing."""
-    shape = pairing.shape
-    pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
-    return pairs, pair_counts(pairing.ground.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
-
-
-def count_logs(rows: int) -> NDArray[np.float64]:
-    """c · log2 c for c = 0 … rows."""
-    counts = np.arange(rows + 1, dtype=np.float64)
-    return counts * np.log2(np.maximum(counts, 1.0))
 
 
 def reading(name: str, measure: Measure, ground: Ground, value: float, unit: str, counts: dict[str, float]) -> Reading:

@@ -17,10 +17,13 @@ from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR, nearest, own_hits, own_patterns, patterns, patterns_by_margins
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, mixture, pattern_risk
-from crypsis.measures.categorical_loss import MISSING_IS_A_CATEGORY, count_pairs
+from crypsis.measures.categorical_ledger import CategoryLedger, Seven
+from crypsis.measures.categorical_loss import MISSING_IS_A_CATEGORY
 from crypsis.measures.categories import (
     Ground,
     Pairing,
+    agreements,
+    count_pairs,
     distances,
     obstacle,
     ranks_apart,
@@ -87,6 +90,10 @@ class DisclosureGauge:
         inside = int(weighted(count_pairs(pairing)[0], self.measure.near(pairing), pairing.shape.at).sum())
         return 100.0 * inside / (self.ground.rows * len(self.ground.sizes))
 
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        return CategoryLedger.of(self.ground, masked, Seven(disclosure=self.measure))
+
     def explain(self, masked: Table) -> Reading:
         shares = []
         for j, size in enumerate(self.ground.sizes):
@@ -138,6 +145,10 @@ class CategoryLinkage(CategoricalRisk):
     def widest(self) -> bool:
         return False
 
+    @property
+    def alone(self) -> bool:
+        return False
+
     def costs(self, pairing: Pairing) -> Ints:
         link = distances(pairing, self.divisor).link
         if not self.weights:
@@ -187,6 +198,11 @@ class RankLinkage(CategoricalRisk):
         """Costs are 0 inside the window, or combine to the smallest window; only `nearest` adds ranks up."""
         return self.window is None or self.credit != "nearest"
 
+    @property
+    def alone(self) -> bool:
+        """Whether a record's credit depends on no other record."""
+        return self.window is not None and self.credit == "set"
+
     def costs(self, pairing: Pairing) -> Ints:
         ground = pairing.ground
         totals = [ground.rows if self.ranks == "records" else max(1, size) for size in ground.sizes]
@@ -227,26 +243,41 @@ class LinkageGauge:
     measure: CategoryLinkage | RankLinkage
     ground: Ground
 
-    def links(self, pairing: Pairing) -> tuple[Ints, Ints, Ints]:
-        """Per original tuple: least cost, records at it, and own records at it (under `first`: the winner's)."""
+    def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
+        """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
+
+        Where containment alone earns credit, the candidates need not be counted.
+        """
         ground, shape = self.ground, pairing.shape
         costs = self.measure.costs(pairing)
+        if self.measure.alone and not counted:
+            best = np.zeros(len(ground.tuples), dtype=np.int64)
+            both = own_hits(
+                ground.tuples, ground.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide
+            )
+            return np.ones_like(best), both[1]
         crowd, counts, first = pairing.crowd
         best, ties, lowest = nearest(
             ground.tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest
         )
         if self.measure.ties == "first":
             winner = ground.members[lowest]
-            return best, np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
+            return np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
         both = own_hits(ground.tuples, ground.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
-        return best, ties, both[1 if self.measure.widest else 0]
+        return ties, both[1 if self.measure.widest else 0]
 
     def read(self, masked: Table) -> float:
-        _, ties, hits = self.links(self.ground.pair(masked))
+        ties, hits = self.links(self.ground.pair(masked), False)
         return float(linkage_risk(hits, ties, self.measure.rule, self.ground.rows))
 
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        if isinstance(self.measure, RankLinkage):
+            return CategoryLedger.of(self.ground, masked, Seven(rank=self.measure))
+        return CategoryLedger.of(self.ground, masked, Seven(linkage=self.measure))
+
     def explain(self, masked: Table) -> Reading:
-        _, ties, hits = self.links(self.ground.pair(masked))
+        ties, hits = self.links(self.ground.pair(masked), True)
         rows = self.ground.rows
         value = float(linkage_risk(hits, ties, self.measure.rule, rows))
         guess = 100.0 / rows
@@ -312,6 +343,10 @@ class PatternGauge:
         own, seen, counted = self.tally(self.ground.pair(masked))
         return float(pattern_risk(own, seen, counted, len(self.ground.names), self.measure.rule, self.ground.rows))
 
+    def ledger(self, masked: Table) -> CategoryLedger:
+        """Tallies of a masked file that follow changes of single cells."""
+        return CategoryLedger.of(self.ground, masked, Seven(probabilistic=self.measure))
+
     def explain(self, masked: Table) -> Reading:
         _, _, counted = self.tally(self.ground.pair(masked))
         fitted = mixture(counted, len(self.ground.names), self.ground.rows)
@@ -324,12 +359,6 @@ class PatternGauge:
         return reading(
             "probabilistic-linkage", self.measure, self.ground, value, 100.0 / rows, counts, wilson(value, rows)
         )
-
-
-def agreements(pairing: Pairing) -> Ints:
-    """1 where a masked category is, or stands for, the original one."""
-    agree: Ints = (distances(pairing, "size").link == 0).astype(np.int64)
-    return agree
 
 
 def wilson(percent: float, rows: int) -> tuple[float, float]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing
 from crypsis.kernels.agreement import FAR
+from crypsis.kernels.contingency import pair_counts
 from crypsis.kernels.ledger import Shape
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
@@ -129,17 +130,24 @@ class Ground:
             spans.append(self._span(j, codes[:, j], widest))
         return Pairing(self, codes, tuple(spans), masked.kept)
 
-    def _translate(self, j: int, masked: Table, name: str) -> tuple[Codes, int]:
+    def numbering(self, masked: Table) -> list[Codes]:
+        """For each attribute: code of the masked column → code here; the last entry is a missing value."""
+        return [self._number(j, masked.labels(name)) for j, name in enumerate(self.names)]
+
+    def _number(self, j: int, labels: Sequence[str]) -> Codes:
         known = {label: code for code, label in enumerate(self.labels[j])}
         after = self.sizes[j] + 2
         table = []
-        for label in masked.labels(name):
+        for label in labels:
             table.append(known.setdefault(label, after))
             after += known[label] == after
-        codes = masked.column(name)
-        if len(codes) and (codes.max() >= len(table) or codes.min() < -1):
+        return np.array([*table, self.sizes[j]], dtype=np.int32)
+
+    def _translate(self, j: int, masked: Table, name: str) -> tuple[Codes, int]:
+        table, codes = self._number(j, masked.labels(name)), masked.column(name)
+        if len(codes) and (codes.max() >= len(table) - 1 or codes.min() < -1):
             raise TableError(f"column {name!r} of the masked file holds codes that stand for no category")
-        return np.array([*table, self.sizes[j]], dtype=np.int32)[codes], after
+        return table[codes], max(self.sizes[j] + 2, int(table.max()) + 1)
 
     def _span(self, j: int, codes: Codes, width: int) -> NDArray[np.bool_]:
         size = self.sizes[j]
@@ -249,3 +257,22 @@ def distances(pairing: Pairing, divisor: str) -> Distances:
         scaled = apart * (common // under) if common <= 1 << 40 else np.rint(apart * ((1 << 40) / under))
         link.append(spread_out(span, scaled.astype(np.int64), True, FAR).ravel())
     return Distances(np.concatenate(loss), np.concatenate(link), np.array(below, dtype=np.float64))
+
+
+def agreements(pairing: Pairing) -> Ints:
+    """1 where a masked category is, or stands for, the original one."""
+    agree: Ints = (distances(pairing, "size").link == 0).astype(np.int64)
+    return agree
+
+
+def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Pair counts and masked counts in the lay-out of the pairing."""
+    shape = pairing.shape
+    pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
+    return pairs, pair_counts(pairing.ground.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
+
+
+def count_logs(rows: int) -> NDArray[np.float64]:
+    """c · log2 c for c = 0 … rows."""
+    counts = np.arange(rows + 1, dtype=np.float64)
+    return counts * np.log2(np.maximum(counts, 1.0))

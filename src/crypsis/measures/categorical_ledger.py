@@ -1,0 +1,222 @@
+"""Tallies of masked files that follow single changes, for any of the seven categorical measures.
+
+A `Stack` holds the tallies of many files over one original, as a search needs; a `CategoryLedger` is one
+file and one measure. Both read through the same kernels as the full readings: equal bits.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import SearchError
+from crypsis.kernels import ledger as kernels
+from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns, patterns_by_margins
+from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
+from crypsis.measures.categories import Ground, Pairing, agreements, count_logs, distances
+from crypsis.table.table import Table
+
+if TYPE_CHECKING:
+    from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
+    from crypsis.measures.categorical_risk import (
+        CategoryDisclosure,
+        CategoryLinkage,
+        ProbabilisticLinkage,
+        RankLinkage,
+    )
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+NAMES = (
+    "contingency-loss",
+    "distance-loss",
+    "entropy-loss",
+    "category-disclosure",
+    "category-linkage",
+    "probabilistic-linkage",
+    "rank-linkage",
+)
+"""The order of readings: three losses, four risks."""
+MANY_PAIRS = 20_000_000
+MOST_BYTES = 8 << 30
+
+
+class Seven(NamedTuple):
+    """Which of the seven measures are tallied, and with which settings; None: not at all."""
+
+    contingency: ContingencyLoss | None = None
+    distance: DistanceLoss | None = None
+    entropy: EntropyLoss | None = None
+    disclosure: CategoryDisclosure | None = None
+    linkage: CategoryLinkage | None = None
+    probabilistic: ProbabilisticLinkage | None = None
+    rank: RankLinkage | None = None
+
+    @property
+    def chosen(self) -> NDArray[np.bool_]:
+        return np.array([measure is not None for measure in self], dtype=np.bool_)
+
+
+def frame_of(pairing: Pairing, seven: Seven) -> tuple[kernels.Frame, int]:
+    """All that stays while masked files change, and the number of contingency cells."""
+    if seven.linkage is not None and seven.linkage.ties == "first":
+        raise SearchError(
+            "tie credit 'first' depends on the order of rows and cannot follow single changes; "
+            "choose 'expected' or 'strict' for the search and judge the result by 'first' afterwards"
+        )
+    ground, shape, cells = pairing.ground, pairing.shape, 0
+    flat = int(shape.at[-1])
+    zeros = np.zeros(flat, dtype=np.int64)
+    divisor = 1.0
+    if seven.contingency is not None:
+        shape, cells = seven.contingency.lay_out(pairing)
+        divisor = seven.contingency.divisor(pairing)
+    apart = distances(pairing, seven.distance.divisor if seven.distance is not None else "size")
+    linkages = (seven.linkage, seven.rank)
+    costs = np.stack([zeros if measure is None else measure.costs(pairing) for measure in linkages])
+    widest = [0 if m is None else kernels.ALONE if m.alone else int(m.widest) for m in linkages]
+    rules = [0 if m is None else m.rule for m in (*linkages, seven.probabilistic)]
+    frame = kernels.Frame(
+        shape=shape,
+        tuples=ground.tuples,
+        counts=ground.counts,
+        members=ground.members,
+        loss=apart.loss,
+        denominators=apart.denominators,
+        near=zeros if seven.disclosure is None else seven.disclosure.near(pairing),
+        agree=agreements(pairing),
+        costs=costs,
+        widest=np.array(widest, dtype=np.int64),
+        rules=np.array(rules, dtype=np.int64),
+        divisor=np.array([divisor]),
+        known=np.full(int(shape.mark[-1]), np.nan) if seven.entropy is None else seven.entropy.known(pairing),
+        logs=np.zeros(len(shape.wide)) if seven.entropy is None else seven.entropy.logs(ground),
+        steps=count_logs(ground.rows),
+        chosen=seven.chosen,
+    )
+    return frame, cells
+
+
+class Stack:
+    """Tallies of `size` masked files over one original; file `who` is filled, amended, read and copied by number."""
+
+    def __init__(self, pairing: Pairing, seven: Seven, size: int) -> None:
+        self.ground, self.kept = pairing.ground, pairing.kept
+        self.frame, cells = frame_of(pairing, seven)
+        rows, attributes = self.ground.codes.shape
+        tuples = len(self.frame.tuples)
+        found = 1 << attributes if self.frame.chosen[5] else 1
+        each = 4 * (rows * attributes + cells + int(self.frame.shape.at[-1]) + 2 * tuples * found) + 48 * tuples
+        if each * size > MOST_BYTES:
+            raise SearchError(
+                f"the tallies of {size} files would need {each * size >> 30} GB; "
+                "take fewer files, fewer columns or a lower order of contingency tables"
+            )
+        self._plain = all(len(s) == size + 2 for s, size in zip(pairing.spans, self.ground.sizes, strict=True))
+
+        def zeros(*shape: int) -> NDArray[np.int32]:
+            return np.zeros((size, *shape), dtype=np.int32)
+
+        def longs(*shape: int) -> NDArray[np.int64]:
+            return np.zeros((size, *shape), dtype=np.int64)
+
+        self.tallies = kernels.Tallies(
+            codes=zeros(rows, attributes),
+            gaps=zeros(cells),
+            gap=longs(),
+            pairs=zeros(int(self.frame.shape.at[-1])),
+            totals=zeros(int(self.frame.shape.mark[-1])),
+            spread=longs(attributes),
+            inside=longs(),
+            own=zeros(tuples, found),
+            seen=zeros(tuples, found),
+            patterns=longs(found),
+            best=longs(2, tuples),
+            ties=longs(2, tuples),
+            hits=longs(2, tuples),
+        )
+
+    def fill(self, who: int, codes: Codes) -> None:
+        """Count a whole file afresh; codes int32[n, p] in the numbering of the pairing."""
+        frame, tallies, shape, original = self.frame, self.tallies, self.frame.shape, self.ground.codes
+        tallies.codes[who] = codes
+        tallies.gap[who] = table_gaps(original, codes, shape.strides, shape.starts, tallies.gaps[who])
+        pairs = tallies.pairs[who]
+        tallies.totals[who] = pair_counts(original, codes, shape.at, shape.wide, shape.mark, pairs)
+        tallies.spread[who] = weighted(pairs, frame.loss, shape.at)
+        tallies.inside[who] = weighted(pairs, frame.near, shape.at).sum()
+        crowd, counts, first = Pairing(self.ground, codes, (), self.kept).crowd
+        if frame.chosen[5]:
+            if self._plain and len(frame.tuples) * len(crowd) > MANY_PAIRS:
+                tallies.seen[who] = patterns_by_margins(frame.tuples, crowd, counts)
+            else:
+                tallies.seen[who] = patterns(frame.tuples, crowd, counts, frame.agree, shape.at, shape.wide)
+            tallies.patterns[who] = frame.counts @ tallies.seen[who].astype(np.int64)
+            tallies.own[who] = own_patterns(
+                frame.tuples, frame.members, codes, self.kept, frame.agree, shape.at, shape.wide
+            )
+        for scheme in range(2):
+            if frame.chosen[4 + 2 * scheme]:
+                self._fill_links(who, scheme, codes, (crowd, counts, first))
+
+    def _fill_links(
+        self, who: int, scheme: int, codes: Codes, crowd: tuple[Codes, NDArray[np.int64], NDArray[np.int64]]
+    ) -> None:
+        frame, tallies, shape = self.frame, self.tallies, self.frame.shape
+        costs, widest = frame.costs[scheme], bool(frame.widest[scheme])
+        if frame.widest[scheme] == kernels.ALONE:
+            best = np.zeros(len(frame.tuples), dtype=np.int64)
+            ties = np.ones_like(best)
+        else:
+            best, ties, _ = nearest(frame.tuples, *crowd, costs, shape.at, shape.wide, widest)
+        both = own_hits(frame.tuples, frame.members, codes, self.kept, best, costs, shape.at, shape.wide)
+        tallies.best[who, scheme], tallies.ties[who, scheme] = best, ties
+        tallies.hits[who, scheme] = both[int(widest)]
+
+    def amend(self, who: int, row: int, codes: Codes) -> None:
+        """One record of one file takes new codes."""
+        kernels.amend(self.frame, self.tallies, who, row, codes)
+
+    def read(self, who: int) -> Floats:
+        """The seven readings; NaN for those not tallied."""
+        readings = np.full(len(NAMES), np.nan)
+        kernels.read_all(self.frame, self.tallies, who, readings)
+        return readings
+
+    def copy(self, source: int, target: int) -> None:
+        for array in self.tallies:
+            array[target] = array[source]
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryLedger:
+    """One masked file under one measure (`Ledger`): codes are those of the masked table's columns."""
+
+    stack: Stack
+    which: int
+    codes: tuple[Codes, ...]
+    """For each attribute: masked table's code → code of the stack; the last entry is a missing value."""
+
+    @classmethod
+    def of(cls, ground: Ground, masked: Table, seven: Seven) -> CategoryLedger:
+        pairing = ground.pair(masked)
+        stack = Stack(pairing, seven, 1)
+        stack.fill(0, pairing.codes)
+        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(ground.numbering(masked)))
+
+    def amend(self, row: int, attribute: int, code: int) -> None:
+        """The masked value of one record in one compared column becomes another category (−1: missing)."""
+        if not self.stack.kept[row]:
+            raise SearchError(f"record {row} is suppressed and has no cells to change")
+        if not -1 <= code < len(self.codes[attribute]) - 1:
+            raise SearchError(f"code {code} stands for no category of {self.stack.ground.names[attribute]!r}")
+        new = self.stack.tallies.codes[0, row].copy()
+        new[attribute] = self.codes[attribute][code]
+        self.stack.amend(0, row, new)
+
+    def read(self) -> float:
+        return float(self.stack.read(0)[self.which])
