@@ -1,0 +1,134 @@
+"""The partitioners that need no search: MDAV, V-MDAV, CBFS, and the optimum along one direction."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError, listing
+from crypsis.kernels import partitions
+from crypsis.kernels.neighbours import mdav_by_tree
+from crypsis.masking.partition import Partitioner, partitioners
+
+TREE_FROM = 20_000
+"""Records from which a kd-tree finds MDAV's neighbours sooner than a pass over all of them."""
+
+ENDINGS = {"generic": partitions.GENERIC, "hybrid": partitions.HYBRID, "gomm": partitions.GOMM}
+METRICS = {"euclidean": partitions.EUCLIDEAN, "manhattan": partitions.MANHATTAN}
+
+
+def checked(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    """The points as a contiguous float64[n, p], or a sentence that says why no partition of them can exist."""
+    settled = np.ascontiguousarray(points, dtype=np.float64)
+    if settled.ndim != 2 or not settled.shape[1]:
+        raise TableError(
+            f"points must be a matrix of records by at least one attribute; found the shape {settled.shape}"
+        )
+    if k < 1:
+        raise TableError(f"a group needs at least 1 record and k = {k} was asked; choose k of 2 or more")
+    if len(settled) < k:
+        raise TableError(
+            f"{len(settled)} records cannot form one group of k = {k}; "
+            f"choose k of at most {len(settled)} or add records"
+        )
+    bad = np.flatnonzero(~np.isfinite(settled).all(axis=0))
+    if len(bad):
+        raise TableError(
+            f"missing or infinite numbers in column position {listing(str(place) for place in bad)} "
+            f"(counted from 0), where only finite ones can be grouped; fill them in or leave the columns out"
+        )
+    return settled
+
+
+def trivial(points: NDArray[np.float64], k: int) -> NDArray[np.int32] | None:
+    """The only partition there can be (k = 1, or fewer than 2k records), or None where there is a choice."""
+    if k == 1:
+        return np.arange(len(points), dtype=np.int32)
+    return np.zeros(len(points), dtype=np.int32) if len(points) < 2 * k else None
+
+
+@partitioners.add("mdav")
+class MDAV(Partitioner):
+    """Maximum distance to average vector: groups of k, two at a time, from the outside in.
+
+    Exact for any number of records; from some twenty thousand on a kd-tree finds the same groups sooner.
+    """
+
+    ending: Literal["generic", "hybrid", "gomm"] = Field(
+        default="generic",
+        description="what happens to the last records: generic (μ-Argus) makes one or two last groups; hybrid sends "
+        "fewer than k to the nearest centroids; gomm leaves them as a group that may be smaller than k",
+    )
+    metric: Literal["euclidean", "manhattan"] = Field(
+        default="euclidean", description="distance by which far and near are judged"
+    )
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        points = checked(points, k)
+        group = mdav_by_tree if len(points) >= TREE_FROM else partitions.mdav
+        only = trivial(points, k)
+        return group(points, k, ENDINGS[self.ending], METRICS[self.metric]) if only is None else only
+
+
+@partitioners.add("v-mdav")
+class VMDAV(Partitioner):
+    """Variable-size MDAV: a group of k grows by records nearer to it than to anything else left."""
+
+    gamma: float = Field(
+        default=0.2,
+        ge=0,
+        le=100,
+        description="how readily a group grows: 0 never, 0.2 suits scattered data, 1.1 clustered data",
+    )
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        points = checked(points, k)
+        only = trivial(points, k)
+        return partitions.v_mdav(points, k, self.gamma) if only is None else only
+
+
+@partitioners.add("cbfs")
+class CBFS(Partitioner):
+    """Centroid-based fixed size: groups of k, one at a time, around the record farthest from the mean of those left."""
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        points = checked(points, k)
+        only = trivial(points, k)
+        return partitions.cbfs(points, k) if only is None else only
+
+
+@partitioners.add("univariate")
+class Univariate(Partitioner):
+    """The optimal partition of one attribute; of several, the best one along their first principal component.
+
+    With one attribute the result has the least SSE of all partitions (Hansen and Mukherjee 2003). With more, records
+    are put in order of their projection on the direction of greatest variance and cut where the SSE over all
+    attributes is least: quick at any size, but no match for MDAV unless one direction says nearly all.
+    """
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        points = checked(points, k)
+        only = trivial(points, k)
+        if only is not None:
+            return only
+        labels = np.empty(len(points), dtype=np.int32)
+        if points.shape[1] == 1:
+            order = np.argsort(points[:, 0], kind="stable")
+            labels[order] = partitions.univariate_optimum(points[order, 0], k)
+        else:
+            order = np.argsort(first_component(points), kind="stable")
+            labels[order] = partitions.path_optimum(points[order], k)
+        return labels
+
+
+def first_component(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Projection of each record on the direction of greatest variance; its largest loading counts as positive."""
+    shifted = points - points.min(axis=0)
+    centred = shifted - shifted.mean(axis=0)
+    direction = np.linalg.eigh(centred.T @ centred)[1][:, -1]
+    heaviest = int(np.argmax(np.abs(direction)))
+    return np.asarray(centred @ (direction * np.sign(direction[heaviest])))
