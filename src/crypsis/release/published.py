@@ -64,6 +64,7 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         folder / schema["file"],
         roles={c["name"]: c["role"] for c in columns},
         kinds={c["name"]: c["kind"] for c in columns},
+        masked=True,
     )
     if list(table.names) != [c["name"] for c in columns]:
         raise TableError(f"{schema['file']}: its columns are not those of schema.json")

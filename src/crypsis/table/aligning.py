@@ -16,12 +16,8 @@ from crypsis.table.table import LOCAL, Column, Table
 def read_aligned(original: Table, path: str | Path) -> Table:
     """Read a masked file so that its cells can be compared with the original's, row by row."""
     kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
-    masked = read_table(path, kinds={n: k for n, k in kinds.items() if n in _header(path)})
-    return align(original, masked, str(path))
-
-
-def _header(path: str | Path) -> set[str]:
-    return set(read_table(path).names)
+    present = set(read_table(path, masked=True).names)
+    return align(original, read_table(path, kinds={n: k for n, k in kinds.items() if n in present}, masked=True), str(path))
 
 
 def align(original: Table, masked: Table, where: str = "the masked table") -> Table:

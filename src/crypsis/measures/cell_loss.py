@@ -1,0 +1,129 @@
+"""One loss for every kind of masking: how far a published cell has moved or widened, cell by cell.
+
+Aggregation and perturbation move a value, recoding widens it. Both are put on one scale from 0 (as collected)
+to 1 (tells nothing), so that solutions of different methods can stand on one front.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError, listing
+from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.pairing import alike_codes, check_rows
+from crypsis.table.attribute import Kind
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Table
+
+_MISSING = (
+    "a cell missing in the original loses nothing unless it was filled (1); a cell blanked by the masking, and every "
+    "cell of a suppressed record, counts 1"
+)
+
+
+@measures.add("cell-loss")
+class CellLoss(Measure):
+    """Mean over all cells of what became of them."""
+
+    aim: ClassVar[Aim] = "loss"
+    definition: ClassVar[str] = (
+        "100 times the mean cell loss: a number moved by d loses d / range; an ordinal category moved by r ranks r / "
+        "(categories − 1); another nominal category 1; a value generalised to a group of m of its M values "
+        "(m − 1) / (M − 1), a number to an interval its width / range; a suppressed cell 1"
+    )
+
+    def against(self, original: Table) -> CellGauge:
+        return CellGauge(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
+
+    def obstacle(self, original: Table) -> str:
+        for name in self.columns:
+            if name not in original.names:
+                return f"there is no column {name!r}; columns: {listing(original.names)}"
+        if not self.columns and not original.quasi_identifiers:
+            return "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
+        return "" if original.rows else "the table has no records; nothing can be compared"
+
+
+@dataclass(frozen=True)
+class CellGauge:
+    """Cell loss bound to an original."""
+
+    measure: CellLoss
+    original: Table
+    names: tuple[str, ...]
+
+    def read(self, masked: Table) -> float:
+        return float(100 * np.mean(self.by_column(masked)))
+
+    def explain(self, masked: Table) -> Reading:
+        columns = self.by_column(masked)
+        return Reading(
+            measure="cell-loss",
+            value=self.read(masked),
+            unit="%",
+            better="low",
+            aim="loss",
+            definition=self.measure.definition,
+            scope=self.names,
+            missing=_MISSING,
+            counts={name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)},
+        )
+
+    def by_column(self, masked: Table) -> NDArray[np.float64]:
+        """Mean loss of each column, 0 to 1."""
+        check_rows(len(self.original), masked)
+        return np.array([float(np.mean(self._cells(masked, name))) for name in self.names])
+
+    def _cells(self, masked: Table, name: str) -> NDArray[np.float64]:
+        lost = cell_losses(self.original, masked, name)
+        return np.where(masked.kept, lost, 1.0)
+
+
+def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
+    """float64[n]: what each record lost in one column, whether suppressed or not."""
+    if masked.level(name) != 0:
+        return _widened(masked, name)
+    if original.holds_numbers(name):
+        if not masked.holds_numbers(name):
+            raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")
+        return _moved(original.column(name), masked.column(name))
+    before = original.column(name)
+    after, same = alike_codes(original, masked, name)
+    gap = (before == MISSING) != (after == MISSING)
+    if original.attribute(name).kind is Kind.ORDINAL and same:
+        steps = max(len(original.attribute(name).categories) - 1, 1)
+        return np.where(gap, 1.0, np.abs(before - after) / steps)
+    return np.where(gap, 1.0, before != after)
+
+
+def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:
+    here, there = ~np.isnan(before), ~np.isnan(after)
+    width = float(np.ptp(before[here])) if here.any() else 0.0
+    both = here & there
+    distance = np.zeros(len(before))
+    distance[both] = (
+        np.minimum(np.abs(before[both] - after[both]) / width, 1.0) if width > 0 else before[both] != after[both]
+    )
+    return np.where(here != there, 1.0, distance)
+
+
+def _widened(masked: Table, name: str) -> NDArray[np.float64]:
+    hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
+    if hierarchy is None:
+        raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
+    levels = range(hierarchy.height + 1) if level == LOCAL else [level]
+    losses = np.concatenate([*(_group_losses(hierarchy, each) for each in levels), [0.0]])
+    return losses[masked.column(name)]
+
+
+def _group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
+    if hierarchy.values.size > 1:
+        low, high = np.full(len(hierarchy.labels[level]), np.inf), np.full(len(hierarchy.labels[level]), -np.inf)
+        np.minimum.at(low, hierarchy.groups[level], hierarchy.values)
+        np.maximum.at(high, hierarchy.groups[level], hierarchy.values)
+        return np.asarray((high - low) / (hierarchy.values[-1] - hierarchy.values[0]))
+    return np.asarray((hierarchy.leaves(level) - 1) / max(hierarchy.size - 1, 1))

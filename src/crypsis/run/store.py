@@ -1,0 +1,178 @@
+"""The run's memory: one SQLite file that a search writes while others read, and that a kill cannot corrupt.
+
+Everything a generation learnt is written in one transaction: its checkpoint, its line of history and its new
+solutions. After a kill the store holds the last whole generation and nothing of the next.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import SearchError
+
+FORMAT = 1
+
+_TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE checkpoint (search INTEGER PRIMARY KEY, generation INTEGER NOT NULL, state BLOB NOT NULL);
+CREATE TABLE history (
+    search INTEGER NOT NULL, generation INTEGER NOT NULL, evaluations INTEGER NOT NULL, hits INTEGER NOT NULL,
+    seconds REAL NOT NULL, best REAL NOT NULL, front INTEGER NOT NULL, PRIMARY KEY (search, generation)
+);
+CREATE TABLE solution (
+    id INTEGER PRIMARY KEY, search INTEGER NOT NULL, key BLOB NOT NULL, genome BLOB NOT NULL, content TEXT NOT NULL,
+    UNIQUE (search, key)
+);
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A solution as stored: which search found it, its genome, and what was measured of it as plain data."""
+
+    id: int
+    search: int
+    key: bytes
+    genome: NDArray[Any]
+    content: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One generation of one search."""
+
+    search: int
+    generation: int
+    evaluations: int
+    hits: int
+    seconds: float
+    best: float
+    front: int
+
+
+class Store:
+    """An open run.db. Use as a context manager; readers and one writer may have it open at once."""
+
+    def __init__(self, path: Path, *, create: bool = False) -> None:
+        self.path = path
+        if create and not path.exists():
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        elif not path.is_file():
+            raise SearchError(f"{path.parent}: holds no run (no {path.name}); start one with `crypsis run`")
+        self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+        try:
+            self._prepare(create)
+        except sqlite3.DatabaseError as error:
+            self._connection.close()
+            raise SearchError(
+                f"{path}: not a run store or damaged ({error}); start the run again in a new folder"
+            ) from None
+
+    def _prepare(self, create: bool) -> None:
+        self._connection.execute("PRAGMA journal_mode=WAL")
+        self._connection.execute("PRAGMA synchronous=FULL")
+        fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
+        if fresh and create:
+            with self.transaction():
+                for statement in filter(str.strip, _TABLES.split(";")):
+                    self._connection.execute(statement)
+                self.note("format", FORMAT)
+        found = self.noted("format") if not fresh or create else None
+        if found != FORMAT:
+            self._connection.close()
+            raise SearchError(
+                f"{self.path}: the store has format {found} and this version reads {FORMAT}; "
+                f"use the Crypsis that wrote it"
+            )
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All of it or nothing."""
+        self._connection.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self._connection.execute("COMMIT")
+
+    # -- notes: small facts of the run --
+
+    def note(self, key: str, value: Any) -> None:
+        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+
+    def noted(self, key: str, default: Any = None) -> Any:
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return json.loads(row[0]) if row else default
+
+    # -- checkpoints and history --
+
+    def checkpoint(self, step: Step, state: bytes) -> None:
+        self._connection.execute(
+            "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (step.search, step.generation, state)
+        )
+        self._connection.execute(
+            "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (step.search, step.generation, step.evaluations, step.hits, step.seconds, step.best, step.front),
+        )
+
+    def state(self, search: int) -> bytes | None:
+        row = self._connection.execute("SELECT state FROM checkpoint WHERE search = ?", (search,)).fetchone()
+        return bytes(row[0]) if row else None
+
+    def history(self, search: int | None = None) -> list[Step]:
+        where, values = ("", ()) if search is None else ("WHERE search = ?", (search,))
+        rows = self._connection.execute(f"SELECT * FROM history {where} ORDER BY rowid", values)
+        return [Step(*row) for row in rows]
+
+    # -- solutions --
+
+    def add(self, search: int, key: bytes, genome: NDArray[Any], content: Mapping[str, Any]) -> int:
+        buffer = io.BytesIO()
+        np.save(buffer, genome, allow_pickle=False)
+        cursor = self._connection.execute(
+            "INSERT OR IGNORE INTO solution (search, key, genome, content) VALUES (?, ?, ?, ?)",
+            (search, key, buffer.getvalue(), json.dumps(content, sort_keys=True)),
+        )
+        return int(cursor.lastrowid or 0)
+
+    def known(self, search: int) -> set[bytes]:
+        return {
+            bytes(row[0]) for row in self._connection.execute("SELECT key FROM solution WHERE search = ?", (search,))
+        }
+
+    def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
+        """(id, search, content) of every solution, in order of discovery; genomes stay on disk."""
+        rows = self._connection.execute("SELECT id, search, content FROM solution ORDER BY id")
+        return [(int(i), int(search), json.loads(content)) for i, search, content in rows]
+
+    def solution(self, id: int) -> Row:
+        row = self._connection.execute(
+            "SELECT id, search, key, genome, content FROM solution WHERE id = ?", (id,)
+        ).fetchone()
+        if row is None:
+            known: Sequence[int] = [i for i, _, _ in self.contents()]
+            span = f"{min(known)} to {max(known)}" if known else "none yet"
+            raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")
+        genome = np.load(io.BytesIO(row[3]), allow_pickle=False)
+        return Row(int(row[0]), int(row[1]), bytes(row[2]), genome, json.loads(row[4]))

@@ -1,0 +1,165 @@
+"""The command line as a person meets it: what it prints, what it leaves behind, how it exits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from reference import reference
+
+from crypsis.table.example import example
+from crypsis.table.files import write_table
+
+
+def crypsis(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from crypsis.cli import main; main()", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("data") / "people.csv"
+    write_table(example(200, seed=3), path)
+    return path
+
+
+def test_help_lists_the_commands() -> None:
+    answer = crypsis("--help")
+    assert answer.returncode == 0
+    for command in ("demo", "init", "profile", "mask", "assess", "release", "verify", "doctor"):
+        assert command in answer.stdout
+
+
+def test_demo_ends_with_a_verified_release(tmp_path: Path) -> None:
+    answer = crypsis("demo", "--rows", 150, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "crypsis-demo" / "release" / "public" / "data.csv").is_file()
+    assert "record-linkage" in answer.stdout
+    assert crypsis("verify", tmp_path / "crypsis-demo" / "release").returncode == 0
+    again = crypsis("demo", "--rows", 150, cwd=tmp_path)
+    assert again.returncode == 0
+    assert (tmp_path / "crypsis-demo-2").is_dir()
+
+
+def test_profile_suggests_roles_with_reasons(people: Path) -> None:
+    answer = crypsis("profile", people, "--json")
+    assert answer.returncode == 0, answer.stderr
+    columns = {column["name"]: column for column in json.loads(answer.stdout)["columns"]}
+    assert columns["age"]["role"] == "quasi"
+    assert columns["diagnosis"]["role"] == "confidential"
+    assert all(column["reason"] for column in columns.values())
+    assert "unique" in crypsis("profile", people).stdout
+
+
+def test_from_file_to_verified_release(people: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "plan.toml"
+    answer = crypsis("init", people, "-o", plan)
+    assert answer.returncode == 0, answer.stderr
+    masked = tmp_path / "masked.csv"
+    answer = crypsis("mask", people, "microaggregation", "-s", "k=5", "-s", "missing=aggregate", "-p", plan, "-o", masked)
+    assert answer.returncode == 0, answer.stderr
+    answer = crypsis("assess", people, masked, "-p", plan, "--json")
+    assert answer.returncode == 0, answer.stderr
+    assert {"sse-ratio", "record-linkage"} <= {r["measure"] for r in json.loads(answer.stdout)["readings"]}
+    answer = crypsis("release", masked, "-p", plan, "--original", people, "-o", tmp_path / "release")
+    assert answer.returncode == 0, answer.stderr
+    assert crypsis("verify", tmp_path / "release").returncode == 0
+
+
+def test_a_refused_release_exits_1_and_leaves_nothing(people: Path, tmp_path: Path) -> None:
+    answer = crypsis("release", people, "-q", "age,sex", "-r", "k-anonymity:k=5", "-o", tmp_path / "release")
+    assert answer.returncode == 1
+    assert "k-anonymity requires at least 5" in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_mdav_through_the_command_line_is_the_published_figure(tmp_path: Path) -> None:
+    """SCIENCE table: Census, 13 columns, k = 3: SSE 799.1829535394, IL 5.6921862788 %."""
+    answer = crypsis("mask", reference("census.csv"), "microaggregation", "-s", "k=3", "-q", "*", "-o", tmp_path / "m.csv", "--json")
+    assert answer.returncode == 0, answer.stderr
+    figures = {r["measure"]: r["value"] for r in json.loads(answer.stdout)["readings"]}
+    assert figures["sse"] == pytest.approx(799.1829535394, rel=1e-9)
+    assert figures["sse-ratio"] == pytest.approx(5.6921862788, rel=1e-9)
+
+
+def test_doctor_finds_a_healthy_installation() -> None:
+    answer = crypsis("doctor", "--json")
+    assert answer.returncode == 0, answer.stdout
+    assert all(check["ok"] for check in json.loads(answer.stdout))
+
+
+def bad_files(folder: Path) -> dict[str, Path]:
+    contents = {
+        "empty": b"",
+        "header": b"age,sex\n",
+        "ragged": b"age,sex\n1,f\n2\n",
+        "twice": b"age,age\n1,2\n",
+        "encoding": b"age,name\n1,caf\xe9\n2,x\n",
+        "infinite": b"age,sex\n1,f\ninf,m\n3,f\n4,m\n5,f\n6,m\n",
+        "nul": b"age,sex\n1,f\x00\n",
+        "constant": b"age,sex\n7,f\n7,m\n7,f\n7,m\n7,f\n",
+        "gone": None,
+    }
+    for name, content in contents.items():
+        if content is not None:
+            (folder / f"{name}.csv").write_bytes(content)
+    return {name: folder / f"{name}.csv" for name in contents}
+
+
+@pytest.mark.parametrize(
+    ("case", "words"),
+    [
+        ("gone", "gone.csv"),
+        ("empty", "empty"),
+        ("header", "header"),
+        ("ragged", "line 3"),
+        ("twice", "'age'"),
+        ("encoding", "line 2"),
+        ("infinite", "'age'"),
+        ("nul", "NUL"),
+    ],
+)
+def test_a_bad_file_gets_one_sentence_and_exit_2(case: str, words: str, tmp_path: Path) -> None:
+    path = bad_files(tmp_path)[case]
+    before = set(tmp_path.iterdir())
+    answer = crypsis("mask", path, "microaggregation", "-s", "k=2", "-q", "age", "-o", tmp_path / "out.csv")
+    assert answer.returncode == 2
+    assert answer.stderr.startswith("crypsis: ") or "crypsis: " in answer.stderr
+    assert words in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert set(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("microaggregation", "-s", "k=1", "-q", "age"), "k"),
+        (("microaggregation", "-s", "k=900", "-q", "age"), "900"),
+        (("microaggregation", "-s", "k=three", "-q", "age"), "k"),
+        (("microagregation", "-s", "k=3", "-q", "age"), "did you mean 'microaggregation'"),
+        (("microaggregation", "-s", "kk=3", "-q", "age"), "did you mean 'k'"),
+        (("microaggregation", "-s", "k=3", "-q", "agee"), "did you mean 'age'"),
+        (("microaggregation", "-s", "k=3"), "--quasi"),
+        (("microaggregation", "-s", "k", "-q", "age"), "NAME=VALUE"),
+        (("microaggregation", "-s", "k=3", "-q", "age", "--kind", "age=number"), "numeric"),
+        (("microaggregation", "-s", "k=3", "-q", "sex", "--kind", "sex=numeric"), "'sex'"),
+        (("generalisation", "-q", "age", "--hierarchy", "age=intervals:5,7"), "7"),
+    ],
+)
+def test_bad_requests_get_a_sentence_and_exit_2(arguments: tuple[str, ...], words: str, people: Path, tmp_path: Path) -> None:
+    answer = crypsis("mask", people, *arguments, "-o", tmp_path / "out.csv")
+    assert answer.returncode == 2, answer.stdout
+    assert words in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_that_exists_is_left_alone(people: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.csv"
+    out.write_text("mine")
+    answer = crypsis("mask", people, "microaggregation", "-s", "k=3", "-q", "age", "-o", out)
+    assert answer.returncode == 2
+    assert out.read_text() == "mine"

@@ -1,0 +1,71 @@
+"""Small tables on which every registered thing can show what it does."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from crypsis.masking import Microaggregation, Pram
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.example import example
+from crypsis.table.table import Table
+
+_KS = {"microaggregation": {"k": 3}}
+
+CONTEXT: dict[tuple[str, str, str | None], dict[str, Any]] = {
+    ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
+    ("masking method", "pram", "damping"): {"form": "two-stage", "theta": 0.8},
+    ("masking method", "pram", "theta"): {"theta": 0.2},
+}
+"""(family, name, field or None) → settings that must be there for the thing to run, or for the field to matter."""
+
+OTHER: dict[tuple[str, str, str], Any] = {
+    ("masking method", "*", "columns"): ("a",),
+    ("measure", "*", "columns"): ("a",),
+    ("privacy model", "*", "quasi_identifiers"): ("a",),
+    ("masking method", "pram", "matrices"): {"a": ((0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 0))},
+}
+"""(family, name or *, field) → another value, where none can be guessed from the field's type."""
+
+
+@cache
+def mixed_table() -> Table:
+    """Invented people with missing values and hierarchies."""
+    return example(120, seed=5)
+
+
+@cache
+def numeric_table() -> Table:
+    """Five correlated numbers a–e as quasi-identifiers, one confidential number and one confidential category."""
+    rng = np.random.default_rng(2)
+    base = rng.standard_normal((90, 1))
+    values = 10 + base + 0.6 * rng.standard_normal((90, 5))
+    attributes = [Attribute(name, Kind.NUMERIC, Role.QUASI_IDENTIFIER) for name in "abcde"]
+    columns = [values[:, place] for place in range(5)]
+    attributes.append(Attribute("secret", Kind.NOMINAL, Role.CONFIDENTIAL, ("x", "y", "z")))
+    columns.append(rng.integers(0, 3, 90).astype(np.int32))
+    return Table(tuple(attributes), tuple(columns))
+
+
+@cache
+def ordinal_table() -> Table:
+    """Two ordinal and one nominal quasi-identifier with few categories, a confidential ordinal one."""
+    rng = np.random.default_rng(4)
+    attributes = (
+        Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("p", "q", "r", "s")),
+        Attribute("b", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("low", "mid", "high")),
+        Attribute("c", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("u", "v", "w")),
+        Attribute("secret", Kind.ORDINAL, Role.CONFIDENTIAL, ("1", "2", "3", "4")),
+    )
+    columns = tuple(rng.integers(0, len(a.categories), 80).astype(np.int32) for a in attributes)
+    return Table(attributes, columns)
+
+
+def masked_example(table: Table) -> Table:
+    """A masking every measure can read: aggregated, then some categories moved."""
+    masked = Microaggregation(k=3, missing="aggregate").mask(table, np.random.default_rng(1))
+    if any(not table.attribute(name).numeric for name in table.quasi_identifiers):
+        masked = Pram(theta=0.5, form="plain").mask(masked, np.random.default_rng(2))
+    return masked
