@@ -1,0 +1,174 @@
+"""Everything that can be said about a masked table beside its original, in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from crypsis.errors import CrypsisError, TableError
+from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
+from crypsis.measures.pairing import check_rows
+from crypsis.measures.record_linkage import LinkageGauge
+from crypsis.table.table import Table
+
+Choice = Iterable[str] | Mapping[str, Measure] | None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Readings of losses and risks, what could not be read and why, and the two classic scores.
+
+    Only readings in per cent (0–100) enter the scores; the others keep units of their own.
+    """
+
+    readings: tuple[Reading, ...]
+    skipped: Mapping[str, str]
+    """Name of a measure → why it says nothing here."""
+
+    def _percent(self, aim: str) -> list[float]:
+        return [reading.value for reading in self.readings if reading.aim == aim and reading.unit == "%"]
+
+    @property
+    def information_loss(self) -> float | None:
+        """Mean of the losses in per cent, or None where there is none."""
+        losses = self._percent("loss")
+        return float(np.mean(losses)) if losses else None
+
+    @property
+    def disclosure_risk(self) -> float | None:
+        """Mean of the risks in per cent, or None where there is none."""
+        risks = self._percent("risk")
+        return float(np.mean(risks)) if risks else None
+
+    @property
+    def mean_score(self) -> float | None:
+        """(loss + risk) / 2, or None where one side is missing."""
+        losses, risks = self._percent("loss"), self._percent("risk")
+        return mean_score(losses, risks) if losses and risks else None
+
+    @property
+    def max_score(self) -> float | None:
+        """The worse of loss and risk, or None where one side is missing."""
+        losses, risks = self._percent("loss"), self._percent("risk")
+        return max_score(losses, risks) if losses and risks else None
+
+    def __getitem__(self, name: str) -> Reading:
+        for reading in self.readings:
+            if reading.measure == name:
+                return reading
+        raise KeyError(name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, words and lists, ready for JSON."""
+        return {
+            "information_loss": self.information_loss,
+            "disclosure_risk": self.disclosure_risk,
+            "mean_score": self.mean_score,
+            "max_score": self.max_score,
+            "readings": [_plain(reading) for reading in self.readings],
+            "skipped": dict(self.skipped),
+        }
+
+    def __str__(self) -> str:
+        """A table to read: losses, then risks, then scores, then what was left out."""
+        head = ("measure", "value", "unit", "95 % interval", "guessing", "outsiders")
+        rows = [head, *(_row(reading) for aim in ("loss", "risk", "privacy") for reading in self._by_aim(aim))]
+        widths = [max(len(row[place]) for row in rows) for place in range(len(head))]
+        lines = [_line(row, widths) for row in rows]
+        lines.insert(1, "  ".join("─" * width for width in widths))
+        scores = {
+            "information loss": self.information_loss,
+            "disclosure risk": self.disclosure_risk,
+            "mean score": self.mean_score,
+            "max score": self.max_score,
+        }
+        lines.extend(["", *(f"{name:<17} {value:8.3f} %" for name, value in scores.items() if value is not None)])
+        notes = [f"{reading.measure}: {reading.warning}" for reading in self.readings if reading.warning]
+        notes += [f"{name} says nothing here: {reason}" for name, reason in self.skipped.items()]
+        return "\n".join([*lines, *([""] if notes else []), *notes])
+
+    def _by_aim(self, aim: str) -> list[Reading]:
+        return [reading for reading in self.readings if reading.aim == aim]
+
+
+def _plain(reading: Reading) -> dict[str, Any]:
+    plain = asdict(reading)
+    plain["scope"] = list(reading.scope)
+    plain["interval"] = None if reading.interval is None else list(reading.interval)
+    return plain
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}" if abs(value) < 1000 else f"{value:.1f}"
+
+
+def _row(reading: Reading) -> tuple[str, ...]:
+    interval = "" if reading.interval is None else f"{_number(reading.interval[0])} – {_number(reading.interval[1])}"
+    arrow = "↓" if reading.better == "low" else "↑"
+    return (
+        f"{reading.measure} {arrow}",
+        _number(reading.value),
+        reading.unit,
+        interval,
+        _number(reading.baseline),
+        _number(reading.control),
+    )
+
+
+def _line(row: tuple[str, ...], widths: list[int]) -> str:
+    cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+    cells[1] = row[1].rjust(widths[1])
+    return "  ".join(cells).rstrip()
+
+
+def chosen_measures(choice: Choice) -> tuple[dict[str, Measure], dict[str, str]]:
+    """Measures by name with default settings unless given; those that cannot stand without settings, and why."""
+    if isinstance(choice, Mapping):
+        return dict(choice), {}
+    chosen, refused = {}, {}
+    for name in measures if choice is None else choice:
+        try:
+            chosen[name] = measures.build(name)
+        except CrypsisError as error:
+            if choice is not None:
+                raise
+            refused[name] = str(error)
+    return chosen, refused
+
+
+def assess(
+    original: Table, masked: Table, chosen: Choice = None, family: str | None = None, control: Table | None = None
+) -> Assessment:
+    """Read every measure that means something for these two tables.
+
+    chosen   names, or measures with settings by name; by default everything registered
+    family   how the table was masked ('aggregation', 'recoding', 'perturbation'), where known: measures that mean
+             nothing after it are left out
+    control  people who are not in the file, for the control rate of record linkage
+
+    A measure that does not apply is not an error: it is listed under `skipped` with its reason.
+    """
+    check_rows(original.rows, masked)
+    readings: list[Reading] = []
+    picked, skipped = chosen_measures(chosen)
+    for name, measure in picked.items():
+        reason = measure.obstacle(original)
+        if not reason and family is not None and family not in measure.valid_for:
+            reason = (
+                f"the number has no meaning after {family}; it is valid after {', '.join(sorted(measure.valid_for))}"
+            )
+        if reason:
+            skipped[name] = reason
+            continue
+        try:
+            gauge = measure.against(original)
+            if isinstance(gauge, LinkageGauge):
+                readings.append(gauge.explain(masked, control))
+            else:
+                readings.append(gauge.explain(masked))
+        except TableError as error:
+            skipped[name] = str(error)
+    return Assessment(tuple(readings), skipped)

@@ -1,0 +1,173 @@
+"""How an intruder's records meet published ones: points for what has a distance, codes for what is equal or not.
+
+A number becomes a coordinate, scaled by the original column. An ordinal category becomes its rank over the
+number of steps. A nominal category, and any generalised value, is a code: it adds 0 to the squared distance
+if it is the same or contains the original value, else 1. A missing value matches a missing one and lies one
+unit from any other (a missing coordinate is read as the mean, one unit aside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.kernels.linkage import BUCKET, Forest, grow, nearest, ties_at
+from crypsis.measures.pairing import Numbers, Scaling, alike_codes
+from crypsis.table.attribute import Kind
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import LOCAL, Table
+
+MISSING_LINKS = (
+    "a missing value matches a missing value and lies one unit (one deviation, one range, one category) from any "
+    "other; a suppressed record is not published, so it cannot be linked, and counts as not found"
+)
+
+
+class Sides(NamedTuple):
+    """One column as coordinates (known, published), or as codes (ancestors, code, place); the other part is empty."""
+
+    known: NDArray[np.float64]
+    published: NDArray[np.float64]
+    ancestors: NDArray[np.int32]
+    codes: NDArray[np.int32]
+    places: NDArray[np.int32]
+
+
+def _coordinates(known: NDArray[np.float64], published: NDArray[np.float64]) -> Sides:
+    """Two scaled columns, centred on the original's mean; missing cells become the mean, one unit aside."""
+    sides = []
+    aside = bool(np.isnan(known).any() or np.isnan(published).any())
+    for values in (known, published):
+        lost = np.isnan(values)
+        filled = np.where(lost, 0.0, values)
+        sides.append(np.stack([filled, lost.astype(np.float64)] if aside else [filled], axis=1))
+    n, m = len(known), len(published)
+    nothing = np.empty((m, 0), dtype=np.int32)
+    return Sides(sides[0], sides[1], np.empty((n, 0), dtype=np.int32), nothing, nothing)
+
+
+def _codes(ancestors: NDArray[np.int32], codes: NDArray[np.int32], places: NDArray[np.int32]) -> Sides:
+    n, m = len(ancestors), len(codes)
+    return Sides(np.empty((n, 0)), np.empty((m, 0)), ancestors, codes[:, None], places[:, None])
+
+
+def _generalised(known: Table, masked: Table, name: str) -> Sides:
+    """Leaves against the groups that may contain them, at one level or at each record's own."""
+    hierarchy = masked.attribute(name).hierarchy
+    if hierarchy is None:
+        raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
+    attribute = known.attribute(name)
+    leaf = known.with_columns({}, attributes={name: attribute.but(hierarchy=hierarchy)}).leaf_codes(name)
+    codes, level = masked.column(name), masked.level(name)
+    if level != LOCAL:
+        return _codes(hierarchy.lift(leaf, level)[:, None], codes, np.zeros(len(codes), dtype=np.int32))
+    ladder = [
+        np.where(leaf == MISSING, MISSING, hierarchy.lift(leaf, each) + hierarchy.offsets[each])
+        for each in range(hierarchy.height + 1)
+    ]
+    stands = np.searchsorted(hierarchy.offsets, codes, side="right") - 1
+    return _codes(np.stack(ladder, axis=1).astype(np.int32), codes, np.maximum(stands, 0).astype(np.int32))
+
+
+def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
+    """One column of the intruder's records and of the published ones, on the original's scale."""
+    if masked.level(name) != 0:
+        return _generalised(known, masked, name)
+    attribute = original.attribute(name)
+    if attribute.numeric != masked.attribute(name).numeric:
+        raise TableError(
+            f"column {name!r} is {attribute.kind} in the original and {masked.attribute(name).kind} in the masked "
+            f"table; read both files with the same kinds, or leave the column out"
+        )
+    if attribute.numeric:
+        scale = Numbers.of(original, [name])
+        inverse = scale.inverse_scale(scaling)[0]
+        return _coordinates(
+            (known.column(name) - scale.mean[0]) * inverse, (masked.column(name) - scale.mean[0]) * inverse
+        )
+    ours, _ = alike_codes(original, known, name)
+    theirs, same = alike_codes(original, masked, name)
+    if attribute.kind is Kind.ORDINAL and same:
+        steps = max(len(attribute.categories) - 1, 1)
+        present = original.column(name)[original.column(name) != MISSING]
+        middle = float(present.mean()) if present.size else 0.0
+        ranks = [np.where(codes == MISSING, np.nan, codes - middle) / steps for codes in (ours, theirs)]
+        return _coordinates(ranks[0], ranks[1])
+    return _codes(ours[:, None], theirs, np.zeros(len(theirs), dtype=np.int32))
+
+
+@dataclass(frozen=True)
+class Encounter:
+    """An intruder's records beside the published ones, ready to be linked."""
+
+    points: NDArray[np.float64]
+    ancestors: NDArray[np.int32]
+    order: NDArray[np.int64]
+    published: NDArray[np.float64]
+    codes: NDArray[np.int32]
+    places: NDArray[np.int32]
+    kept: NDArray[np.bool_]
+
+    @classmethod
+    def between(cls, original: Table, known: Table, masked: Table, names: Sequence[str], scaling: Scaling) -> Encounter:
+        sides = [sides_of(original, known, masked, name, scaling) for name in names]
+        offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
+        places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
+        ancestors = np.ascontiguousarray(np.hstack([side.ancestors for side in sides]))
+        order = np.lexsort(ancestors.T) if ancestors.shape[1] else np.arange(known.rows)
+        return cls(
+            np.ascontiguousarray(np.hstack([side.known for side in sides])),
+            ancestors,
+            order.astype(np.int64),
+            np.ascontiguousarray(np.hstack([side.published for side in sides])),
+            np.ascontiguousarray(np.hstack([side.codes for side in sides])),
+            np.ascontiguousarray(np.hstack(places), dtype=np.int32),
+            masked.kept,
+        )
+
+    def plant(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Forest]:
+        """Codes and places of each group of published records, and the trees over their points."""
+        rows = np.flatnonzero(self.kept)
+        points, codes, places = self.published[rows], self.codes[rows], self.places[rows]
+        # Codes are the primary keys, so that equal codes lie together; equal records follow in row order.
+        keys = [*points.T[::-1], *places.T, *codes.T]
+        order = np.lexsort(keys) if keys else np.arange(len(rows))
+        points, codes, places, rows = points[order], codes[order], places[order], rows[order]
+        new_group = _changes(np.hstack([codes, places]))
+        new = new_group | _changes(points)
+        distinct = np.flatnonzero(new)
+        weight = np.diff(np.append(distinct, len(rows)))
+        heads = np.flatnonzero(new_group)
+        starts = np.append(np.searchsorted(distinct, heads), len(distinct)).astype(np.int64)
+        apart = np.ascontiguousarray(points[distinct])
+        leaves, low, high, span, root = grow(apart, starts, BUCKET)
+        forest = Forest(apart[leaves], weight[leaves], rows[distinct][leaves], low, high, span, root)
+        return np.ascontiguousarray(codes[heads]), np.ascontiguousarray(places[heads]), forest
+
+    def own_distance(self) -> NDArray[np.float64]:
+        """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
+        square = ((self.points - self.published) ** 2).sum(axis=1)
+        met = np.take_along_axis(self.ancestors, self.places, axis=1) if self.places.size else self.codes
+        return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
+
+    def ties(self, distance: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
+        codes, places, forest = self.plant()
+        return ties_at(self.points, distance, self.ancestors, self.order, codes, places, forest)
+
+    def nearest(self) -> NDArray[np.float64]:
+        """The distance of each record to its nearest published one."""
+        codes, places, forest = self.plant()
+        return nearest(self.points, self.ancestors, codes, places, forest)
+
+
+def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Whether each row differs from the one before it; the first always does."""
+    changed = np.ones(len(rows), dtype=np.bool_)
+    changed[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    return changed

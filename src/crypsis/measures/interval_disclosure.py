@@ -1,0 +1,144 @@
+"""Interval disclosure: how often a published number gives the true one away within a narrow interval.
+
+Three intervals around the published value: by rank (w % of the records), by deviation (w % of a standard
+deviation) and by value (w % of the value itself, on columns scaled to [0, 1] as in the attribute-grouping paper).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.measures.intervals import wilson
+from crypsis.measures.measure import Aim, Gauge, Measure, Reading, measures
+from crypsis.measures.pairing import Numbers, check_rows, numeric_names, numeric_obstacle, published_numbers
+from crypsis.table.table import Table
+
+Matrix = NDArray[np.float64]
+Variant = Literal["rank", "deviation", "value"]
+
+MISSING_INTERVALS = (
+    "cells missing in the original are left out; a cell blanked by the masking, and every cell of a suppressed "
+    "record, discloses nothing; a generalised number is read as the middle of its group"
+)
+ROUNDING = 1e-12
+
+
+@measures.add("interval-disclosure")
+class IntervalDisclosure(Measure):
+    """Share of values that lie within a narrow interval around the published value."""
+
+    aim: ClassVar[Aim] = "risk"
+    definition: ClassVar[str] = (
+        "100 times the share of original values inside an interval around the published value, averaged over columns "
+        "and over the widths width·1/steps, …, width (1 to 10 % by default); half width: w % of the records in ranks "
+        "of the original column, w % of its population deviation, or w % of the published value on [0, 1]-scaled "
+        "columns; counting records, all columns of a record must be inside"
+    )
+
+    variant: Variant = Field(
+        default="rank", description="interval by rank, by standard deviation, or relative to the published value"
+    )
+    width: float = Field(default=10.0, gt=0.0, le=100.0, description="largest half width of the interval, in per cent")
+    steps: int = Field(
+        default=10, ge=1, le=100, description="average over this many equally spaced widths; 1 means the width alone"
+    )
+    count: Literal["cells", "records"] = Field(
+        default="cells", description="count single values, or records whose every value is inside (as sdcMicro's dRisk)"
+    )
+
+    def against(self, original: Table) -> Gauge:
+        numbers = Numbers.of(original, numeric_names(self.columns, original))
+        ordered = tuple(np.sort(c[here]) for c, here in zip(numbers.values.T, numbers.present.T, strict=True))
+        return IntervalGauge(self, numbers, ordered)
+
+    def obstacle(self, original: Table) -> str:
+        return numeric_obstacle(self.columns, original)
+
+
+def middle_ranks(values: Matrix, ordered: Matrix) -> Matrix:
+    """Where values stand in a sorted column: midway between the records below and those not above."""
+    return (np.searchsorted(ordered, values, side="left") + np.searchsorted(ordered, values, side="right")) / 2.0
+
+
+@dataclass(frozen=True)
+class IntervalGauge:
+    """Interval disclosure bound to an original."""
+
+    measure: IntervalDisclosure
+    numbers: Numbers
+    ordered: tuple[Matrix, ...]
+
+    def read(self, masked: Table) -> float:
+        return self._share(self._published(masked))[0]
+
+    def explain(self, masked: Table) -> Reading:
+        value, units = self._share(self._published(masked))
+        middles = [float(np.median(column)) if column.size else np.nan for column in self.ordered]
+        guess = np.broadcast_to(np.array(middles), self.numbers.values.shape)
+        return Reading(
+            measure=measures.name_of(self.measure),
+            value=value,
+            unit=self.measure.unit,
+            better=self.measure.better,
+            aim=self.measure.aim,
+            definition=self.measure.definition,
+            scope=self.numbers.names,
+            missing=MISSING_INTERVALS,
+            # Values of one record are not independent: the interval counts records, not cells.
+            interval=wilson(value / 100.0 * self.numbers.rows, self.numbers.rows),
+            baseline=self._share(guess)[0],
+            counts={self.measure.count: units, "suppressed": int(np.sum(~masked.kept))},
+            warning=self._warning(),
+        )
+
+    def _published(self, masked: Table) -> Matrix:
+        check_rows(self.numbers.rows, masked)
+        return np.stack([published_numbers(masked, name) for name in self.numbers.names], axis=1)
+
+    def needed_width(self, published: Matrix) -> Matrix:
+        """The width, in per cent, from which the interval holds the original; infinite where it never does."""
+        gap, unit = self._gap_and_unit(published)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            needed = 100.0 * gap / unit
+        needed = np.where(gap <= ROUNDING * np.maximum(unit, 1.0), 0.0, needed)
+        return np.where(np.isnan(needed), np.inf, needed)
+
+    def _gap_and_unit(self, published: Matrix) -> tuple[Matrix, Matrix]:
+        numbers, shape = self.numbers, published.shape
+        if self.measure.variant == "rank":
+            columns = range(shape[1])
+            known = np.stack([middle_ranks(numbers.values[:, j], self.ordered[j]) for j in columns], axis=1)
+            shown = np.stack([middle_ranks(published[:, j], self.ordered[j]) for j in columns], axis=1)
+            held = np.array([float(len(column)) for column in self.ordered])
+            gap = np.where(np.isnan(published), np.nan, np.abs(known - shown))
+            return gap, np.broadcast_to(held, shape)
+        inverse = numbers.inverse_scale("z" if self.measure.variant == "deviation" else "range")
+        scale = np.where(inverse > 0, inverse, 1.0)
+        gap = np.abs(numbers.values - published) * scale
+        if self.measure.variant == "deviation":
+            return gap, np.broadcast_to(np.where(inverse > 0, 1.0, 0.0), shape)
+        return gap, np.abs((published - numbers.low) * scale)
+
+    def _share(self, published: Matrix) -> tuple[float, int]:
+        """The share in per cent, and of how many cells or records."""
+        needed, present = self.needed_width(published), self.numbers.present
+        if self.measure.count == "records":
+            whole = np.where(present, needed, 0.0).max(axis=1)
+            units = whole[np.any(present, axis=1)]
+        else:
+            units = needed[present]
+        if not units.size:
+            return 0.0, 0
+        widths = self.measure.width * np.arange(1, self.measure.steps + 1) / self.measure.steps
+        inside = np.searchsorted(np.sort(units), widths * (1 + ROUNDING), side="right")
+        return 100.0 * float(inside.mean()) / units.size, int(units.size)
+
+    def _warning(self) -> str:
+        if self.measure.variant == "value":
+            return "intervals relative to the value depend on where the column's scale begins"
+        return ""

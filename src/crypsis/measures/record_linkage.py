@@ -1,0 +1,159 @@
+"""Distance-based record linkage: an intruder holds the original and looks for each person in the masked file.
+
+She links every record she knows to the nearest published one. If t published records are equally near she can
+only guess, so the right one among them is worth 1/t. What guessing blindly achieves stands beside the rate; and
+where records of people who are not in the file are given, so does what the attack would claim about them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError, listing
+from crypsis.measures.encounter import MISSING_LINKS, Encounter
+from crypsis.measures.intervals import wilson
+from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.pairing import Scaling, check_rows
+from crypsis.table.table import Table
+
+Ties = Literal["expected", "first", "strict"]
+
+
+@measures.add("record-linkage")
+class RecordLinkage(Measure):
+    """Share of people an intruder with the original finds again in the masked file."""
+
+    aim: ClassVar[Aim] = "risk"
+    definition: ClassVar[str] = (
+        "100 times the share of original records whose nearest published record is their own masked one; numbers are "
+        "scaled by the original column, ordinal categories count ranks, a nominal or generalised value adds 1 unless "
+        "it equals or contains the original; t equally near records are worth 1/t if the right one is among them "
+        "(ties 'first': the lowest row is taken; 'strict': a tie is a miss)"
+    )
+
+    scaling: Scaling = Field(default="z", description="scale of numbers: population deviation, range, or none")
+    ties: Ties = Field(
+        default="expected",
+        description="what a tie of t records is worth: 1/t, a hit if the right one has the lowest row, or nothing",
+    )
+
+    def against(self, original: Table) -> LinkageGauge:
+        return LinkageGauge(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
+
+    def obstacle(self, original: Table) -> str:
+        for name in self.columns:
+            if name not in original.names:
+                return f"there is no column {name!r}; columns: {listing(original.names)}"
+        if not self.columns and not original.quasi_identifiers:
+            return "the table has no quasi-identifier to link by; name columns or give them the role 'quasi'"
+        return "" if original.rows else "the table has no records; nothing can be linked"
+
+
+@dataclass(frozen=True)
+class LinkageGauge:
+    """Record linkage bound to what the intruder knows."""
+
+    measure: RecordLinkage
+    original: Table
+    names: tuple[str, ...]
+
+    def credits(self, masked: Table) -> NDArray[np.float64]:
+        """What the attack earns on each record: 0 to 1."""
+        return _credits(self._meet(masked, self.original), self.measure.ties)
+
+    def read(self, masked: Table) -> float:
+        return 100.0 * float(self.credits(masked).mean())
+
+    def explain(self, masked: Table, control: Table | None = None) -> Reading:
+        """The rate with its interval and baseline, and the control rate where outsiders are given."""
+        encounter = self._meet(masked, self.original)
+        earned = _credits(encounter, self.measure.ties)
+        published = int(masked.kept.sum())
+        rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
+        interval = wilson(float(earned.sum()), len(earned))
+        outsiders = None if control is None else self._claims(masked, control, encounter, earned)
+        return Reading(
+            measure=measures.name_of(self.measure),
+            value=100.0 * rate,
+            unit=self.measure.unit,
+            better=self.measure.better,
+            aim=self.measure.aim,
+            definition=self.measure.definition,
+            scope=self.names,
+            missing=MISSING_LINKS,
+            interval=interval,
+            baseline=baseline,
+            control=None if outsiders is None else 100.0 * float(outsiders.mean()),
+            counts={
+                "records": len(earned),
+                "published": published,
+                "expected hits": float(earned.sum()),
+                "certain hits": int((earned == 1.0).sum()),
+            },
+            warning=_warning(100.0 * rate, interval, baseline, published),
+        )
+
+    def _meet(self, masked: Table, known: Table) -> Encounter:
+        check_rows(self.original.rows, masked)
+        return Encounter.between(self.original, known, masked, self.names, self.measure.scaling)
+
+    def _claims(
+        self, masked: Table, control: Table, members: Encounter, earned: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """What the attack would claim about each outsider, accepting links as near as those that were right."""
+        if not control.rows:
+            raise TableError("the control table has no records; give people who are not in the file, or leave it out")
+        if not earned.any():
+            return np.zeros(control.rows)
+        accepted = float(np.quantile(members.own_distance()[earned > 0], 0.95))
+        encounter = self._meet(masked, control)
+        distance = encounter.nearest()
+        ties, _ = encounter.ties(np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan))
+        return _worth(ties, self.measure.ties)
+
+
+def _worth(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
+    """The value of a link among t equally near ones; 0 where there is none. The first of several is one link."""
+    if rule == "expected":
+        return np.asarray((ties > 0) / np.maximum(ties, 1), dtype=np.float64)
+    return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
+
+
+def _credits(encounter: Encounter, rule: Ties) -> NDArray[np.float64]:
+    if not encounter.kept.any():
+        return np.zeros(len(encounter.points))
+    ties, lowest = encounter.ties(encounter.own_distance())
+    if rule == "first":
+        return np.asarray(lowest == np.arange(len(ties)), dtype=np.float64)
+    return _worth(ties, rule)
+
+
+def _warning(rate: float, interval: tuple[float, float], baseline: float, published: int) -> str:
+    if not published:
+        return "every record is suppressed; nothing was published that could be linked"
+    if interval[0] <= baseline:
+        return (
+            f"the rate ({rate:.3g} %) cannot be told from blind guessing ({baseline:.3g} %); that is no proof that "
+            f"other attacks fail"
+        )
+    return ""
+
+
+def control_rate(
+    original: Table, masked: Table, control: Table, columns: Sequence[str] = (), scaling: Scaling = "z"
+) -> float:
+    """What record linkage claims about people who are not in the file, in per cent.
+
+    Each outsider is linked to the nearest published record if that lies no farther than 95 % of the right links
+    of the people in the file, and a tie of t is worth 1/t. A linkage rate near this one says the file gives
+    away no more about its own people than about anyone alike.
+    """
+    gauge = RecordLinkage(columns=tuple(columns), scaling=scaling).against(original)
+    reading = gauge.explain(masked, control)
+    return 0.0 if reading.control is None else reading.control
