@@ -90,8 +90,9 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False) -> Path:
     """Write a table as CSV, TSV or Parquet, by the ending of the path, which must not exist.
 
-    Suppressed records stay out. Numbers are written with as many digits as bring them back exactly. `spreadsheet_safe` puts an apostrophe before
-    text that a spreadsheet would take for a formula (the file then no longer reads back to the same text).
+    Suppressed records stay out. Numbers are written with as many digits as bring them back exactly.
+    spreadsheet_safe  put an apostrophe before text that a spreadsheet would take for a formula; the file then
+                      no longer reads back to the same text
     """
     path = Path(path)
     suffix = path.suffix.lower()

@@ -215,11 +215,11 @@ def _look_over(table: Table, source: Source) -> list[str]:
 
 
 def _distinct(column: NDArray[Any]) -> int:
-    """0, 1 or 2 for none, one or several distinct values among those present."""
+    """0 for no value, 1 for one that all records share, 2 for anything that tells records apart."""
     present = column[~np.isnan(column)] if column.dtype == np.float64 else column[column != MISSING]
     if not len(present):
         return 0
-    return 1 if bool((present == present[0]).all()) else 2
+    return 1 if len(present) == len(column) and bool((present == present[0]).all()) else 2
 
 
 # -- back --
