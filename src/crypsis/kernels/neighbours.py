@@ -2,7 +2,7 @@
 
 Every node keeps the bounding box of the records still in it and their greatest distance from the middle, which
 bounds the far ones far better than corners of boxes do. Both shrink as records are grouped, and the tree is built
-anew whenever three tenths of it are gone. A node is skipped only when nothing in it can win or tie, rounding included, so
+anew when three tenths of it are gone. A node is skipped only when nothing in it can win or tie, rounding included, so
 the groups are those of `partitions.mdav` to the last tie.
 """
 

@@ -17,6 +17,9 @@ from crypsis.masking.partition import Partitioner, partitioners
 TREE_FROM = 20_000
 """Records from which a kd-tree finds MDAV's neighbours sooner than a pass over all of them."""
 
+WIDEST = 1e150
+"""Greatest span of an attribute whose squared distances are still numbers."""
+
 ENDINGS = {"generic": partitions.GENERIC, "hybrid": partitions.HYBRID, "gomm": partitions.GOMM}
 METRICS = {"euclidean": partitions.EUCLIDEAN, "manhattan": partitions.MANHATTAN}
 
@@ -40,6 +43,12 @@ def checked(points: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         raise TableError(
             f"missing or infinite numbers in column position {listing(str(place) for place in bad)} "
             f"(counted from 0), where only finite ones can be grouped; fill them in or leave the columns out"
+        )
+    wide = np.flatnonzero(settled.max(axis=0) / 2 - settled.min(axis=0) / 2 > WIDEST / 2)
+    if len(wide):
+        raise TableError(
+            f"numbers in column position {listing(str(place) for place in wide)} (counted from 0) span more than "
+            f"{WIDEST:g}, beyond which squared distances overflow; scale them first"
         )
     return settled
 

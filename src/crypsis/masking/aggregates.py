@@ -1,0 +1,55 @@
+"""One value for many: the mean, median or mode of each group, from the values that are present.
+
+Every function takes values[n] without missing ones, labels int[n] in 0 … groups − 1, and the number of groups;
+and gives one value per group and whether the group had any to give.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[Any]
+Labels = NDArray[np.integer[Any]]
+Present = NDArray[np.bool_]
+
+
+def means(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """The arithmetic mean, summed from each group's first value: equal values keep every bit, far ones lose none."""
+    sizes = np.bincount(labels, minlength=groups)
+    found, first = np.unique(labels, return_index=True)
+    origin = np.zeros(groups)
+    origin[found] = values[first]
+    sums = np.bincount(labels, weights=values - origin[labels], minlength=groups)
+    return origin + sums / np.maximum(sizes, 1), sizes > 0
+
+
+def medians(values: Values, labels: Labels, groups: int, lower: bool) -> tuple[Values, Present]:
+    """The middle value; of an even number the lower of the two middle ones, or else their mean."""
+    ordered = values[np.lexsort((values, labels))]
+    sizes = np.bincount(labels, minlength=groups)
+    begins = np.cumsum(sizes) - sizes
+    filled = sizes > 0
+    middle = np.zeros(groups, dtype=values.dtype)
+    low = ordered[(begins + (sizes - 1) // 2)[filled]]
+    high = ordered[(begins + sizes // 2)[filled]]
+    middle[filled] = low if lower else low + (high - low) / 2
+    return middle, filled
+
+
+def modes(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """The most frequent value; the first in order (the lowest code, the least number) where several are."""
+    domain, codes = np.unique(values, return_inverse=True)
+    most = np.zeros(groups, dtype=values.dtype)
+    if not len(domain):
+        return most, np.zeros(groups, dtype=np.bool_)
+    pairs, counts = np.unique(labels.astype(np.int64) * len(domain) + codes, return_counts=True)
+    group, code = pairs // len(domain), pairs % len(domain)
+    best = np.lexsort((code, -counts, group))
+    found, first = np.unique(group[best], return_index=True)
+    most[found] = domain[code[best][first]]
+    filled = np.zeros(groups, dtype=np.bool_)
+    filled[found] = True
+    return most, filled

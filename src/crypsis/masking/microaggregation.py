@@ -1,0 +1,148 @@
+"""Microaggregation: records in groups of at least k, each value replaced by its group's mean, median or mode."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from crypsis.errors import TableError, listing
+from crypsis.masking.aggregates import means, medians, modes
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.masking.scaling import Scaling, embed
+from crypsis.table.attribute import Kind
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Column, Table
+
+
+@methods.add("microaggregation")
+class Microaggregation(MaskingMethod):
+    """Any partitioner on any mixture of kinds: near records become alike, so each hides among at least k.
+
+    Likeness is squared Euclidean distance after `masking.scaling.embed`: numbers scaled, ordinal ranks over their
+    domain, unequal nominal categories one unit apart, all weighed by `scaling`. With one group of attributes (the
+    default) every record shares its masked values with at least k − 1 others. With several, each group of attributes
+    is partitioned on its own: less is lost, and only values within one group are shared by k records.
+    Suppressed records take no part.
+    """
+
+    family: ClassVar[Family] = Family.AGGREGATION
+
+    k: int = Field(default=3, ge=2, le=1_000_000, description="least number of records that share their masked values")
+    partitioner: str = Field(default="mdav", description="how records are grouped: the name of a partitioner")
+    partitioner_settings: dict[str, Any] = Field(
+        default_factory=dict, description='settings of the partitioner, e.g. {ending = "hybrid"} for mdav'
+    )
+    groups: tuple[tuple[str, ...], ...] = Field(
+        default=(),
+        description="attribute groups, each partitioned on its own, as lists of column names; empty means one group "
+        "of all chosen columns",
+    )
+    aggregate: Literal["auto", "mean", "median", "mode"] = Field(
+        default="auto",
+        description="what a group's values become: auto takes the mean of numbers, the lower median of ordered and the "
+        "mode of unordered categories; mean needs numbers, median numbers or ordered categories",
+    )
+    scaling: Scaling = Field(
+        default="z",
+        description="weight of attributes in the distance: z gives each variance 1, range divides numbers by their "
+        "range, none takes numbers in their own units",
+    )
+    missing: Literal["refuse", "aggregate"] = Field(
+        default="refuse",
+        description="missing values: refuse names the columns that hold some; aggregate places them at the mean for "
+        "the distance and gives them their group's value like the rest (still missing where the whole group is)",
+    )
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Microaggregation:
+        self.chosen_partitioner()
+        named = [name for group in self.groups for name in group]
+        twice = sorted({name for name in named if named.count(name) > 1})
+        if twice:
+            raise ValueError(f"groups: {listing(map(repr, twice))} named twice; a column belongs to one group")
+        if any(not group for group in self.groups):
+            raise ValueError("groups: an attribute group is empty; name at least one column in each")
+        if self.groups and self.columns and set(self.columns) != set(named):
+            odd = sorted(set(self.columns) ^ set(named))
+            raise ValueError(
+                f"groups and columns name different columns ({listing(map(repr, odd))}); leave columns out to mask "
+                f"exactly what groups name"
+            )
+        return self
+
+    def chosen_partitioner(self) -> Partitioner:
+        """The partitioner with its settings, or a sentence that says what is wrong with them."""
+        return partitioners.build(self.partitioner, **self.partitioner_settings)
+
+    def attribute_groups(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        """The columns to mask, group by group."""
+        groups = self.groups or ((self.columns or tuple(table.quasi_identifiers)),)
+        if not groups[0]:
+            raise TableError(
+                "the table has no quasi-identifier to microaggregate; give columns the role 'quasi' or name columns"
+            )
+        return groups
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        masked: dict[str, Column] = {}
+        groups = self.attribute_groups(table)
+        for name in (name for group in groups for name in group):
+            self._check(table, name)
+        rows = np.flatnonzero(table.kept)
+        present = table.take(rows)
+        for group in groups:
+            points = embed(present, group, self.scaling)
+            labels = self.chosen_partitioner().partition(points, self.k, rng)
+            for name in group:
+                column = table.column(name).copy()
+                column[rows] = self._aggregated(present, name, labels)
+                masked[name] = column
+        return table.with_columns(masked)
+
+    def _check(self, table: Table, name: str) -> None:
+        attribute, column = table.attribute(name), table.column(name)
+        if table.level(name) != 0:
+            raise TableError(
+                f"column {name!r} is already generalised and microaggregation needs values as collected; "
+                f"mask before generalising, or leave the column out"
+            )
+        if (self.aggregate == "mean" and not attribute.numeric) or (
+            self.aggregate == "median" and attribute.kind is Kind.NOMINAL
+        ):
+            raise TableError(
+                f"column {name!r} is {attribute.kind} and has no {self.aggregate}; "
+                f"use aggregate = 'auto' or 'mode', or leave the column out"
+            )
+        absent = int(np.sum((np.isnan(column) if attribute.numeric else column == MISSING) & table.kept))
+        if absent and self.missing == "refuse":
+            raise TableError(
+                f"column {name!r} has {absent} missing value{'s' if absent > 1 else ''} and microaggregation was told "
+                f"to refuse them; fill them in, leave the column out, or set missing = 'aggregate'"
+            )
+        if attribute.numeric and np.isinf(column[table.kept]).any():
+            raise TableError(
+                f"column {name!r} has {int(np.isinf(column[table.kept]).sum())} infinite value(s), which have no "
+                f"distance; correct them or leave the column out"
+            )
+
+    def _aggregated(self, table: Table, name: str, labels: NDArray[np.int32]) -> Column:
+        attribute, column = table.attribute(name), table.column(name)
+        present = ~np.isnan(column) if attribute.numeric else column != MISSING
+        values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
+        usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]
+        wanted = usual if self.aggregate == "auto" else self.aggregate
+        if wanted == "mean":
+            shared, filled = means(values, where, groups)
+        elif wanted == "median":
+            shared, filled = medians(values, where, groups, lower=not attribute.numeric)
+        else:
+            shared, filled = modes(values, where, groups)
+        if attribute.dates:
+            shared = np.rint(shared)  # a date is a whole number of days or seconds
+        shared[~filled] = np.nan if attribute.numeric else MISSING
+        return np.asarray(shared[labels])
