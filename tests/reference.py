@@ -36,7 +36,7 @@ def numeric(name: str, columns: list[str] | None = None) -> NDArray[np.float64]:
     with reference(name).open() as file:
         header = file.readline().strip().split(",")
         chosen = [header.index(column) for column in (columns or header)]
-        return np.loadtxt(file, delimiter=",", usecols=chosen)
+        return np.loadtxt(file, delimiter=",", usecols=chosen, quotechar='"')
 
 
 def standardised(values: NDArray[np.float64]) -> NDArray[np.float64]:
