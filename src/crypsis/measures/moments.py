@@ -67,7 +67,7 @@ class Moments:
         variance = np.where(variance > 1e-15 * scale[:, None] ** 2, variance, 0.0)
         product = np.sqrt(variance * variance.T)
         correlation = np.where(product > 0, covariance / np.where(product > 0, product, 1.0), 0.0)
-        np.fill_diagonal(correlation, 1.0)
+        np.fill_diagonal(correlation, np.diagonal(variance) > 0)
         mean = centre + np.diagonal(first)
         return cls(mean, covariance, np.clip(correlation, -1.0, 1.0))
 
@@ -140,7 +140,7 @@ class CorrelationLoss(NumericLoss):
     least_columns: ClassVar[int] = 2
     definition: ClassVar[str] = (
         "discrepancy between the p(p-1)/2 Pearson correlations before and after masking, by default 100 times the "
-        "mean absolute error (0 to 200); a constant column has correlation 0"
+        "mean absolute error (0 to 200); a constant column correlates with nothing (0)"
     )
     unit: ClassVar[str] = "hundredths of a correlation"
 
@@ -228,4 +228,4 @@ class GammaLoss(NumericLoss):
         if after is None:
             return 100.0, {"singular": 1}
         gap = prepared - after / np.linalg.norm(after)
-        return 100.0 / np.sqrt(2.0) * float(np.linalg.norm(gap)), {"singular": 0}
+        return float(100.0 * np.linalg.norm(gap) / np.sqrt(2.0)), {"singular": 0}
