@@ -2,8 +2,8 @@
 
 A subset is the bits of one integer. The next group always holds the lowest record still free, so every
 partition is met once; Result 1 of Domingo-Ferrer and Mateo-Sanz (2002) keeps groups between k and 2k − 1.
-What cannot end below a known SSE is cut off: a group never gets cheaper by growing, and every free record
-still owes its share of the distances to its k − 1 nearest.
+What cannot end below a known SSE is cut off: a group never gets cheaper by growing, and every record outside
+it still owes its least share of the distances to its k − 1 nearest.
 """
 
 from __future__ import annotations
@@ -93,25 +93,28 @@ def _extend(search: Search, grouped: int, k: int, bound: float) -> None:
     A depth-first walk over ascending choices of fellows, cut where no end below `bound` is possible.
     """
     costs, totals, free, stack, owed = search.costs, search.totals, search.free, search.stack, search.owed
-    count, debt = 0, totals[grouped]
+    count, debt, heaviest = 0, totals[grouped], 0.0
     for record in range(free.size):
         if not grouped >> record & 1:
             free[count] = record
             count += 1
             debt += owed[record]
+            heaviest = max(heaviest, owed[record])
     group = 1 << free[0]
     debt -= owed[free[0]]
     stack[0] = 0
     depth = 1
     while True:
         left = count - depth
-        hopeless = debt + costs[group] > bound
-        if depth >= k and (left == 0 or left >= k) and not hopeless:
+        least = debt + costs[group]
+        if depth >= k and (left == 0 or left >= k) and least <= bound:
             total = totals[grouped] + costs[group]
             if total < totals[grouped | group]:
                 totals[grouped | group] = total
                 search.chosen[grouped | group] = group
         last = stack[depth - 1]
+        # Records that still join pay within the group, no longer on their own.
+        hopeless = least - (2 * k - 1 - depth) * heaviest > bound
         if hopeless or depth == 2 * k - 1 or last + 1 == count:
             # Nobody can follow: the last fellow is replaced by its successor, or leaves if it has none.
             if last + 1 == count:
@@ -138,6 +141,7 @@ def _best_partition(points: NDArray[np.float64], k: int, known: float) -> tuple[
 
     points  float64[n, p] with k ≤ n ≤ 24; 13 · 2ⁿ bytes of memory
     known   SSE of any k-partition, or infinity: the lower, the sooner the search ends
+    →       infinity, and labels that mean nothing, if no k-partition is as good as `known`
     """
     n = points.shape[0]
     everyone = (1 << n) - 1
@@ -152,11 +156,13 @@ def _best_partition(points: NDArray[np.float64], k: int, known: float) -> tuple[
     for grouped in range(everyone):
         if totals[grouped] < np.inf:
             extend(search, grouped, k, bound)
+    labels = np.empty(n, np.int32)
+    if totals[everyone] == np.inf:
+        return labels, np.inf
     groups, grouped = 0, everyone
     while grouped > 0:
         grouped ^= chosen[grouped]
         groups += 1
-    labels = np.empty(n, np.int32)
     grouped = everyone
     while grouped > 0:
         groups -= 1

@@ -19,7 +19,7 @@ from crypsis.kernels.squares import sse
 from crypsis.kernels.subsets import best_partition
 from crypsis.searches.points import forced, usable
 
-MOST_RECORDS = 22
+MOST_RECORDS = 20
 """Above this the subset recursion takes too long (each further record nearly triples it) and too much memory."""
 
 

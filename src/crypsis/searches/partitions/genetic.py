@@ -82,12 +82,8 @@ def _start(start: NDArray[np.int32], n: int, k: int) -> NDArray[np.int32]:
     return letters
 
 
-@partitioners.add("genetic")
-class Genetic(Partitioner):
-    """Genetic search over whole k-partitions (Solanas et al. 2006): for tables of up to about 50 records.
-
-    The defaults are those of the hybrid paper's Table 1.
-    """
+class Evolving(Partitioner):
+    """Settings of the genetic algorithm; the defaults are those of the hybrid paper's Table 1."""
 
     population: int = Field(default=10, ge=2, le=1000, description="chromosomes kept in each generation")
     epochs: int = Field(default=10_000, ge=0, le=10_000_000, description="generations to evolve")
@@ -96,7 +92,7 @@ class Genetic(Partitioner):
         default=0.1, ge=0, le=1, description="probability that a gene is redrawn; near 0.1, lower for many records"
     )
 
-    def run(
+    def evolved(
         self, points: NDArray[np.float64], k: int, seed: int, start: NDArray[np.int32] | None = None
     ) -> GeneticResult:
         """One run with these settings."""
@@ -111,5 +107,10 @@ class Genetic(Partitioner):
             start=start,
         )
 
+
+@partitioners.add("genetic")
+class Genetic(Evolving):
+    """Genetic search over whole k-partitions (Solanas et al. 2006): for tables of up to about 50 records."""
+
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        return self.run(points, k, int(rng.integers(2**63))).labels
+        return self.evolved(points, k, int(rng.integers(2**63))).labels
