@@ -7,12 +7,11 @@ that was counted afresh give the same bits. All in one file, because a kernel ca
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
+from crypsis.kernels.tallies import Frame, Shape, Tallies, Trial
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -25,55 +24,6 @@ ALONE = 2
 CLIP = 1e-6
 SAME = 1e-9
 """Weights closer than this are one weight: sums of equal terms in another order differ in the last bit."""
-
-
-class Shape(NamedTuple):
-    """Where things lie: the pair (original o, masked m) of attribute j is ``at[j] + m · wide[j] + o``."""
-
-    at: Ints  # int64[p + 1]
-    wide: Ints  # int64[p], codes of the original
-    mark: Ints  # int64[p + 1], start of each attribute's masked codes in `totals`
-    strides: Ints  # int64[tables, p]
-    starts: Ints  # int64[tables]
-
-
-class Frame(NamedTuple):
-    """All that stays while masked files change."""
-
-    shape: Shape
-    tuples: Codes  # int32[a, p], distinct originals
-    counts: Ints  # int64[a]
-    members: Ints  # int64[n], tuple of each record
-    loss: Ints  # flat, numerators of distances
-    denominators: Floats  # float64[p]
-    near: Ints  # flat, 1 where the original counts as disclosed
-    agree: Ints  # flat, 1 where the two agree
-    costs: Ints  # int64[2, flat], of distance-based and of rank-based linkage
-    widest: Ints  # int64[2], 1: costs combine by maximum; ALONE: and only a record's own cost matters
-    rules: Ints  # int64[3], credit in distance-based, rank-based, probabilistic linkage
-    divisor: Floats  # float64[1], of the contingency gap
-    known: Floats  # float64[mark[p]], entropy given this masked code; NaN: estimate it
-    logs: Floats  # float64[p], entropy that counts as total loss; 0: attribute cannot lose
-    steps: Floats  # float64[n + 1], c · log2 c
-    chosen: NDArray[np.bool_]  # bool[7], readings in use
-
-
-class Tallies(NamedTuple):
-    """All that is counted about each masked file."""
-
-    codes: Codes  # int32[N, n, p]
-    gaps: Codes  # int32[N, cells]
-    gap: Ints  # int64[N]
-    pairs: Codes  # int32[N, flat]
-    totals: Codes  # int32[N, mark[p]]
-    spread: Ints  # int64[N, p]
-    inside: Ints  # int64[N]
-    own: Codes  # int32[N, a, 2^p]
-    seen: Codes  # int32[N, a, 2^p]
-    patterns: Ints  # int64[N, 2^p]
-    best: Ints  # int64[N, 2, a]
-    ties: Ints  # int64[N, 2, a]
-    hits: Ints  # int64[N, 2, a]
 
 
 def _contingency_loss(gap: int, divisor: float) -> float:
@@ -121,9 +71,8 @@ def _linkage_risk(hits: Ints, ties: Ints, rule: int, rows: int) -> float:
 
 
 def _mixture(patterns: Ints, attributes: int, rows: int) -> Floats:
-    """EM of two classes of pairs, matches and others, with independent agreements.
+    """EM of two classes of pairs, matches and others, with independent agreements; int64[2^p] pairs by pattern.
 
-    patterns  int64[2^p]: pairs with each agreement pattern
     →         float64[2p + 1]: P(agree | match), P(agree | no match), P(match)
 
     Starts at 0.9, 0.1 and 1/rows; clipped to [1e-6, 1 − 1e-6]; at most 100 rounds or a change below 1e-6;
@@ -367,3 +316,85 @@ def _amend(frame: Frame, tallies: Tallies, who: int, row: int, new: Codes) -> No
 
 
 amend = kernel(_amend)
+
+
+def _cross(frame: Frame, tallies: Tallies, mate: int, child: int, first: int, last: int) -> None:
+    """The child, so far a copy of its parent, takes the mate's cells first … last of the flattened file."""
+    attributes = tallies.codes.shape[2]
+    for row in range(first // attributes, last // attributes + 1):
+        new = tallies.codes[child, row].copy()
+        changed = False
+        for j in range(attributes):
+            if first <= row * attributes + j <= last and new[j] != tallies.codes[mate, row, j]:
+                new[j] = tallies.codes[mate, row, j]
+                changed = True
+        if changed:
+            amend(frame, tallies, child, row, new)
+
+
+cross = kernel(_cross)
+
+
+def _halves(readings: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+    """Mean of the chosen losses, mean of the chosen risks."""
+    loss, risk, losses, risks = 0.0, 0.0, 0, 0
+    for place in range(len(readings)):
+        if chosen[place] and place < 3:
+            loss += readings[place]
+            losses += 1
+        elif chosen[place]:
+            risk += readings[place]
+            risks += 1
+    return (loss / losses if losses else 0.0), (risk / risks if risks else 0.0)
+
+
+halves = kernel(_halves)
+
+
+def _worth(loss: float, risk: float, goal: Floats) -> float:
+    """goal[0] = 0: the mean of both; 1: the greater of goal[1] · loss and goal[2] · risk."""
+    return (loss + risk) / 2.0 if goal[0] == 0.0 else max(goal[1] * loss, goal[2] * risk)
+
+
+worth = kernel(_worth)
+
+
+def _attempt(frame: Frame, tallies: Tallies, trial: Trial, who: int, row: int, new: Codes) -> bool:
+    """Change one record, keep the change if the file is no worse for it, else take it back."""
+    cell = 0
+    for j in range(len(new)):
+        cell += trial.strides[j] * new[j]
+    if len(trial.allowed) and not trial.allowed[cell]:
+        return False
+    old = tallies.codes[who, row].copy()
+    amend(frame, tallies, who, row, new)
+    fresh = trial.readings[who].copy()
+    read_all(frame, tallies, who, fresh)
+    loss, risk = halves(fresh, frame.chosen)
+    now, before = worth(loss, risk, trial.goals[who]), worth(trial.pairs[who, 0], trial.pairs[who, 1], trial.goals[who])
+    if now < before or (now == before and loss + risk <= trial.pairs[who, 0] + trial.pairs[who, 1]):
+        trial.readings[who], trial.pairs[who, 0], trial.pairs[who, 1] = fresh, loss, risk
+        return True
+    amend(frame, tallies, who, row, old)
+    return False
+
+
+attempt = kernel(_attempt)
+
+
+def _attempts(frame: Frame, tallies: Tallies, trial: Trial, who: int, moves: Ints) -> int:
+    """Single cells of one file changed in turn, each kept only if the file is no worse for it.
+
+    moves  int64[k, 3]: row, attribute, new code
+    →      how many were kept
+    """
+    kept = 0
+    for place in range(len(moves)):
+        new = tallies.codes[who, moves[place, 0]].copy()
+        if new[moves[place, 1]] != moves[place, 2]:
+            new[moves[place, 1]] = moves[place, 2]
+            kept += attempt(frame, tallies, trial, who, moves[place, 0], new)
+    return kept
+
+
+attempts = kernel(_attempts)

@@ -16,6 +16,7 @@ from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
 from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns, patterns_by_margins
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
+from crypsis.kernels.tallies import Frame, Tallies
 from crypsis.measures.categories import Ground, Pairing, agreements, count_logs, distances
 from crypsis.table.table import Table
 
@@ -61,7 +62,7 @@ class Seven(NamedTuple):
         return np.array([measure is not None for measure in self], dtype=np.bool_)
 
 
-def frame_of(pairing: Pairing, seven: Seven) -> tuple[kernels.Frame, int]:
+def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
     """All that stays while masked files change, and the number of contingency cells."""
     if seven.linkage is not None and seven.linkage.ties == "first":
         raise SearchError(
@@ -80,7 +81,7 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[kernels.Frame, int]:
     costs = np.stack([zeros if measure is None else measure.costs(pairing) for measure in linkages])
     widest = [0 if m is None else kernels.ALONE if m.alone else int(m.widest) for m in linkages]
     rules = [0 if m is None else m.rule for m in (*linkages, seven.probabilistic)]
-    frame = kernels.Frame(
+    frame = Frame(
         shape=shape,
         tuples=ground.tuples,
         counts=ground.counts,
@@ -124,7 +125,7 @@ class Stack:
         def longs(*shape: int) -> NDArray[np.int64]:
             return np.zeros((size, *shape), dtype=np.int64)
 
-        self.tallies = kernels.Tallies(
+        self.tallies = Tallies(
             codes=zeros(rows, attributes),
             gaps=zeros(cells),
             gap=longs(),
@@ -206,7 +207,7 @@ class CategoryLedger:
         pairing = ground.pair(masked)
         stack = Stack(pairing, seven, 1)
         stack.fill(0, pairing.codes)
-        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(ground.numbering(masked)))
+        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(ground.numbering(masked, [masked])))
 
     def amend(self, row: int, attribute: int, code: int) -> None:
         """The masked value of one record in one compared column becomes another category (−1: missing)."""

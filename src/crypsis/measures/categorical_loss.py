@@ -15,7 +15,8 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
-from crypsis.kernels.ledger import Shape, contingency_loss, distance_loss, entropy_loss
+from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
+from crypsis.kernels.tallies import Shape
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
 from crypsis.measures.categories import Ground, Pairing, count_logs, count_pairs, distances, distinct, obstacle
 from crypsis.measures.measure import Aim, Measure, Reading, measures

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing
 from crypsis.kernels.agreement import FAR
 from crypsis.kernels.contingency import pair_counts
-from crypsis.kernels.ledger import Shape
+from crypsis.kernels.tallies import Shape
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
@@ -115,46 +115,55 @@ class Ground:
 
     def pair(self, masked: Table) -> Pairing:
         """The masked file in the same numbering; refuses a file of other columns or rows."""
+        return self.join([masked])[0]
+
+    def join(self, files: Sequence[Table]) -> list[Pairing]:
+        """Several masked files in one numbering: a new label has one code, and stands for all it replaced anywhere."""
+        numbers = [self.numbering(masked, files) for masked in files]
+        codes = [self._translate(masked, number) for masked, number in zip(files, numbers, strict=True)]
+        spans = tuple(self._span(j, [file[:, j] for file in codes], numbers) for j in range(len(self.names)))
+        return [Pairing(self, file, spans, masked.kept) for file, masked in zip(codes, files, strict=True)]
+
+    def numbering(self, masked: Table, files: Sequence[Table]) -> list[Codes]:
+        """For each attribute: code of the masked column → code here; the last entry is a missing value."""
+        tables = []
+        for j, name in enumerate(self.names):
+            known = {label: code for code, label in enumerate([*self.labels[j], "", "", *self.news(name, files)])}
+            known.update({label: code for code, label in enumerate(self.labels[j])})
+            tables.append(np.array([*(known[label] for label in masked.labels(name)), self.sizes[j]], dtype=np.int32))
+        return tables
+
+    def news(self, name: str, files: Sequence[Table]) -> list[str]:
+        """Labels of a column that only masked files have, in order of appearance."""
+        for masked in files:
+            if masked.holds_numbers(name):
+                raise TableError(f"column {name!r} holds categories in the original but numbers in the masked file")
+        old = set(self.labels[self.names.index(name)])
+        return [label for label in dict.fromkeys(x for file in files for x in file.labels(name)) if label not in old]
+
+    def _translate(self, masked: Table, numbers: Sequence[Codes]) -> Codes:
         if masked.rows != self.rows:
             raise TableError(
                 f"the original has {self.rows} records and the masked file {masked.rows}; "
                 "compare files whose rows correspond (suppressed records stay in place)"
             )
         codes = np.empty_like(self.codes)
-        spans = []
-        for j, name in enumerate(self.names):
-            if masked.holds_numbers(name):
-                raise TableError(f"column {name!r} holds categories in the original but numbers in the masked file")
-            codes[:, j], widest = self._translate(j, masked, name)
+        for j, (name, table) in enumerate(zip(self.names, numbers, strict=True)):
+            column = masked.column(name)
+            if column.max(initial=-1) >= len(table) - 1 or column.min(initial=-1) < -1:
+                raise TableError(f"column {name!r} of the masked file holds codes that stand for no category")
+            codes[:, j] = table[column]
             codes[~masked.kept, j] = self.sizes[j] + 1
-            spans.append(self._span(j, codes[:, j], widest))
-        return Pairing(self, codes, tuple(spans), masked.kept)
+        return codes
 
-    def numbering(self, masked: Table) -> list[Codes]:
-        """For each attribute: code of the masked column → code here; the last entry is a missing value."""
-        return [self._number(j, masked.labels(name)) for j, name in enumerate(self.names)]
-
-    def _number(self, j: int, labels: Sequence[str]) -> Codes:
-        known = {label: code for code, label in enumerate(self.labels[j])}
-        after = self.sizes[j] + 2
-        table = []
-        for label in labels:
-            table.append(known.setdefault(label, after))
-            after += known[label] == after
-        return np.array([*table, self.sizes[j]], dtype=np.int32)
-
-    def _translate(self, j: int, masked: Table, name: str) -> tuple[Codes, int]:
-        table, codes = self._number(j, masked.labels(name)), masked.column(name)
-        if len(codes) and (codes.max() >= len(table) - 1 or codes.min() < -1):
-            raise TableError(f"column {name!r} of the masked file holds codes that stand for no category")
-        return table[codes], max(self.sizes[j] + 2, int(table.max()) + 1)
-
-    def _span(self, j: int, codes: Codes, width: int) -> NDArray[np.bool_]:
+    def _span(self, j: int, files: Sequence[Codes], numbers: Sequence[Sequence[Codes]]) -> NDArray[np.bool_]:
         size = self.sizes[j]
+        width = max(size + 2, 1 + max(int(table[j].max()) for table in numbers))
         span = np.zeros((width, size + 1), dtype=np.bool_)
         span[np.arange(size + 1), np.arange(size + 1)] = True
-        new = codes > size + 1
-        span[codes[new], self.codes[new, j]] = True
+        for codes in files:
+            new = codes > size + 1
+            span[codes[new], self.codes[new, j]] = True
         return span
 
 
