@@ -236,7 +236,7 @@ def _falling(text: str, builder: str, what: str, name: str) -> list[int]:
 
 
 def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
-    """Categories → fewer groups: the two rarest are joined until the number asked for is left.
+    """Categories → fewer groups: the two rarest are joined until the number asked for is left; 'merge:1' is only '*'.
 
     Nominal groups are called 'other 1', 'other 2', … since a label that lists rare values would publish them;
     ordinal ones join neighbours only and are called by their ends.
@@ -246,7 +246,7 @@ def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     sizes = _falling(text, "merge", "groups", attribute.name)
     counts = np.bincount(column[column != MISSING], minlength=len(attribute.categories))
     join = _join_neighbours if attribute.kind is Kind.ORDINAL else _join_rarest
-    groups, labels = join(attribute.categories, counts, sizes)
+    groups, labels = join(attribute.categories, counts, [size for size in sizes if size > 1])  # 1 is the top
     return _stacked(attribute.categories, groups, labels, np.empty(0))
 
 

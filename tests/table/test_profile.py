@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+import datetime as dt
+import json
+from dataclasses import asdict
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.table.example import example
+from crypsis.table.files import read_table
+from crypsis.table.frames import to_frame, wrap
+from crypsis.table.profile import class_sizes, profile, words_of
+from reference import reference
+
+
+def people(n: int = 40) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    return pl.DataFrame(
+        {
+            "person_id": [f"P{place}" for place in range(n)],
+            "fullName": [f"person {place}" for place in range(n)],
+            "age": rng.integers(20, 70, n),
+            "sex": rng.integers(1, 3, n),
+            "zipCode": [f"{number:05d}" for number in rng.integers(10000, 99999, n)],
+            "dateOfBirth": [dt.date(1980, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 9000, n)],
+            "visited": [dt.date(2020, 1, 1) + dt.timedelta(days=int(d)) for d in rng.integers(0, 90, n)],
+            "education": rng.choice(["low", "high"], n),
+            "INCOME": rng.normal(size=n),
+            "diagnosis": rng.choice(["flu", "none"], n),
+            "survey_weight": rng.random(n),
+            "row": range(n),
+            "remark": [f"text {place}" for place in range(n)],
+            "colour": rng.choice(["red", "blue"], n),
+            "same": ["x"] * n,
+        }
+    )
+
+
+def test_suggested_roles_and_kinds_with_reasons() -> None:
+    seen = {column.name: column for column in profile(wrap(people())).columns}
+    roles = {name: column.role for name, column in seen.items()}
+    assert roles == {
+        "person_id": "identifier",
+        "fullName": "identifier",
+        "age": "quasi",
+        "sex": "quasi",
+        "zipCode": "quasi",
+        "dateOfBirth": "quasi",
+        "visited": "quasi",
+        "education": "quasi",
+        "INCOME": "confidential",
+        "diagnosis": "confidential",
+        "survey_weight": "other",
+        "row": "identifier",
+        "remark": "identifier",
+        "colour": "other",
+        "same": "other",
+    }
+    assert seen["sex"].kind == "nominal"
+    assert "codes" in seen["sex"].reason
+    assert "order" in seen["education"].reason
+    assert seen["dateOfBirth"].hierarchy == "dates:month,quarter,year"
+    assert seen["zipCode"].hierarchy == "prefixes:4,3,2,1"
+    assert seen["sex"].hierarchy == "merge:1"
+    assert all(column.reason for column in seen.values())
+
+
+def test_every_suggested_hierarchy_can_be_built() -> None:
+    for table in (wrap(people()), read_table(reference("adult.csv"))):
+        seen = [column for column in profile(table).columns if column.hierarchy]
+        assert len(seen) >= 6
+        wrap(
+            to_frame(table),
+            kinds={column.name: column.kind for column in seen},
+            hierarchies={column.name: column.hierarchy for column in seen},
+        )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "whole", "spec"),
+    [
+        (0, 100, True, "intervals:5,10,20,40"),
+        (17, 90, True, "intervals:5,10,20,40"),
+        (0, 3, True, "intervals:1,2,4,8"),
+        (0, 1, False, "intervals:0.05,0.10,0.20,0.40"),
+        (0, 50_000, True, "intervals:5000,10000,20000,40000"),
+    ],
+)
+def test_interval_widths_are_round(low: float, high: float, whole: bool, spec: str) -> None:
+    cells = [low, high, low, high] if whole else [low, high, (low + high) / 2 + 0.013]
+    seen = profile(wrap(pl.DataFrame({"age": cells}, strict=False))).columns[0]
+    first = seen.hierarchy.removeprefix("intervals:").split(",")
+    expected = spec.removeprefix("intervals:").split(",")
+    assert [float(width) for width in first] == [float(width) for width in expected]
+
+
+def test_counts() -> None:
+    table = wrap(pl.DataFrame({"age": [1, 1, 1, 2, 2, 3, None], "sex": [*"mfmfmf", "m"]}))
+    seen = profile(table)
+    age = seen.columns[0]
+    assert (age.distinct, age.missing, age.rare, age.unique) == (3, 1, 2, 1)
+    assert seen.quasi_identifiers == ("age", "sex")
+    assert seen.k == 1
+    assert seen.unique_records == 5
+    assert seen.unique_share == pytest.approx(5 / 7)
+    assert not seen.declared
+
+
+def test_declared_roles_are_kept() -> None:
+    seen = profile(wrap(people(), quasi_identifiers=["colour"], identifiers=["age"]))
+    assert seen.declared
+    assert seen.quasi_identifiers == ("colour",)
+    assert {c.name: c.role for c in seen.columns}["age"] == "identifier"
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from([None, 1, 2]), st.sampled_from([None, "a", "b"])), min_size=1, max_size=20))
+def test_class_sizes_equal_a_count_by_hand(rows: list[tuple[int | None, str | None]]) -> None:
+    from collections import Counter
+
+    padded = [*rows, (1, "a"), (2, "b")]
+    table = wrap(pl.DataFrame(padded, schema={"x": pl.Int64, "y": pl.String}, orient="row"))
+    assert sorted(class_sizes(table, ["x", "y"]).tolist()) == sorted(Counter(padded).values())
+
+
+def test_a_profile_is_json_and_holds_no_value() -> None:
+    frame = people().with_columns(pl.lit("SECRET").alias("same"))
+    text = json.dumps(asdict(profile(wrap(frame))))
+    assert "SECRET" not in text
+    assert "person 1" not in text
+
+
+def test_no_quasi_identifier() -> None:
+    seen = profile(wrap(pl.DataFrame({"u": [1.5, 2.5, 2.5]})))
+    assert seen.quasi_identifiers == ()
+    assert (seen.k, seen.unique_share) == (3, 0.0)
+
+
+def test_example_is_recognised() -> None:
+    table = example(400)
+    bare = wrap(to_frame(table))
+    assert {c.name: c.role for c in profile(bare).columns} == {a.name: a.role.value for a in table.attributes}
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("dateOfBirth_2", ["date", "of", "birth"]),
+        ("ZIP", ["zip"]),
+        ("native-country", ["native", "country"]),
+        ("9", []),
+    ],
+)
+def test_words_of(name: str, words: list[str]) -> None:
+    assert words_of(name) == words
