@@ -1,0 +1,190 @@
+"""Every node of a lattice at once, and the best node for a demand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from crypsis.errors import PlanError, SearchError, suggestion
+from crypsis.kernels.classes import BY_SIZE, DEMANDED, STRICTEST, Readings
+from crypsis.searches.lattices.leaves import Ground, prepare
+from crypsis.table.counts import Counts
+from crypsis.table.lattice import Lattice, Levels
+from crypsis.table.table import Table
+
+Rule = Literal["failing-class", "by-size"]
+
+
+def evaluate_lattice(
+    table: Table | Counts,
+    suppression: float = 0.01,
+    rule: Rule = "failing-class",
+    *,
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741 (the letter of l-diversity)
+    columns: tuple[str, ...] = (),
+    confidential: str | None = None,
+    label: str | None = None,
+    value_spread: bool = True,
+    prune: int = 0,
+) -> pl.DataFrame:
+    """Every node of the lattice: its levels, what it protects, what it loses and how many records it suppresses.
+
+    suppression   share of the records that may be suppressed, 0 … 1
+    rule          "by-size": the smallest classes go, as many sizes as the limit allows, so that k is the
+                  largest the node can reach (the rule of PBG); l is what the survivors happen to have.
+                  "failing-class" with k or l demanded: exactly the classes that fail go, and `feasible` says
+                  whether that stayed within the limit. Without a demand: the largest k the limit allows
+                  and, with what is left of it, the largest l.
+    columns       quasi-identifiers; all of them unless named. Each needs a hierarchy
+    confidential  column whose values l counts; the first confidential one unless named
+    label         column whose majority the classification metric wants; the confidential one unless named
+    value_spread  also sum how often each record's confidential value occurs in its class (s_l)
+    prune         leave out nodes that cannot reach this k within the limit
+
+    → one row per node: a level per column, then k, l (of the surviving classes; 0 if none survives), glm (mean
+    cell loss, 0 … 1), glm_sum (over records and attributes), cm, s_k, s_l (Σ over records of class size and of
+    value count, the suppressed being one class of their own), classes, suppressed, feasible.
+
+    A cell that stands for a set of leaves loses (|set| − 1)/(|domain| − 1), a suppressed one 1. A missing
+    value is a category of its own at every level and loses nothing until its record is suppressed.
+    """
+    lattice = _lattice(table, columns)
+    confidential = confidential or _first_confidential(table)
+    if l is not None and confidential is None:
+        raise PlanError(
+            "l-diversity was demanded but no column is confidential; give one the role 'confidential' or name it"
+        )
+    if rule == "by-size" and l is not None:
+        raise PlanError("rule 'by-size' suppresses by class size alone; to demand l use rule 'failing-class'")
+    ground = prepare(table, lattice, confidential, label or confidential, value_spread)
+    allowance = allowed(suppression, ground.total)
+    demanded = rule == "failing-class" and (k is not None or l is not None)
+    code = DEMANDED if demanded else rule_code(rule)
+    read = ground.readings(code, allowance, k or 1, l or 1, prune)
+    frame = _frame(ground, read, confidential, label or confidential, value_spread)
+    feasible = (pl.col("suppressed") <= allowance) & (pl.col("k") >= (k or 1))
+    if l is not None:
+        feasible &= pl.col("l") >= l
+    frame = frame.with_columns(feasible=feasible)
+    return frame.filter(pl.Series(read.classes >= 0)) if prune else frame
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of a lattice with what it protects and loses."""
+
+    levels: Levels
+    words: str
+    rule: Rule
+    k: int
+    l: int | None  # noqa: E741
+    glm: float
+    suppressed: int
+    allowance: int
+
+
+def optimum(
+    table: Table | Counts,
+    k: int,
+    suppression: float = 0.01,
+    rule: Rule = "failing-class",
+    *,
+    l: int | None = None,  # noqa: E741
+    columns: tuple[str, ...] = (),
+    confidential: str | None = None,
+) -> Node:
+    """The node of least mean cell loss that meets the demand within the suppression limit; ties: lower node number.
+
+    A demand no node can meet is refused with what comes closest and the limit to relax.
+    """
+    frame = evaluate_lattice(
+        table, suppression, rule, k=k, l=l, columns=columns, confidential=confidential, value_spread=False, prune=k
+    )
+    lattice = _lattice(table, columns)
+    total = table.total if isinstance(table, Counts) else int(table.kept.sum())
+    allowance = allowed(suppression, total)
+    feasible = frame.filter(pl.col("feasible"))
+    if feasible.is_empty():
+        everything = evaluate_lattice(
+            table, suppression, rule, k=k, l=l, columns=columns, confidential=confidential, value_spread=False
+        )
+        raise SearchError(_nothing_feasible(everything, k, l, rule, allowance, total))
+    best = feasible.row(int(feasible["glm_sum"].arg_min() or 0), named=True)
+    levels = tuple(int(best[name]) for name in lattice.names)
+    return Node(
+        levels, lattice.words(levels), rule, best["k"], best.get("l"), best["glm"], best["suppressed"], allowance
+    )
+
+
+def allowed(suppression: float, records: int) -> int:
+    """How many records a share allows to suppress, rounded down; a share outside 0 … 1 is refused."""
+    if not 0 <= suppression <= 1:
+        raise PlanError(
+            f"suppression is {suppression:g}, that is {100 * suppression:g} % of the records; it is a share and lies "
+            f"between 0 and 1 (0.01 is 1 %)"
+        )
+    return int(suppression * records + 1e-9)
+
+
+def rule_code(rule: str) -> int:
+    """The kernel's number of a suppression rule."""
+    rules = {"by-size": BY_SIZE, "failing-class": STRICTEST}
+    if rule not in rules:
+        raise PlanError(f"there is no suppression rule {rule!r}{suggestion(rule, rules)}; known: {', '.join(rules)}")
+    return rules[rule]
+
+
+def _lattice(table: Table | Counts, columns: tuple[str, ...]) -> Lattice:
+    if isinstance(table, Table):
+        return Lattice.of(table, columns)
+    chosen = columns or tuple(a.name for a in table.attributes if a.role == "quasi")
+    return Lattice(tuple(table.attributes[table.place(name)] for name in chosen))
+
+
+def _first_confidential(table: Table | Counts) -> str | None:
+    return next((attribute.name for attribute in table.attributes if attribute.role == "confidential"), None)
+
+
+def _frame(
+    ground: Ground, read: Readings, confidential: str | None, label: str | None, value_spread: bool
+) -> pl.DataFrame:
+    nodes = ground.lattice.nodes()
+    data: dict[str, object] = {name: nodes[:, place] for place, name in enumerate(ground.lattice.names)}
+    data["k"] = read.k
+    if confidential:
+        data["l"] = read.l
+    cells = max(ground.total * len(ground.lattice.names), 1)
+    data["glm"], data["glm_sum"] = read.loss / cells, read.loss
+    if label:
+        data["cm"] = read.misfits
+    data["s_k"] = read.size_sum
+    if confidential and value_spread:
+        data["s_l"] = read.value_sum
+    data["classes"], data["suppressed"] = read.classes, read.suppressed
+    return pl.DataFrame(data)
+
+
+def _nothing_feasible(
+    frame: pl.DataFrame,
+    k: int,
+    l: int | None,  # noqa: E741
+    rule: str,
+    allowance: int,
+    total: int,
+) -> str:
+    """Which node comes closest, and what to relax."""
+    if k > total:
+        closest, relax = f"there are only {total} records", f"lower k to {total} or less"
+    elif rule == "failing-class":
+        need = int(np.asarray(frame["suppressed"]).min())
+        closest = f"the closest would suppress {need} records ({100 * need / max(total, 1):.2f} %)"
+        relax = f"raise the suppression limit to {need / max(total, 1):.4f}, or lower k{' or l' if l else ''}"
+    else:
+        reached = int(np.asarray(frame["k"]).max())
+        closest, relax = f"the closest reaches k = {reached}", "raise the suppression limit or lower k"
+    wanted = f"k = {k}" + (f" and l = {l}" if l else "")
+    return f"no node reaches {wanted} while suppressing at most {allowance} of {total} records; {closest}; {relax}"

@@ -1,0 +1,44 @@
+"""Equivalence classes by plain dictionaries, written from the definitions."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+
+def group_by(rows: Sequence[Hashable]) -> dict[Hashable, list[int]]:
+    """Which records share a tuple."""
+    classes: dict[Hashable, list[int]] = defaultdict(list)
+    for record, row in enumerate(rows):
+        classes[row].append(record)
+    return dict(classes)
+
+
+def by_size(classes: dict[Hashable, list[int]], limit: int) -> int:
+    """k of the paper: E_1, E_2, … are suppressed while their union stays within the limit."""
+    sizes = Counter()
+    for members in classes.values():
+        sizes[len(members)] += len(members)
+    spent = 0
+    for size in sorted(sizes):
+        spent += sizes[size]
+        if spent > limit:
+            return size
+    return max(sizes)
+
+
+def strictest_l(classes: dict[Hashable, list[int]], values: Sequence[Hashable], k: int, limit: int) -> int:
+    """The largest l such that classes smaller than k or with fewer than l values hold at most `limit` records."""
+    best = 0
+    alive = [members for members in classes.values() if len(members) >= k]
+    for candidate in range(1, max(len({values[r] for r in members}) for members in alive) + 1):
+        gone = sum(
+            len(members)
+            for members in classes.values()
+            if len(members) < k or len({values[r] for r in members}) < candidate
+        )
+        if gone <= limit:
+            best = candidate
+    if best == 0:
+        best = min(len({values[r] for r in members}) for members in alive)
+    return best

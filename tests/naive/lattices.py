@@ -1,0 +1,71 @@
+"""One node of a lattice judged record by record, straight from the definitions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from crypsis.table.hierarchy import Hierarchy
+from naive.classes import by_size, group_by, strictest_l
+
+MISSING = -1
+
+
+def cell_loss(hierarchy: Hierarchy, leaf: int, level: int) -> float:
+    if leaf == MISSING or hierarchy.size == 1:
+        return 0.0
+    group = hierarchy.groups[level][leaf]
+    held = sum(1 for other in range(hierarchy.size) if hierarchy.groups[level][other] == group)
+    return (held - 1) / (hierarchy.size - 1)
+
+
+def judge_node(
+    leaves: Sequence[Sequence[int]],
+    hierarchies: Sequence[Hierarchy],
+    levels: Sequence[int],
+    values: Sequence[int],
+    labels: Sequence[int],
+    limit: int,
+    demand: tuple[int, int] | None,
+    rule: str,
+) -> dict[str, float]:
+    """All figures of one node. leaves: one tuple of leaf codes per record."""
+    lifted = [
+        tuple(
+            MISSING if c == MISSING else int(h.groups[lv][c]) for h, lv, c in zip(hierarchies, levels, row, strict=True)
+        )
+        for row in leaves
+    ]
+    classes = group_by(lifted)
+    if demand:
+        k, least = demand
+    else:
+        k = by_size(classes, limit)
+        least = strictest_l(classes, values, k, limit) if rule == "failing-class" else 0
+    gone, stay = [], []
+    for members in classes.values():
+        fails = len(members) < k or len({values[r] for r in members}) < least
+        (gone if fails else stay).append(members)
+    suppressed = [record for members in gone for record in members]
+    loss = float(len(suppressed) * len(levels))
+    misfits = len(suppressed)
+    size_sum, value_sum = 0, 0
+    for members in stay:
+        misfits += len(members) - max(Counter(labels[r] for r in members).values())
+        for record in members:
+            size_sum += len(members)
+            value_sum += sum(1 for other in members if values[other] == values[record])
+            loss += sum(cell_loss(h, c, lv) for h, c, lv in zip(hierarchies, leaves[record], levels, strict=True))
+    for record in suppressed:
+        size_sum += len(suppressed)
+        value_sum += sum(1 for other in suppressed if values[other] == values[record])
+    return {
+        "k": min((len(m) for m in stay), default=0),
+        "l": min((len({values[r] for r in m}) for m in stay), default=0),
+        "glm_sum": loss,
+        "cm": misfits,
+        "s_k": size_sum,
+        "s_l": value_sum,
+        "classes": len(stay),
+        "suppressed": len(suppressed),
+    }
