@@ -50,7 +50,8 @@ def _grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -
     """
     m, q = points.shape
     groups = len(starts) - 1
-    room = m + 2 * groups
+    # A split leaves at least (bucket + 1) // 2 points on either side.
+    room = 2 * (m // ((bucket + 1) // 2) + groups)
     order = np.arange(m)
     low = np.empty((room, q))
     high = np.empty((room, q))

@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.linkage import Forest, grow, nearest, ties_at
+
+NO_CODES = np.empty((1, 0), dtype=np.int32)
+
+
+def forest_of(points: np.ndarray, starts: list[int], bucket: int = 2) -> Forest:
+    order, low, high, span, root = grow(points, np.array(starts, dtype=np.int64), bucket)
+    rows = np.arange(len(points))
+    return Forest(points[order], np.ones(len(points), dtype=np.int64), rows[order], low, high, span, root)
+
+
+def plain(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return np.empty((len(points), 0), dtype=np.int32), np.arange(len(points))
+
+
+def test_by_hand() -> None:
+    """From 0: two at distance 1 and none nearer; from 5 at distance 4: one at 2 is nearer."""
+    forest = forest_of(np.array([[-1.0], [1.0], [7.0]]), [0, 3])
+    known = np.array([[0.0], [5.0], [0.0]])
+    ancestors, order = plain(known)
+    ties, lowest = ties_at(known, np.array([1.0, 4.0, np.nan]), ancestors, order, NO_CODES, NO_CODES, forest)
+    assert ties.tolist() == [2, 0, 0]
+    assert lowest.tolist() == [0, -1, -1]
+    assert nearest(known, ancestors, NO_CODES, NO_CODES, forest).tolist() == [1, 2, 1]
+
+
+def test_codes_add_one_each() -> None:
+    """Groups (0,0) and (1,0) with one point each; the record (1,1) differs by 2 and by 1."""
+    forest = forest_of(np.array([[0.0], [1.0]]), [0, 1, 2])
+    codes = np.array([[0, 0], [1, 0]], dtype=np.int32)
+    places = np.array([[0, 1], [0, 1]], dtype=np.int32)
+    known, ancestors = np.array([[0.0]]), np.array([[1, 1]], dtype=np.int32)
+    assert nearest(known, ancestors, codes, places, forest)[0] == pytest.approx(np.sqrt(2))
+    ties, lowest = ties_at(known, np.sqrt([2.0]), ancestors, np.array([0]), codes, places, forest)
+    assert (ties[0], lowest[0]) == (2, 0)
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(0, 4), st.integers(1, 9))
+@settings(max_examples=60, deadline=None)
+def test_equal_to_all_pairs(seed: int, m: int, q: int, bucket: int) -> None:
+    rng = np.random.default_rng(seed)
+    groups = int(rng.integers(1, 4))
+    group = np.sort(rng.integers(0, groups, m))
+    points = rng.integers(0, 4, (m, q)).astype(float)
+    starts = [int(s) for s in np.searchsorted(group, range(groups))] + [m]
+    forest = forest_of(points, starts, bucket)
+    codes = np.arange(groups, dtype=np.int32)[:, None]
+    places = np.zeros((groups, 1), dtype=np.int32)
+    known = rng.integers(0, 4, (12, q)).astype(float)
+    ancestors = rng.integers(0, groups, (12, 1)).astype(np.int32)
+    square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + (ancestors != group[None])
+    best = np.sqrt(square.min(axis=1))
+    assert nearest(known, ancestors, codes, places, forest) == pytest.approx(best)
+    order = np.argsort(ancestors[:, 0], kind="stable")
+    ties, lowest = ties_at(known, best, ancestors, order, codes, places, forest)
+    assert ties.tolist() == (square == square.min(axis=1)[:, None]).sum(axis=1).tolist()
+    assert lowest.tolist() == square.argmin(axis=1).tolist()
+    farther, _ = ties_at(known, best + 0.5, ancestors, order, codes, places, forest)
+    assert not farther.any(), "a nearer record spoils every link"
+
+
+def test_boxes_hold_their_points() -> None:
+    points = np.random.default_rng(3).standard_normal((300, 3))
+    order, low, high, span, root = grow(points, np.array([0, 300]), 8)
+    assert sorted(order.tolist()) == list(range(300))
+    for node in range(len(span)):
+        inside = points[order[span[node, 0] : span[node, 1]]]
+        assert np.array_equal(inside.min(axis=0), low[node])
+        assert np.array_equal(inside.max(axis=0), high[node])
+    assert root.tolist() == [0]
+    assert (span[span[:, 2] < 0, 1] - span[span[:, 2] < 0, 0]).max() <= 8

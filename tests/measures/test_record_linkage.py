@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.errors import TableError
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, MANHATTAN, mdav
+from crypsis.measures.record_linkage import RecordLinkage, control_rate
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import LOCAL, Table
+from naive import measures as naive
+from reference import numeric, standardised
+
+NAN = float("nan")
+
+
+def table(values: np.ndarray) -> Table:
+    names = [f"v{j}" for j in range(values.shape[1])]
+    return Table.from_columns(dict(zip(names, values.T, strict=True)), dict.fromkeys(names, "quasi"))
+
+
+def aggregated(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    sizes = np.bincount(labels)
+    return np.stack([np.bincount(labels, weights=column) / sizes for column in values.T], axis=1)[labels]
+
+
+def test_by_hand() -> None:
+    """0, 1, 10, 11 published as ½, ½, 10, 12: two ties of two, one found, one lost to its neighbour (11 → 10 or 12)."""
+    original, masked = table(np.array([[0.0], [1], [10], [11]])), table(np.array([[0.5], [0.5], [10], [12]]))
+    gauge = RecordLinkage().against(original)
+    assert gauge.credits(masked).tolist() == [0.5, 0.5, 1, 0.5]
+    assert gauge.read(masked) == pytest.approx(62.5)
+    assert RecordLinkage(ties="first").against(original).credits(masked).tolist() == [1, 0, 1, 0]
+    assert RecordLinkage(ties="strict").against(original).credits(masked).tolist() == [0, 0, 1, 0]
+
+
+def test_a_reading_holds_interval_baseline_and_counts() -> None:
+    original, masked = table(np.array([[0.0], [1], [10], [11]])), table(np.array([[0.5], [0.5], [10], [12]]))
+    reading = RecordLinkage().against(original).explain(masked)
+    assert reading.baseline == 25.0
+    assert reading.interval is not None
+    assert reading.interval[0] < 62.5 < reading.interval[1]
+    assert reading.counts["expected hits"] == 2.5
+    assert reading.counts["certain hits"] == 1
+    assert "guessing" in reading.warning
+    assert reading.control is None
+
+
+def test_suppressed_records_are_neither_found_nor_in_the_way() -> None:
+    original = table(np.array([[0.0], [0], [5]]))
+    masked = original.without(np.array([False, True, False]))
+    assert RecordLinkage().against(original).credits(masked).tolist() == [1, 0, 1]
+    nothing = RecordLinkage().against(original).explain(original.without(np.ones(3, dtype=bool)))
+    assert nothing.value == 0
+    assert "suppressed" in nothing.warning
+
+
+def test_row_order_does_not_matter() -> None:
+    """Some tools report 73 % for a 3-anonymous file because its ties follow row order."""
+    values = numeric("census.csv")
+    shown = aggregated(values, mdav(standardised(values), 3, GENERIC, EUCLIDEAN))
+    rates = []
+    for seed in (None, 1, 2):
+        order = np.arange(len(values)) if seed is None else np.random.default_rng(seed).permutation(len(values))
+        rates.append(RecordLinkage().against(table(values[order])).read(table(shown[order])))
+    assert rates == pytest.approx([rates[0]] * 3)
+    assert rates[0] <= 100 / 3
+
+
+@pytest.mark.parametrize(("k", "expected"), [(5, 14.556), (10, 6.685), (25, 2.532)])
+def test_figures_of_the_attribute_grouping_paper(k: int, expected: float) -> None:
+    values = numeric("census.csv")[:, :12]
+    low = values.min(axis=0)
+    labels = mdav((values - low) / (values.max(axis=0) - low), k, GOMM, MANHATTAN)
+    gauge = RecordLinkage(scaling="range").against(table(values))
+    assert gauge.read(table(aggregated(values, labels))) == pytest.approx(expected, abs=5e-4)
+
+
+@given(st.integers(0, 10_000), st.integers(2, 30), st.integers(1, 4), st.sampled_from(["expected", "first", "strict"]))
+@settings(max_examples=40, deadline=None)
+def test_numbers_equal_all_pairs(seed: int, n: int, p: int, rule: str) -> None:
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 6, (n, p)).astype(float)
+    y = np.where(rng.random((n, p)) < 0.6, x, rng.integers(0, 6, (n, p)))
+    kept = rng.random(n) < 0.9
+    width = np.array([naive.scale(column, "z") for column in x.T])
+    scaled = [np.divide(v, width, out=np.zeros_like(v), where=width > 0) for v in (x, y)]
+    distance = np.sqrt(((scaled[0][:, None] - scaled[1][None]) ** 2).sum(axis=2))
+    credits = RecordLinkage(ties=rule).against(table(x)).credits(table(y).without(~kept))
+    assert credits == pytest.approx(naive.linkage_credits(distance, kept, rule))
+
+
+@given(st.integers(0, 10_000), st.integers(2, 25))
+@settings(max_examples=40, deadline=None)
+def test_mixed_columns_with_missing_values_equal_all_pairs(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    attributes = (
+        Attribute("x", Kind.NUMERIC, Role.QUASI_IDENTIFIER),
+        Attribute("grade", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("a", "b", "c", "d")),
+        Attribute("town", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("p", "q", "r")),
+    )
+
+    def draw() -> tuple[np.ndarray, ...]:
+        x = rng.integers(0, 4, n).astype(float)
+        x[1:][rng.random(n - 1) < 0.2] = NAN
+        return x, rng.integers(-1, 4, n).astype(np.int32), rng.integers(-1, 3, n).astype(np.int32)
+
+    first, other = draw(), draw()
+    second = tuple(np.where(rng.random(n) < 0.6, a, b) for a, b in zip(first, other, strict=True))
+    known = first[0][~np.isnan(first[0])]
+    mean, width = known.mean(), naive.scale(known, "z")
+    grades = first[1][first[1] >= 0]
+    middle = grades.mean() if len(grades) else 0.0
+    square = np.zeros((n, n))
+    for i in range(n):
+        for o in range(n):
+            a, b = first[0][i], second[0][o]
+            u, v = ((mean if np.isnan(c) else c) for c in (a, b))
+            square[i, o] += ((u - v) / width) ** 2 if width > 0 else 0.0
+            square[i, o] += np.isnan(a) != np.isnan(b)
+            g, h = first[1][i], second[1][o]
+            u, v = ((middle if c < 0 else c) for c in (g, h))
+            square[i, o] += ((u - v) / 3) ** 2 + ((g < 0) != (h < 0))
+            square[i, o] += first[2][i] != second[2][o]
+    credits = RecordLinkage().against(Table(attributes, first)).credits(Table(attributes, second))
+    assert credits == pytest.approx(naive.linkage_credits(np.sqrt(square), np.ones(n, dtype=bool)))
+
+
+def towns() -> Table:
+    rows = [["a", "north", "*"], ["b", "north", "*"], ["c", "south", "*"], ["d", "south", "*"]]
+    hierarchy = Hierarchy.from_rows(rows)
+    town = Attribute("town", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b", "c", "d"), hierarchy)
+    return Table((town,), (np.array([0, 1, 2, 3], dtype=np.int32),))
+
+
+def test_a_group_that_contains_the_value_is_at_distance_zero() -> None:
+    original = towns()
+    regions = original.with_columns({"town": np.array([0, 0, 1, 1])}, levels={"town": 1})
+    assert RecordLinkage().against(original).credits(regions).tolist() == [0.5] * 4
+    everything = original.with_columns({"town": np.zeros(4)}, levels={"town": 2})
+    assert RecordLinkage().against(original).credits(everything).tolist() == [0.25] * 4
+    wrong = original.with_columns({"town": np.array([1, 0, 1, 1])}, levels={"town": 1})
+    assert RecordLinkage().against(original).credits(wrong).tolist() == [0, 1, 1 / 3, 1 / 3]
+
+
+def test_records_at_levels_of_their_own() -> None:
+    """Nodes: leaves 0–3, north 4, south 5, * 6. Only d is published as it is; c hides in the south, a and b in *."""
+    original = towns()
+    local = original.with_columns({"town": np.array([6, 6, 5, 3])}, levels={"town": LOCAL})
+    assert RecordLinkage().against(original).credits(local).tolist() == [1 / 2, 1 / 2, 1 / 3, 1 / 4]
+
+
+def test_a_generalised_number_hides_in_its_interval() -> None:
+    hierarchy = Hierarchy.from_rows([["1", "1-2"], ["2", "1-2"], ["3", "3"]], np.array([1.0, 2, 3]))
+    age = Attribute("age", Kind.NUMERIC, Role.QUASI_IDENTIFIER, hierarchy=hierarchy)
+    original = Table((age,), (np.array([1.0, 2, 3]),))
+    masked = original.with_columns({"age": np.array([0, 0, 1])}, levels={"age": 1})
+    assert RecordLinkage().against(original).credits(masked).tolist() == [0.5, 0.5, 1]
+
+
+def test_categories_are_matched_by_label() -> None:
+    original = Table.from_columns({"t": ["a", "b", "c"]}, {"t": "quasi"})
+    masked = Table.from_columns({"t": ["b or c", "c", "b or c"]}, {"t": "quasi"})
+    same = Table.from_columns({"t": ["a", "b", "b"]}, {"t": "quasi"})
+    assert RecordLinkage().against(original).credits(same).tolist() == [1, 0.5, 1 / 3]
+    assert RecordLinkage().against(original).credits(masked).tolist() == [1 / 3, 1 / 3, 0]
+
+
+def test_outsiders() -> None:
+    """Published as it is, a file claims nothing about others; published as one class, as much as about its own."""
+    rng = np.random.default_rng(0)
+    people, others = rng.standard_normal((200, 3)), rng.standard_normal((100, 3))
+    original, control = table(people), table(others)
+    bare = RecordLinkage().against(original).explain(original, control)
+    assert (bare.value, bare.control) == (100, 0)
+    whole = table(np.zeros((200, 3)))
+    blurred = RecordLinkage().against(original).explain(whole, control)
+    assert blurred.value == pytest.approx(0.5)
+    assert blurred.control == pytest.approx(0.5, abs=0.05)
+    assert control_rate(original, whole, control) == blurred.control
+    assert control_rate(original, original.without(np.ones(200, dtype=bool)), control) == 0
+
+
+def test_refusals() -> None:
+    original = table(np.zeros((3, 1)))
+    with pytest.raises(TableError, match="no records"):
+        RecordLinkage().against(original).explain(original, table(np.zeros((0, 1))))
+    with pytest.raises(TableError, match="same kinds"):
+        RecordLinkage().against(original).read(Table.from_columns({"v0": ["x", "y", "z"]}))
+    assert "role 'quasi'" in RecordLinkage().obstacle(Table.from_columns({"a": [1]}))
+    assert "no column 'b'" in RecordLinkage(columns=("b",)).obstacle(original)
