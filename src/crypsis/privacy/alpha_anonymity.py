@@ -1,0 +1,62 @@
+"""(α, k)-anonymity (Wong et al. 2006): classes of at least k, and no confidential value fills one."""
+
+from __future__ import annotations
+
+import math
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.table import Table
+
+
+def largest_share(classes: Classes, contents: Contents) -> Floats:
+    """The share of the commonest confidential value in each class."""
+    most = np.zeros(len(classes.sizes))
+    np.maximum.at(most, contents.owner, contents.count.astype(np.float64))
+    return most / classes.sizes
+
+
+@models.add("alpha-k-anonymity")
+class AlphaKAnonymity(PrivacyModel):
+    """Every class has at least k records, and no confidential value makes up more than α of it."""
+
+    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_in_generalisation: ClassVar[bool] = True
+
+    alpha: float = Field(default=0.5, gt=0.0, lt=1.0, description="largest share of one confidential value in a class")
+    k: int = Field(default=5, ge=2, le=1_000_000_000, description="smallest class allowed")
+    confidential: tuple[str, ...] = Field(
+        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
+    )
+
+    @property
+    def required(self) -> float:
+        return self.alpha
+
+    @property
+    def least_class_size(self) -> int:
+        return max(self.k, math.ceil(1.0 / self.alpha - 1e-9))
+
+    def levels(self, table: Table) -> Floats:
+        """The largest share in each record's class; 1 where the class has fewer than k records."""
+
+        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+            return np.where(classes.sizes < self.k, 1.0, largest_share(classes, contents))
+
+        return worst_over_columns(self, table, self.confidential, level)
+
+    def judge(self, table: Table) -> Verdict:
+        return judged(
+            self,
+            table,
+            f"every class has at least {self.k} records and no confidential value makes up more than {self.alpha:g} "
+            f"of it (a smaller class counts as 1)",
+        )
+
+    def obstacle(self, table: Table) -> str:
+        return columns_obstacle(self, table, self.confidential)

@@ -1,0 +1,67 @@
+"""β-likeness (Cao and Karras 2012): no class makes a confidential value much likelier than the table does.
+
+Unlike t-closeness it is relative: going from 1 to 3 % is a gain of 200 %, going from 50 to 52 % one of 4 %.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.properties import TOLERANCE, Classes, Contents, Floats
+from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.table import Table
+
+
+def largest_gain(classes: Classes, contents: Contents, enhanced: bool) -> Floats:
+    """The largest (p - q)/q of each class, p its share of a value and q the table's; at least 0.
+
+    Enhanced, a gain above -ln q is infinite: such a value is given away whatever β allows.
+    """
+    overall = contents.overall[contents.value]
+    gain = contents.count / classes.sizes[contents.owner] / overall - 1.0
+    if enhanced:
+        gain = np.where(gain > -np.log(overall) + TOLERANCE, np.inf, gain)
+    largest = np.zeros(len(classes.sizes))
+    np.maximum.at(largest, contents.owner, gain)
+    return largest
+
+
+@models.add("beta-likeness")
+class BetaLikeness(PrivacyModel):
+    """Seeing a class raises the chance of no confidential value by more than the factor 1 + β."""
+
+    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_in_generalisation: ClassVar[bool] = True
+
+    beta: float = Field(default=1.0, gt=0.0, le=1e6, description="largest relative gain (p - q)/q of any value allowed")
+    kind: Literal["enhanced", "basic"] = Field(
+        default="enhanced", description="basic bounds the gain by β alone; enhanced also by -ln q, for frequent values"
+    )
+    confidential: tuple[str, ...] = Field(
+        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
+    )
+
+    @property
+    def required(self) -> float:
+        return self.beta
+
+    def levels(self, table: Table) -> Floats:
+        """The largest relative gain in each record's class, under the worst confidential column."""
+
+        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+            return largest_gain(classes, contents, self.kind == "enhanced")
+
+        return worst_over_columns(self, table, self.confidential, level)
+
+    def judge(self, table: Table) -> Verdict:
+        bound = f"β = {self.beta:g}" if self.kind == "basic" else f"min(β = {self.beta:g}, -ln of its share)"
+        return judged(
+            self, table, f"no class raises the share of a confidential value by more than {bound}, relatively"
+        )
+
+    def obstacle(self, table: Table) -> str:
+        return columns_obstacle(self, table, self.confidential)

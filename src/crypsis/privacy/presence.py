@@ -1,0 +1,99 @@
+"""δ-presence (Nergiz, Atzori and Clifton 2007): nobody can tell well who of a population is in the file.
+
+The table judged is the whole population, generalised; one column says who is in the file to be published. The
+intruder knows the population and its quasi-identifiers, so her belief about a person is the share of members in
+that person's class.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from crypsis.errors import TableError
+from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.properties import Floats, classes_of
+from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
+from crypsis.table.table import Table
+
+
+@models.add("delta-presence")
+class DeltaPresence(PrivacyModel):
+    """The share of members in every class of the population lies between two bounds."""
+
+    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    monotone_in_generalisation: ClassVar[bool] = True
+
+    member: str = Field(default="member", description="column that says who of the population is in the file")
+    present: str = Field(default="yes", description="its value for those who are (of a numeric column, the number)")
+    least: float = Field(default=0.0, ge=0.0, le=1.0, description="smallest share of members in a class allowed")
+    most: float = Field(default=0.5, ge=0.0, le=1.0, description="largest share of members in a class allowed")
+
+    @model_validator(mode="after")
+    def _agree(self) -> DeltaPresence:
+        if self.least > self.most:
+            raise ValueError(f"least ({self.least:g}) must not be above most ({self.most:g})")
+        return self
+
+    @property
+    def required(self) -> float:
+        """How far beliefs may leave the bounds: not at all."""
+        return 0.0
+
+    def beliefs(self, table: Table) -> Floats:
+        """The share of members in each record's class."""
+        classes = classes_of(table, quasi_identifiers_of(self, table))
+        members = np.bincount(
+            classes.labels[table.kept], weights=self._members(table)[table.kept], minlength=len(classes.sizes)
+        )
+        return classes.spread_out(members / classes.sizes)
+
+    def levels(self, table: Table) -> Floats:
+        """How far the share of members in each record's class lies outside the bounds; 0 inside."""
+        beliefs = self.beliefs(table)
+        outside: Floats = np.maximum(np.maximum(beliefs - self.most, self.least - beliefs), 0.0)
+        return outside
+
+    def _members(self, table: Table) -> Floats:
+        column = table.column(self.member)
+        if table.holds_numbers(self.member):
+            return np.asarray(column == self._number(), dtype=np.float64)
+        labels = table.labels(self.member)
+        code = labels.index(self.present) if self.present in labels else None
+        if code is None:
+            raise TableError(self.obstacle(table))
+        return np.asarray(column == code, dtype=np.float64)
+
+    def _number(self) -> float:
+        try:
+            return float(self.present)
+        except ValueError:
+            raise TableError(
+                f"delta-presence: column {self.member!r} is numeric, so 'present' must be a number (found "
+                f"{self.present!r})"
+            ) from None
+
+    def judge(self, table: Table) -> Verdict:
+        return judged(
+            self,
+            table,
+            f"in every class of the population between {self.least:g} and {self.most:g} of the people are in the file "
+            f"(the number is how far the worst class lies outside)",
+        )
+
+    def obstacle(self, table: Table) -> str:
+        found = columns_obstacle(self, table)
+        if found:
+            return found
+        if self.member not in table.names:
+            return (
+                f"delta-presence: the table has no column {self.member!r} that says who is in the file; judge the "
+                f"whole population and name that column with 'member'"
+            )
+        if self.member in quasi_identifiers_of(self, table):
+            return f"delta-presence: column {self.member!r} cannot be a quasi-identifier as well; give it role 'other'"
+        if not table.holds_numbers(self.member) and self.present not in table.labels(self.member):
+            return f"delta-presence: no category of column {self.member!r} is {self.present!r}; name it with 'present'"
+        return ""
