@@ -1,0 +1,6 @@
+"""Evolutionary masking of categorical files (Marés and Torra 2012)."""
+
+from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
+from crypsis.searches.maskings.settings import PAPER, SWIFT, MaskingEvolution
+
+__all__ = ["PAPER", "SWIFT", "MaskingEvolution", "MaskingResult", "evolve_maskings"]
