@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import csv
 import datetime as dt
+import io
 import os
 import signal
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -28,6 +31,7 @@ from crypsis.table.files import (
 from crypsis.table.frames import to_frame, wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
+from crypsis.table.text import Delimited
 from reference import reference
 
 
@@ -131,6 +135,44 @@ def test_reference_files_read_as_numpy_reads_them() -> None:
     expected = np.loadtxt(path, delimiter=",", skiprows=1)
     assert table.rows == 1080
     np.testing.assert_array_equal(table.numbers(table.names), expected)
+
+
+FIELDS = st.lists(st.sampled_from([*'ab1é,;" ', "\n", "\r\n"]), max_size=6).map("".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    rows=st.lists(st.tuples(FIELDS, FIELDS), min_size=1, max_size=6),
+    style=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL]),
+    ending=st.sampled_from(["\n", "\r\n"]),
+)
+def test_whatever_a_csv_writer_writes_is_read(
+    rows: list[tuple[str, str]], style: Any, ending: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Cells as written, and the line on which each record starts, with breaks and quotes inside fields."""
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, quoting=style, lineterminator=ending)
+    writer.writerow(["a", "b"])
+    starts = []
+    for row in rows:
+        starts.append(text.getvalue().count("\n") + 1)
+        writer.writerow(row)
+    path = put(tmp_path_factory.mktemp("written"), text.getvalue())
+    file = Delimited.open(path, ",", "utf8")
+    assert [tuple(cell or "" for cell in row) for row in file.texts().rows()] == rows
+    assert [file.line_of(place) for place in range(len(rows))] == starts
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([*',,;""ab1é ', "\n", "\r\n", '""']), max_size=30).map("".join))
+def test_any_text_is_read_as_python_reads_it_or_refused(tmp_path_factory: pytest.TempPathFactory, body: str) -> None:
+    path = put(tmp_path_factory.mktemp("any"), "a,b\n" + body)
+    try:
+        texts = Delimited.open(path, ",", "utf8").texts()
+    except TableError:
+        return
+    expected = csv.reader(io.StringIO(body.rstrip("\r\n"), newline=""), strict=True)
+    assert [[cell or "" for cell in row] for row in texts.rows()] == list(expected)
 
 
 # -- refusals: one sentence, the place, never the value --

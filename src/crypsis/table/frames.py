@@ -149,9 +149,9 @@ def _polars(series: Any, backend: str, name: str) -> pl.Series:
     if backend == "pyarrow":
         return pl.Series(name, series)
     try:
+        if str(series.dtype).startswith(("period", "interval")):
+            raise TypeError("a type of pandas' own")
         converted = nw.from_native(series, series_only=True).to_polars()
-        if isinstance(converted.dtype, pl.Extension):
-            raise TypeError("a type of pandas' own, e.g. a period")
     except (TypeError, ValueError, pl.exceptions.PolarsError):
         lost = series.isna().to_numpy()
         cells = [None if gone else str(cell) for cell, gone in zip(series, lost, strict=True)]
@@ -277,7 +277,9 @@ def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
     native = _native_series(origin.frame, origin.backend, place)
     collected, before = origin.columns[place], origin.attributes[place]
     column, attribute = table.column(name), table.attribute(name)
-    alike = column.dtype == collected.dtype and table.level(name) == 0 and attribute.categories == before.categories
+    alike = column.dtype == collected.dtype and table.level(name) == 0
+    if alike and attribute.categories != before.categories:
+        column, alike = _in_terms_of(before.categories, attribute.categories, column)
     if alike and np.array_equal(column, collected, equal_nan=column.dtype == np.float64):
         return False, native
     if table.holds_numbers(name):
@@ -287,13 +289,24 @@ def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
         wanted, found = rows_to_gather(column, collected, len(before.categories))
         if found:
             return True, gathered(native, wanted, origin.backend)
-        return True, _declared_cells(column, native, table, name, origin.backend)
-    return True, to_native(labelled(column, table.labels(name), name), native, origin.backend)
+        return True, _declared_cells(column, native, before, origin.backend)
+    return True, to_native(labelled(table.column(name), table.labels(name), name), native, origin.backend)
 
 
-def _declared_cells(codes: NDArray[np.int32], native: Any, table: Table, name: str, backend: str) -> Any:
+def _in_terms_of(
+    before: tuple[str, ...], now: tuple[str, ...], codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], bool]:
+    """Codes of the present categories as codes of the former ones, if those hold every value in use."""
+    place = {label: code for code, label in enumerate(before)}
+    translate = np.array([*(place.get(label, MISSING) for label in now), MISSING], dtype=np.int32)
+    former = translate[codes]
+    same = bool(np.array_equal(former == MISSING, codes == MISSING))
+    return (former, True) if same else (codes, False)
+
+
+def _declared_cells(codes: NDArray[np.int32], native: Any, before: Attribute, backend: str) -> Any:
     """Cells of categories that were declared but that no record held."""
-    fresh = labelled(codes, table.labels(name), name)
+    fresh = labelled(codes, before.categories, before.name)
     if backend == "pandas" and hasattr(native, "cat"):
         import pandas as pd
 

@@ -12,10 +12,12 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing
 
 CHUNK = 1 << 24
+BREAK, RETURN, QUOTE = 10, 13, 34
 DELIMITERS = (",", ";", "\t", "|")
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
@@ -124,10 +126,10 @@ class Delimited:
     @cached_property
     def one_line_each(self) -> bool:
         """Whether every record is on a line of its own (no line break inside quotes)."""
-        return b'"' not in self.body or self._breaks_only_between()
-
-    def _breaks_only_between(self) -> bool:
-        return int(_counts_per_line(self.body, self.delimiter)[0].size) == self.body.count(b"\n")
+        if b'"' not in self.body:
+            return True
+        counts, orderly = _counts_per_line(self.body, self.delimiter)
+        return orderly and len(counts) == self.body.count(b"\n")
 
     def line_of(self, row: int) -> int:
         """Line of the file on which a record (from 0) starts."""
@@ -140,8 +142,8 @@ class Delimited:
 
     def texts(self) -> pl.DataFrame:
         """Every column as text, unquoted empty cells null; a ragged record is refused with its line."""
-        counts, complete = _counts_per_line(self.body, self.delimiter)
-        suspicious = not complete or bool((counts != len(self.names) - 1).any())
+        counts, orderly = _counts_per_line(self.body, self.delimiter)
+        suspicious = not orderly or bool((counts != len(self.names) - 1).any())
         if suspicious:
             self._refuse_ragged()
         schema = dict.fromkeys(self.names, pl.String)
@@ -189,23 +191,36 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
     return names, size, lines + 1
 
 
-def _counts_per_line(body: bytes, delimiter: str) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], bool]:
-    """Delimiters in each record (those inside quotes do not count), and whether all quotes are closed."""
+def _counts_per_line(body: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:
+    """Delimiters in each record (those inside quotes do not count), and whether all quotes stand where they may.
+
+    A quote may open a field, close it, or be doubled inside one. Where another is found, or one is left open,
+    the counts mean nothing and the file needs the slow reader.
+    """
     cells = np.frombuffer(body if body.endswith(b"\n") else body + b"\n", dtype=np.uint8)
     quoted = b'"' in body
-    mark, inside, carry = ord(delimiter), False, 0
-    parts = []
+    mark, inside, carry, orderly = ord(delimiter), False, 0, True
+    parts = [np.empty(0, dtype=np.int64)]
     for start in range(0, len(cells), CHUNK):
         chunk = cells[start : start + CHUNK]
-        marks, breaks = chunk == mark, chunk == 10
+        marks, breaks = chunk == mark, chunk == BREAK
         if quoted:
-            within = np.logical_xor.accumulate(chunk == 34) ^ inside
+            quotes = chunk == QUOTE
+            within = np.logical_xor.accumulate(quotes) ^ inside
             inside = bool(within[-1])
+            orderly = orderly and _orderly(cells, np.flatnonzero(quotes) + start, within[quotes], mark)
             marks &= ~within
             breaks &= ~within
         # delimiters before each break, then differences: the count of each record
-        running = np.searchsorted(np.flatnonzero(marks), np.flatnonzero(breaks)) + carry
+        parts.append(np.searchsorted(np.flatnonzero(marks), np.flatnonzero(breaks)) + carry)
         carry += int(np.count_nonzero(marks))
-        parts.append(running)
-    before = np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-    return np.diff(before, prepend=0), not inside
+    total = np.concatenate(parts).astype(np.int64)
+    return total - np.concatenate(([0], total[:-1])), orderly and not inside
+
+
+def _orderly(cells: NDArray[np.uint8], places: NDArray[np.int64], opens: NDArray[np.bool_], mark: int) -> bool:
+    """Whether quotes that open follow a delimiter, a break or a quote, and quotes that close precede one."""
+    opening, closing = places[opens], places[~opens]
+    before = cells[opening[opening > 0] - 1]
+    after = cells[closing + 1]  # the last cell is a break, so there is always one
+    return bool(np.isin(before, (mark, BREAK, QUOTE)).all() and np.isin(after, (mark, BREAK, RETURN, QUOTE)).all())
