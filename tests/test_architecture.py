@@ -81,16 +81,6 @@ def test_numba_only_behind_its_wall(path: Path) -> None:
         assert not [name for name in imports(path) if name.split(".")[0] == "numba"]
 
 
-KERNELS_OF_THE_SAME_FILE_ONLY = [p for p in modules() if room(p) == "kernels" and p.name != "compile.py"]
-
-
-@pytest.mark.parametrize("path", KERNELS_OF_THE_SAME_FILE_ONLY, ids=lambda p: p.name)
-def test_a_kernel_file_imports_no_other_kernel(path: Path) -> None:
-    """numba's cache does not notice changes in another file and would return stale results."""
-    others = [n for n in imports(path) if n.startswith("crypsis.kernels.") and n != "crypsis.kernels.compile"]
-    assert not others
-
-
 def test_no_room_without_a_subject() -> None:
     vague = {"utils", "util", "helpers", "helper", "common", "misc", "base", "core"}
     assert not [p for p in modules() if vague & set(p.relative_to(ROOT).with_suffix("").parts)]

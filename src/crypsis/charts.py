@@ -41,7 +41,13 @@ def bars_before_after(
         "data": {"values": rows},
         "mark": {"type": "bar"},
         "encoding": {
-            "x": {"field": "label", "type": "nominal", "sort": list(labels), "title": None, "axis": {"labelAngle": -35}},
+            "x": {
+                "field": "label",
+                "type": "nominal",
+                "sort": list(labels),
+                "title": None,
+                "axis": {"labelAngle": -35},
+            },
             "xOffset": {"field": "file", "sort": ["original", "masked"]},
             "y": {"field": "value", "type": "quantitative", "title": axis},
             "color": {

@@ -30,7 +30,9 @@ class Data(Settings):
     """Where the table lies and how to read it."""
 
     source: str = Field(description="path of the CSV, TSV or Parquet file, relative to the plan")
-    delimiter: str | None = Field(default=None, min_length=1, max_length=1, description="CSV delimiter; default: , or tab")
+    delimiter: str | None = Field(
+        default=None, min_length=1, max_length=1, description="CSV delimiter; default: , or tab"
+    )
     encoding: str = Field(default="utf8", description="text encoding of a CSV file")
     missing: tuple[str, ...] = Field(default=("",), description="cell texts that mean: not known")
 
@@ -41,7 +43,8 @@ class Column(Settings):
     role: Role = Field(default=Role.OTHER, description="identifier, quasi, confidential or other")
     kind: Kind | None = Field(default=None, description="numeric, ordinal or nominal; default: read from the values")
     hierarchy: str | None = Field(
-        default=None, description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4"
+        default=None,
+        description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
     )
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
 
@@ -114,7 +117,9 @@ class Plan(Settings):
         except FileNotFoundError:
             raise PlanError(f"{path}: there is no such plan; write one with `crypsis init FILE`") from None
         except (OSError, UnicodeDecodeError) as error:
-            raise PlanError(f"{path}: the plan cannot be read ({error.__class__.__name__}); it must be UTF-8 text") from None
+            raise PlanError(
+                f"{path}: the plan cannot be read ({error.__class__.__name__}); it must be UTF-8 text"
+            ) from None
         except tomllib.TOMLDecodeError as error:
             raise PlanError(f"{path}: not valid TOML: {error}; see `crypsis init` for an example") from None
         return cls.parse(document, where=str(path))
@@ -138,7 +143,9 @@ class Plan(Settings):
             roles={name: column.role.value for name, column in self.columns.items()},
             kinds={name: column.kind.value for name, column in self.columns.items() if column.kind},
             hierarchies={
-                name: self._hierarchy(column.hierarchy, folder) for name, column in self.columns.items() if column.hierarchy
+                name: self._hierarchy(column.hierarchy, folder)
+                for name, column in self.columns.items()
+                if column.hierarchy
             },
             delimiter=self.data.delimiter,
             encoding=self.data.encoding,

@@ -59,7 +59,9 @@ def test_from_file_to_verified_release(people: Path, tmp_path: Path) -> None:
     answer = crypsis("init", people, "-o", plan)
     assert answer.returncode == 0, answer.stderr
     masked = tmp_path / "masked.csv"
-    answer = crypsis("mask", people, "microaggregation", "-s", "k=5", "-s", "missing=aggregate", "-p", plan, "-o", masked)
+    answer = crypsis(
+        "mask", people, "microaggregation", "-s", "k=5", "-s", "missing=aggregate", "-p", plan, "-o", masked
+    )
     assert answer.returncode == 0, answer.stderr
     answer = crypsis("assess", people, masked, "-p", plan, "--json")
     assert answer.returncode == 0, answer.stderr
@@ -78,7 +80,9 @@ def test_a_refused_release_exits_1_and_leaves_nothing(people: Path, tmp_path: Pa
 
 def test_mdav_through_the_command_line_is_the_published_figure(tmp_path: Path) -> None:
     """SCIENCE table: Census, 13 columns, k = 3: SSE 799.1829535394, IL 5.6921862788 %."""
-    answer = crypsis("mask", reference("census.csv"), "microaggregation", "-s", "k=3", "-q", "*", "-o", tmp_path / "m.csv", "--json")
+    answer = crypsis(
+        "mask", reference("census.csv"), "microaggregation", "-s", "k=3", "-q", "*", "-o", tmp_path / "m.csv", "--json"
+    )
     assert answer.returncode == 0, answer.stderr
     figures = {r["measure"]: r["value"] for r in json.loads(answer.stdout)["readings"]}
     assert figures["sse"] == pytest.approx(799.1829535394, rel=1e-9)
@@ -149,7 +153,9 @@ def test_a_bad_file_gets_one_sentence_and_exit_2(case: str, words: str, tmp_path
         (("generalisation", "-q", "age", "--hierarchy", "age=intervals:5,7"), "7"),
     ],
 )
-def test_bad_requests_get_a_sentence_and_exit_2(arguments: tuple[str, ...], words: str, people: Path, tmp_path: Path) -> None:
+def test_bad_requests_get_a_sentence_and_exit_2(
+    arguments: tuple[str, ...], words: str, people: Path, tmp_path: Path
+) -> None:
     answer = crypsis("mask", people, *arguments, "-o", tmp_path / "out.csv")
     assert answer.returncode == 2, answer.stdout
     assert words in answer.stderr

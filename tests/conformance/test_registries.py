@@ -85,7 +85,9 @@ def test_every_setting_moves_something(registry: Registry[Any], name: str, field
     base = context(registry, name, field)
     reference = outcomes(registry, registry.build(name, **base))
     tried = []
-    for settings in variations(cls, field, base, OTHER.get((registry.family, name, field), OTHER.get((registry.family, "*", field)))):
+    for settings in variations(
+        cls, field, base, OTHER.get((registry.family, name, field), OTHER.get((registry.family, "*", field)))
+    ):
         tried.append(settings[field])
         if outcomes(registry, registry.build(name, **settings)) != reference:
             return
@@ -114,7 +116,9 @@ def test_methods_change_only_what_they_may(name: str) -> None:
         assert len(masked) == len(table)
         for column in table.names:
             if table.attribute(column).role is not Role.QUASI_IDENTIFIER:
-                assert np.array_equal(masked.column(column), table.column(column), equal_nan=table.holds_numbers(column))
+                assert np.array_equal(
+                    masked.column(column), table.column(column), equal_nan=table.holds_numbers(column)
+                )
 
 
 @pytest.mark.parametrize("name", list(partitioners))

@@ -20,7 +20,11 @@ from crypsis.registry import Settings
 def variations(cls: type[Settings], field: str, base: dict[str, Any], other: Any = None) -> Iterator[dict[str, Any]]:
     """Settings that differ from `base` in one field only."""
     info = cls.model_fields[field]
-    values = [other] if other is not None else list(_guesses(info, base.get(field, info.get_default(call_default_factory=True))))
+    values = (
+        [other]
+        if other is not None
+        else list(_guesses(info, base.get(field, info.get_default(call_default_factory=True))))
+    )
     for value in values:
         yield base | {field: value}
 
@@ -36,8 +40,14 @@ def _guesses(info: FieldInfo, present: Any) -> Iterator[Any]:
 
 
 def _numbers(info: FieldInfo, present: Any, kind: type) -> Iterator[Any]:
-    low = next((m.ge for m in info.metadata if isinstance(m, Ge)), next((m.gt for m in info.metadata if isinstance(m, Gt)), None))
-    high = next((m.le for m in info.metadata if isinstance(m, Le)), next((m.lt for m in info.metadata if isinstance(m, Lt)), None))
+    low = next(
+        (m.ge for m in info.metadata if isinstance(m, Ge)),
+        next((m.gt for m in info.metadata if isinstance(m, Gt)), None),
+    )
+    high = next(
+        (m.le for m in info.metadata if isinstance(m, Le)),
+        next((m.lt for m in info.metadata if isinstance(m, Lt)), None),
+    )
     strict_low = any(isinstance(m, Gt) for m in info.metadata)
     strict_high = any(isinstance(m, Lt) for m in info.metadata)
     start = present if isinstance(present, (int, float)) else (low or 1)

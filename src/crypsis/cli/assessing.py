@@ -30,7 +30,10 @@ def assess(
         list[str] | None, typer.Option("--require", "-r", help="a privacy model to judge, e.g. k-anonymity:k=5")
     ] = None,
     family: Annotated[
-        str, typer.Option(help="how it was masked: aggregation, recoding or perturbation; decides which figures mean something")
+        str,
+        typer.Option(
+            help="how it was masked: aggregation, recoding or perturbation; decides which figures mean something"
+        ),
     ] = "aggregation",
     definitions: Annotated[bool, typer.Option("--definitions", help="explain every figure")] = False,
     json: inputs.Json = False,
@@ -58,7 +61,9 @@ def assess(
     ]
     say(table(("", "measure", "value", "unit", "95 % interval", "baseline"), rows, right=[2, 4, 5]))
     say()
-    say(f"score: mean of loss and risk {figure(assessment.mean_score)}, worse of the two {figure(assessment.max_score)}")
+    say(
+        f"score: mean of loss and risk {figure(assessment.mean_score)}, worse of the two {figure(assessment.max_score)}"
+    )
     for verdict in verdicts:
         say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_attained(verdict)}")
     for warning in [f"{r.measure}: {r.warning}" for r in assessment.readings if r.warning]:

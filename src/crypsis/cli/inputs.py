@@ -25,13 +25,15 @@ Quasi = Annotated[
     typer.Option("--quasi", "-q", help="quasi-identifiers, comma-separated; '*' for every column", show_default=False),
 ]
 Identifier = Annotated[
-    list[str] | None, typer.Option("--identifier", help="columns that name a person, comma-separated", show_default=False)
+    list[str] | None,
+    typer.Option("--identifier", help="columns that name a person, comma-separated", show_default=False),
 ]
 Confidential = Annotated[
     list[str] | None, typer.Option("--confidential", help="confidential columns, comma-separated", show_default=False)
 ]
 Kinds = Annotated[
-    list[str] | None, typer.Option("--kind", help="COLUMN=numeric, ordinal or nominal; may be repeated", show_default=False)
+    list[str] | None,
+    typer.Option("--kind", help="COLUMN=numeric, ordinal or nominal; may be repeated", show_default=False),
 ]
 Hierarchies = Annotated[
     list[str] | None,
@@ -81,8 +83,14 @@ def load(
     from crypsis.table.files import read_table
 
     roles = {name: column.role.value for name, column in (plan.columns if plan else {}).items()}
-    known_kinds = {n: c.kind.value for n, c in (plan.columns if plan else {}).items() if c.kind} | pairs(kinds, "--kind")
-    named = {Role.IDENTIFIER: split(identifier), Role.CONFIDENTIAL: split(confidential), Role.QUASI_IDENTIFIER: split(quasi)}
+    known_kinds = {n: c.kind.value for n, c in (plan.columns if plan else {}).items() if c.kind} | pairs(
+        kinds, "--kind"
+    )
+    named = {
+        Role.IDENTIFIER: split(identifier),
+        Role.CONFIDENTIAL: split(confidential),
+        Role.QUASI_IDENTIFIER: split(quasi),
+    }
     every = named[Role.QUASI_IDENTIFIER] == ["*"]
     for role, names in named.items():
         roles |= {} if every and role is Role.QUASI_IDENTIFIER else dict.fromkeys(names, role.value)

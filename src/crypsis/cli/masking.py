@@ -17,7 +17,8 @@ def mask(
     method: Annotated[str, typer.Argument(help="a masking method, e.g. microaggregation", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="file to write; must not exist", show_default=False)],
     set_: Annotated[
-        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting of the method, e.g. k=5; may be repeated")
+        list[str] | None,
+        typer.Option("--set", "-s", help="NAME=VALUE setting of the method, e.g. k=5; may be repeated"),
     ] = None,
     quasi: inputs.Quasi = None,
     identifier: inputs.Identifier = None,
@@ -25,7 +26,9 @@ def mask(
     kind: inputs.Kinds = None,
     hierarchy: inputs.Hierarchies = None,
     plan: inputs.PlanFile = None,
-    seed: Annotated[int | None, typer.Option(help="for a repeatable result; keep it secret", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="for a repeatable result; keep it secret", show_default=False)
+    ] = None,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="write cells a spreadsheet would execute as text")
     ] = False,

@@ -28,9 +28,7 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
         return
     say(f"{file}: {seen.rows} records, {len(seen.columns)} columns")
     say()
-    rows = [
-        (c.name, c.role, c.kind, str(c.distinct), str(c.missing), str(c.rare), c.reason) for c in seen.columns
-    ]
+    rows = [(c.name, c.role, c.kind, str(c.distinct), str(c.missing), str(c.rare), c.reason) for c in seen.columns]
     say(table(("column", "role", "kind", "distinct", "missing", "rare", "why"), rows, right=[3, 4, 5]))
     say()
     say(_exposure(seen))
@@ -61,4 +59,6 @@ def init(
     read = read_table(file)
     text = draft(file, out, read, profile_table(read), k)
     write_atomically(out, text.encode())
-    say(f"{out} written. Read it, correct the roles, then: crypsis mask {file} microaggregation --set k={k} --plan {out} -o masked.csv")
+    say(
+        f"{out} written. Read it, correct the roles, then: crypsis mask {file} microaggregation --set k={k} --plan {out} -o masked.csv"
+    )

@@ -37,7 +37,9 @@ def release(
         str, typer.Option(help="aggregation, recoding or perturbation; a perturbed file cannot rely on class sizes")
     ] = "unknown",
     format: Annotated[str, typer.Option(help="csv or parquet")] = "csv",
-    keep_order: Annotated[bool, typer.Option("--keep-order", help="do not shuffle the rows (their order can betray people)")] = False,
+    keep_order: Annotated[
+        bool, typer.Option("--keep-order", help="do not shuffle the rows (their order can betray people)")
+    ] = False,
     json: inputs.Json = False,
 ) -> None:
     """Judge a masked file, write it aside, read it back, judge it again, then publish it at once."""

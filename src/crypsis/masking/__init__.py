@@ -1,0 +1,29 @@
+"""Table → table. Importing registers the masking methods and the partitioners."""
+
+from crypsis.masking.coding import BottomCoding, GlobalRecoding, TopCoding
+from crypsis.masking.heuristics import CBFS, MDAV, VMDAV, Univariate
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.masking.microaggregation import Microaggregation
+from crypsis.masking.noise import Noise
+from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.masking.pram import Pram
+from crypsis.masking.swapping import RankSwapping
+
+__all__ = [
+    "CBFS",
+    "MDAV",
+    "VMDAV",
+    "BottomCoding",
+    "Family",
+    "GlobalRecoding",
+    "MaskingMethod",
+    "Microaggregation",
+    "Noise",
+    "Partitioner",
+    "Pram",
+    "RankSwapping",
+    "TopCoding",
+    "Univariate",
+    "methods",
+    "partitioners",
+]

@@ -25,7 +25,7 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.published import flatten, read_published, schema_of
-from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
+from crypsis.report import Dossier, Histogram, external_html, external_json, internal_html, internal_json
 from crypsis.report.dossier import class_size_histogram, distributions, tell_columns
 from crypsis.table.attribute import Role
 from crypsis.table.files import atomic_folder, write_table
@@ -66,7 +66,9 @@ def publish(
     if not models:
         raise PlanError("a release needs at least one privacy model to keep; add e.g. k-anonymity with k = 5")
     if original is not None and len(original) != len(masked):
-        raise PlanError(f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond")
+        raise PlanError(
+            f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
+        )
     refuse_meaningless(models, account.family)
     rows = _row_order(masked, order, rng)
     published = flatten(masked, rows)
@@ -186,11 +188,16 @@ def _dossier(
         columns=tell_columns(before, visible),
         verdicts_before=tuple(model.judge(before) for model in models) if known else (),
         verdicts=tuple(verdicts),
-        class_sizes=class_size_histogram(class_sizes(before), class_sizes(visible)) if known else None,
+        class_sizes=_class_histogram(before, visible) if known else None,
         distributions=distributions(before, visible) if known else (),
         settings=account.settings,
         **readings,
     )
+
+
+def _class_histogram(before: Table, after: Table) -> Histogram:
+    names = before.quasi_identifiers
+    return class_size_histogram(class_sizes(before, names), class_sizes(after, names))
 
 
 def _manifests(

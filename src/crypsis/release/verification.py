@@ -56,7 +56,9 @@ def _manifest(path: Path, problems: list[str]) -> dict[str, Any]:
         problems.append(f"{name} is missing or cannot be read")
         return {}
     if found != MANIFEST_FORMAT:
-        raise TableError(f"{name}: written in format {found}, this version reads {MANIFEST_FORMAT}; use the Crypsis it names")
+        raise TableError(
+            f"{name}: written in format {found}, this version reads {MANIFEST_FORMAT}; use the Crypsis it names"
+        )
     if content.get("seal") != seal(content):
         problems.append(f"{name} was changed after it was sealed")
     return dict(content)

@@ -87,8 +87,15 @@ class Dossier:
             ],
             "guarantees": [verdict.statement for verdict in self.verdicts],
             "losses": [
-                {"measure": r.measure, "value": r.value, "unit": r.unit, "better": r.better, "definition": r.definition,
-                 "scope": r.scope, "missing": r.missing}
+                {
+                    "measure": r.measure,
+                    "value": r.value,
+                    "unit": r.unit,
+                    "better": r.better,
+                    "definition": r.definition,
+                    "scope": r.scope,
+                    "missing": r.missing,
+                }
                 for r in self.losses
             ],
         }
@@ -103,7 +110,10 @@ def _tell(original: Table, masked: Table, name: str) -> ColumnStory:
     attribute, level = original.attribute(name), masked.level(name)
     shown, kept = masked.attribute(name), masked.kept
     if level == LOCAL:
-        treatment, changed = "recoded record by record to coarser values where needed", _lifted_share(original, masked, name)
+        treatment, changed = (
+            "recoded record by record to coarser values where needed",
+            _lifted_share(original, masked, name),
+        )
     elif level > 0 and attribute.hierarchy is not None:
         groups = len(attribute.hierarchy.labels[level])
         treatment = "hidden" if groups == 1 else f"recoded to {groups} groups"
@@ -149,7 +159,9 @@ def class_size_histogram(before: NDArray[np.float64], after: NDArray[np.float64]
     counts = []
     for sizes in (before, after):
         sizes = sizes[~np.isnan(sizes)]
-        counts.append(tuple(float(np.sum((sizes >= lo) & (sizes < hi))) for lo, hi in zip(edges, edges[1:], strict=False)))
+        counts.append(
+            tuple(float(np.sum((sizes >= lo) & (sizes < hi))) for lo, hi in zip(edges, edges[1:], strict=False))
+        )
     return Histogram("class size", labels, counts[0], counts[1])
 
 
@@ -159,7 +171,11 @@ def distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histo
     for name in masked.names:
         if original.attribute(name).role.value != "quasi" or masked.level(name) != 0:
             continue
-        drawn.append(_numbers(original, masked, name, most) if original.holds_numbers(name) else _codes(original, masked, name, most))
+        drawn.append(
+            _numbers(original, masked, name, most)
+            if original.holds_numbers(name)
+            else _codes(original, masked, name, most)
+        )
     return tuple(drawn)
 
 

@@ -12,15 +12,21 @@ from crypsis.report.dossier import Dossier, Histogram
 
 
 def number(value: float | int) -> str:
-    """Six significant digits at most, no noise: 15 · 0.4829 · 799.183."""
-    return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e15 else f"{value:.6g}"
+    """Four significant digits at most, no noise: 15 · 0.4829 · 799.2."""
+    return f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.4g}"
+
+
+def sentence(text: str) -> str:
+    """A capital first and a full stop last, unless there is nothing to say."""
+    text = text.strip()
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
 
 
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("crypsis.report"), autoescape=select_autoescape(), undefined=StrictUndefined
     )
-    environment.filters["number"] = number
+    environment.filters |= {"number": number, "sentence": sentence}
     return environment
 
 

@@ -17,7 +17,9 @@ def read_aligned(original: Table, path: str | Path) -> Table:
     """Read a masked file so that its cells can be compared with the original's, row by row."""
     kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
     present = set(read_table(path, masked=True).names)
-    return align(original, read_table(path, kinds={n: k for n, k in kinds.items() if n in present}, masked=True), str(path))
+    return align(
+        original, read_table(path, kinds={n: k for n, k in kinds.items() if n in present}, masked=True), str(path)
+    )
 
 
 def align(original: Table, masked: Table, where: str = "the masked table") -> Table:
@@ -51,11 +53,15 @@ def _take_over(aligned: Table, masked: Table, name: str, where: str) -> Table:
             f"e.g. --hierarchy {name}=intervals:5,10,20"
         )
     if masked.holds_numbers(name):
-        raise TableError(f"{where}: column {name!r} is numeric here and {attribute.kind} in the original; read both alike")
+        raise TableError(
+            f"{where}: column {name!r} is numeric here and {attribute.kind} in the original; read both alike"
+        )
     labels, codes = masked.labels(name), masked.column(name)
     known = set(attribute.categories)
     if attribute.hierarchy is not None and not known.issuperset(labels):
-        return aligned.with_columns({name: _nodes(attribute.hierarchy, labels, codes, name, where)}, levels={name: LOCAL})
+        return aligned.with_columns(
+            {name: _nodes(attribute.hierarchy, labels, codes, name, where)}, levels={name: LOCAL}
+        )
     union = (*attribute.categories, *(label for label in labels if label not in known))
     place = {label: code for code, label in enumerate(union)}
     translate = np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)

@@ -74,7 +74,7 @@ class Attribute:
     name: str
     kind: Kind
     role: Role = Role.OTHER
-    categories: tuple[str, ...] = ()
+    categories: tuple[str, ...] = field(default=(), repr=False)
     hierarchy: Hierarchy | None = field(default=None, repr=False)
     dates: Literal["", "date", "datetime"] = ""
 

@@ -20,7 +20,7 @@ MISSING = -1
 """Code of a missing value, at every level."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
     """groups[level][leaf code] → group code; labels[level][group code] → what a reader sees.
 
@@ -56,6 +56,10 @@ class Hierarchy:
                 f"levels {level - 1} and {level} do not nest: {names} at level {level - 1} would belong to "
                 f"more than one group at level {level}; give every group one parent"
             )
+
+    def __repr__(self) -> str:
+        """Sizes only: leaves are values of people."""
+        return f"Hierarchy({' → '.join(str(len(level)) for level in self.labels)})"
 
     @property
     def height(self) -> int:

@@ -21,7 +21,7 @@ LOCAL = -1
 Column = NDArray[Any]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table:
     """n records by attributes. A numeric column is float64 (missing: NaN); any other is int32 codes (missing: −1).
 
@@ -70,6 +70,10 @@ class Table:
         return settled
 
     # -- looking --
+
+    def __repr__(self) -> str:
+        """Shape and names only: a repr ends up in logs and tracebacks, where no person's values belong."""
+        return f"Table({self.rows} rows: {', '.join(self.names)})"
 
     @property
     def rows(self) -> int:
