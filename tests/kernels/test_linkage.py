@@ -28,7 +28,7 @@ def test_by_hand() -> None:
     ties, lowest = ties_at(known, np.array([1.0, 4.0, np.nan]), ancestors, order, NO_CODES, NO_CODES, forest)
     assert ties.tolist() == [2, 0, 0]
     assert lowest.tolist() == [0, -1, -1]
-    assert nearest(known, ancestors, NO_CODES, NO_CODES, forest).tolist() == [1, 2, 1]
+    assert nearest(known, ancestors, order, NO_CODES, NO_CODES, forest).tolist() == [1, 2, 1]
 
 
 def test_codes_add_one_each() -> None:
@@ -37,7 +37,7 @@ def test_codes_add_one_each() -> None:
     codes = np.array([[0, 0], [1, 0]], dtype=np.int32)
     places = np.array([[0, 1], [0, 1]], dtype=np.int32)
     known, ancestors = np.array([[0.0]]), np.array([[1, 1]], dtype=np.int32)
-    assert nearest(known, ancestors, codes, places, forest)[0] == pytest.approx(np.sqrt(2))
+    assert nearest(known, ancestors, np.array([0]), codes, places, forest)[0] == pytest.approx(np.sqrt(2))
     ties, lowest = ties_at(known, np.sqrt([2.0]), ancestors, np.array([0]), codes, places, forest)
     assert (ties[0], lowest[0]) == (2, 0)
 
@@ -57,8 +57,8 @@ def test_equal_to_all_pairs(seed: int, m: int, q: int, bucket: int) -> None:
     ancestors = rng.integers(0, groups, (12, 1)).astype(np.int32)
     square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + (ancestors != group[None])
     best = np.sqrt(square.min(axis=1))
-    assert nearest(known, ancestors, codes, places, forest) == pytest.approx(best)
     order = np.argsort(ancestors[:, 0], kind="stable")
+    assert nearest(known, ancestors, order, codes, places, forest) == pytest.approx(best)
     ties, lowest = ties_at(known, best, ancestors, order, codes, places, forest)
     assert ties.tolist() == (square == square.min(axis=1)[:, None]).sum(axis=1).tolist()
     assert lowest.tolist() == square.argmin(axis=1).tolist()

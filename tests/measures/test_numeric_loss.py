@@ -138,3 +138,13 @@ def test_a_reading_explains_itself() -> None:
     assert reading.scope == ("v0", "v1")
     assert "missing" in reading.missing
     assert reading.counts["SST"] == pytest.approx(6)
+
+
+def test_infinite_values_are_refused_and_minus_999_is_a_value() -> None:
+    fine, endless = table(np.array([[1.0], [-999.0]])), table(np.array([[1.0], [np.inf]]))
+    assert SquaredError().against(fine).read(fine) == 0
+    assert SquaredError(scaling="none").against(fine).read(table(np.array([[1.0], [0.0]]))) == 999**2
+    with pytest.raises(TableError, match="infinite"):
+        SquaredError().against(endless)
+    with pytest.raises(TableError, match="infinite"):
+        SquaredError().against(fine).read(endless)

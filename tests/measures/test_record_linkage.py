@@ -190,5 +190,7 @@ def test_refusals() -> None:
         RecordLinkage().against(original).explain(original, table(np.zeros((0, 1))))
     with pytest.raises(TableError, match="same kinds"):
         RecordLinkage().against(original).read(Table.from_columns({"v0": ["x", "y", "z"]}))
+    with pytest.raises(TableError, match="infinite"):
+        RecordLinkage().against(original).read(table(np.array([[0.0], [np.inf], [1.0]])))
     assert "role 'quasi'" in RecordLinkage().obstacle(Table.from_columns({"a": [1]}))
     assert "no column 'b'" in RecordLinkage(columns=("b",)).obstacle(original)

@@ -183,6 +183,17 @@ def _rank_groups(
 rank_groups = kernel(_rank_groups)
 
 
+def _differs(ancestors: NDArray[np.int32], row: int, previous: int) -> bool:
+    """Whether a record has other codes than the one before it (−1: there was none)."""
+    other = previous < 0
+    for j in range(ancestors.shape[1]):
+        other = other or ancestors[row, j] != ancestors[previous, j]
+    return other
+
+
+differs = kernel(_differs)
+
+
 def _ties_at(
     points: NDArray[np.float64],
     distance: NDArray[np.float64],
@@ -199,8 +210,7 @@ def _ties_at(
     codes      int32[groups, c]; places int32[groups, c]: which of the w ancestors each code is held against
     →          ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1)
     """
-    n, w = ancestors.shape
-    groups = len(codes)
+    n, groups = len(points), len(codes)
     ties = np.zeros(n, dtype=np.int64)
     lowest = np.full(n, -1, dtype=np.int64)
     cost = np.zeros(groups, dtype=np.int64)
@@ -212,10 +222,7 @@ def _ties_at(
     for row in order:
         if np.isnan(distance[row]):
             continue
-        fresh = previous < 0
-        for j in range(w):
-            fresh = fresh or ancestors[row, j] != ancestors[previous, j]
-        if fresh:
+        if differs(ancestors, row, previous):
             rank_groups(ancestors, row, codes, places, cost, ranking)
             previous = row
         slack = SLACK * (1.0 + distance[row])
@@ -238,19 +245,22 @@ ties_at = kernel(_ties_at)
 def _nearest(
     points: NDArray[np.float64],
     ancestors: NDArray[np.int32],
+    order: NDArray[np.int64],
     codes: NDArray[np.int32],
     places: NDArray[np.int32],
     forest: Forest,
 ) -> NDArray[np.float64]:
     """float64[n]: the distance of each record to its nearest published one. Arguments as in `ties_at`."""
-    n = len(points)
-    groups = len(codes)
+    n, groups = len(points), len(codes)
     result = np.empty(n)
     cost = np.zeros(groups, dtype=np.int64)
     ranking = np.arange(groups)
     stack = np.empty(256, dtype=np.int64)
-    for row in range(n):
-        rank_groups(ancestors, row, codes, places, cost, ranking)
+    previous = -1
+    for row in order:
+        if differs(ancestors, row, previous):
+            rank_groups(ancestors, row, codes, places, cost, ranking)
+            previous = row
         best = np.inf
         for g in ranking:
             if cost[g] >= best:

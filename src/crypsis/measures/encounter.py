@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.kernels.linkage import BUCKET, Forest, grow, nearest, ties_at
-from crypsis.measures.pairing import Numbers, Scaling, alike_codes
+from crypsis.measures.pairing import Numbers, Scaling, alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
@@ -88,7 +88,8 @@ def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: S
         scale = Numbers.of(original, [name])
         inverse = scale.inverse_scale(scaling)[0]
         return _coordinates(
-            (known.column(name) - scale.mean[0]) * inverse, (masked.column(name) - scale.mean[0]) * inverse
+            (finite_numbers(known, name) - scale.mean[0]) * inverse,
+            (finite_numbers(masked, name) - scale.mean[0]) * inverse,
         )
     ours, _ = alike_codes(original, known, name)
     theirs, same = alike_codes(original, masked, name)
@@ -163,7 +164,7 @@ class Encounter:
     def nearest(self) -> NDArray[np.float64]:
         """The distance of each record to its nearest published one."""
         codes, places, forest = self.plant()
-        return nearest(self.points, self.ancestors, codes, places, forest)
+        return nearest(self.points, self.ancestors, self.order, codes, places, forest)
 
 
 def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:

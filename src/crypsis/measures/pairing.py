@@ -59,6 +59,18 @@ def check_rows(original_rows: int, masked: Table) -> None:
         )
 
 
+def finite_numbers(table: Table, name: str) -> NDArray[np.float64]:
+    """A column of numbers, or a sentence if some of them are infinite."""
+    column: NDArray[np.float64] = table.numbers([name])[:, 0]
+    endless = int(np.isinf(column).sum())
+    if endless:
+        raise TableError(
+            f"column {name!r} holds {endless} infinite values, which no measure can compare; make them missing or "
+            f"correct them"
+        )
+    return column
+
+
 def middles(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
     """The number a group is read as: the middle between its smallest and largest leaf; missing (last) is NaN."""
     levels = range(hierarchy.height + 1) if level == LOCAL else [level]
@@ -74,9 +86,8 @@ def middles(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
 
 def published_numbers(masked: Table, name: str) -> NDArray[np.float64]:
     """A masked column as numbers, suppressed records as NaN."""
-    column = masked.column(name)
     if masked.holds_numbers(name):
-        numbers = column
+        numbers = finite_numbers(masked, name)
     else:
         hierarchy = masked.attribute(name).hierarchy
         if hierarchy is None or not hierarchy.values.size:
@@ -84,7 +95,7 @@ def published_numbers(masked: Table, name: str) -> NDArray[np.float64]:
                 f"column {name!r} is numeric in the original but holds categories in the masked table; "
                 f"give it a numeric hierarchy or compare it with a measure for categories"
             )
-        numbers = middles(hierarchy, masked.level(name))[column]
+        numbers = middles(hierarchy, masked.level(name))[masked.column(name)]
     return np.where(masked.kept, numbers, np.nan)
 
 
@@ -104,7 +115,8 @@ class Numbers:
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
-        values = original.numbers(names)
+        columns = [finite_numbers(original, name) for name in names]
+        values = np.stack(columns, axis=1) if columns else np.empty((original.rows, 0))
         present = ~np.isnan(values)
         some = present.any(axis=0)
         held = np.maximum(present.sum(axis=0), 1)
