@@ -17,7 +17,7 @@ from crypsis.errors import SearchError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.squares import sse
 from crypsis.kernels.subsets import best_partition
-from crypsis.searches.points import forced, usable
+from crypsis.masking.heuristics import checked, trivial
 
 MOST_RECORDS = 20
 """Above this the subset recursion takes too long (each further record nearly triples it) and too much memory."""
@@ -28,9 +28,9 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
 
     points  float64[n, p], n ≤ MOST_RECORDS unless one group is forced (n < 2k) or k = 1
     """
-    points = usable(points, k)
+    points = checked(points, k)
     n = len(points)
-    only = forced(n, k)
+    only = trivial(points, k)
     if only is not None:
         return only, sse(points, only)
     if n > MOST_RECORDS:

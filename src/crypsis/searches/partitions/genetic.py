@@ -17,8 +17,8 @@ from pydantic import Field
 from crypsis.errors import SearchError
 from crypsis.kernels.genetic import evolve
 from crypsis.kernels.squares import sse as sum_of_squares
+from crypsis.masking.heuristics import checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
-from crypsis.searches.points import forced, renumbered, usable
 
 NO_START = np.empty(0, dtype=np.int32)
 
@@ -54,9 +54,9 @@ def run_genetic(
     keep_best  give the best chromosome so far a place in every population. The paper does not say so, but its
                figures cannot be reached without; if false, the best is only remembered.
     """
-    points = usable(points, k)
+    points = checked(points, k)
     n = len(points)
-    only = forced(n, k)
+    only = trivial(points, k)
     if only is not None:
         sse = sum_of_squares(points, only)
         return GeneticResult(only, sse, 0, np.full(epochs + 1, sse))
@@ -66,6 +66,14 @@ def run_genetic(
         points, k, first, population, epochs, rates, keep_best, np.uint64(seed)
     )
     return GeneticResult(renumbered(best), float(sse), int(convergence_epoch), history)
+
+
+def renumbered(labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The same groups with labels 0, 1, … in order of first appearance."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    order = np.empty(len(first), dtype=np.int32)
+    order[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
+    return order[inverse]
 
 
 def _start(start: NDArray[np.int32], n: int, k: int) -> NDArray[np.int32]:

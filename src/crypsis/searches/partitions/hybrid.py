@@ -21,10 +21,10 @@ from crypsis.engines import Serial
 from crypsis.errors import PlanError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.searches.exhaustive import MOST_RECORDS, optimal_partition
-from crypsis.searches.partitions.genetic import Evolving
-from crypsis.searches.points import forced, renumbered, usable
+from crypsis.searches.partitions.genetic import Evolving, renumbered
 
 
 class Engine(Protocol):
@@ -129,11 +129,11 @@ class Hybrid(Evolving):
 
     def run(self, points: NDArray[np.float64], k: int, rng: Generator, engine: Engine | None = None) -> HybridResult:
         """Macrogroups, each partitioned on its own through the engine (this process if none is given)."""
-        points = usable(points, k)
+        points = checked(points, k)
         if self.macrogroup < k:
             raise PlanError(f"macrogroups of {self.macrogroup} records cannot hold groups of {k}; raise 'macrogroup'")
         seed = int(rng.integers(2**63))
-        only = forced(len(points), k)
+        only = trivial(points, k)
         if only is not None:
             loss = sse(points, only)
             return HybridResult(only, loss, loss, 1)
