@@ -1,0 +1,144 @@
+"""Swapping and moving records between near groups of a given partition, as long as the SSE falls."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+
+def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]:
+    """float64[G, p] → int32[G, many]: the nearest other groups of each, nearest first; many < G. O(G² p) time."""
+    groups, p = centroids.shape
+    lines = np.ascontiguousarray(centroids.T)
+    near, reach, sums = np.zeros((groups, many), dtype=np.int32), np.empty(many), np.empty(groups)
+    for g in range(groups):
+        sums[:] = 0.0
+        for j in range(p):
+            line, at = lines[j], centroids[g, j]
+            for i in range(groups):
+                gap = line[i] - at
+                sums[i] += gap * gap
+        sums[g] = np.inf
+        reach[:] = np.inf
+        for i in range(groups):
+            if sums[i] >= reach[many - 1]:
+                continue
+            place = many - 1
+            while place > 0 and sums[i] < reach[place - 1]:
+                reach[place], near[g, place] = reach[place - 1], near[g, place - 1]
+                place -= 1
+            reach[place], near[g, place] = sums[i], i
+    return near
+
+
+def _best_change(
+    points: NDArray[np.float64],
+    centroids: NDArray[np.float64],
+    members: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    near: NDArray[np.int32],
+    k: int,
+    row: int,
+    own: int,
+) -> tuple[float, int, int]:
+    """The change of one row's group that lowers the SSE most → (change, group, place of the partner or −1).
+
+    With d = y − x and w the own centroid less the other, exchanging x for y changes the SSE by
+    −2 d·w − |d|² (1/a + 1/b); moving x alone, by b/(b+1) |x − c_b|² − a/(a−1) |x − c_a|². a, b are the sizes.
+    """
+    p = points.shape[1]
+    best, group, partner = -1e-12, -1, -1
+    inner = 0.0
+    for j in range(p):
+        inner += (points[row, j] - centroids[own, j]) ** 2
+    for other in near[own]:
+        outer = 0.0
+        for j in range(p):
+            outer += (points[row, j] - centroids[other, j]) ** 2
+        if sizes[own] > k and sizes[other] < 2 * k - 1:
+            change = outer * sizes[other] / (sizes[other] + 1) - inner * sizes[own] / (sizes[own] - 1)
+            if change < best:
+                best, group, partner = change, other, -1
+        share = 1.0 / sizes[own] + 1.0 / sizes[other]
+        for place in range(sizes[other]):
+            mate, along, square = members[other, place], 0.0, 0.0
+            for j in range(p):
+                gap = points[mate, j] - points[row, j]
+                along += gap * (centroids[own, j] - centroids[other, j])
+                square += gap * gap
+            change = -2.0 * along - square * share
+            if change < best:
+                best, group, partner = change, other, place
+    return best, group, partner
+
+
+def _recentre(
+    points: NDArray[np.float64],
+    centroids: NDArray[np.float64],
+    members: NDArray[np.int64],
+    sizes: NDArray[np.int64],
+    group: int,
+) -> None:
+    """A group's centroid from its members, afresh."""
+    for j in range(points.shape[1]):
+        total = 0.0
+        for place in range(sizes[group]):
+            total += points[members[group, place], j]
+        centroids[group, j] = total / sizes[group]
+
+
+best_change, recentre, near_groups = kernel(_best_change), kernel(_recentre), kernel(_near_groups)
+
+
+def _swap_records(
+    points: NDArray[np.float64], labels: NDArray[np.int32], near: NDArray[np.int32], k: int, passes: int
+) -> int:
+    """Change labels in place, row after row, by the best exchange or move with a near group; → changes made.
+
+    points  float64[n, p], centred near 0;  labels  int32[n] of groups 0 … G − 1 of at least k rows
+    near    int32[G, c] from `near_groups`;  passes  most rounds over all rows; ends early when nothing changes
+    Sizes stay at least k, and at most 2k − 1 where they were. The SSE never rises. O(passes · n c k p) time.
+    """
+    n, p = points.shape
+    groups = near.shape[0]
+    sizes = np.zeros(groups, dtype=np.int64)
+    for label in labels:
+        sizes[label] += 1
+    members, places = np.empty((groups, max(sizes.max(), 2 * k)), dtype=np.int64), np.empty(n, dtype=np.int64)
+    sizes[:] = 0
+    for row in range(n):
+        members[labels[row], sizes[labels[row]]], places[row] = row, sizes[labels[row]]
+        sizes[labels[row]] += 1
+    centroids, changes = np.empty((groups, p)), 0
+    for group in range(groups):
+        recentre(points, centroids, members, sizes, group)
+    for _ in range(passes):
+        before = changes
+        for row in range(n):
+            own = labels[row]
+            _change, group, partner = best_change(points, centroids, members, sizes, near, k, row, own)
+            if group < 0:
+                continue
+            if partner >= 0:
+                mate = members[group, partner]
+                members[own, places[row]], members[group, partner] = mate, row
+                places[mate], places[row] = places[row], partner
+                labels[mate] = own
+            else:
+                sizes[own] -= 1
+                last = members[own, sizes[own]]
+                members[own, places[row]], places[last] = last, places[row]
+                members[group, sizes[group]], places[row] = row, sizes[group]
+                sizes[group] += 1
+            labels[row] = group
+            recentre(points, centroids, members, sizes, own)
+            recentre(points, centroids, members, sizes, group)
+            changes += 1
+        if changes == before:
+            break
+    return changes
+
+
+swap_records = kernel(_swap_records)
