@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind
 from crypsis.table.builders import build_hierarchy
+from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
+from reference import reference
 
 
 def built(cells: list[Any], spec: str, **options: Any) -> Hierarchy:
@@ -35,6 +37,17 @@ def test_intervals_of_whole_numbers() -> None:
     assert path_of(hierarchy, "20") == ["20", "20–24", "20–29", "20–39", "*"]
     assert path_of(hierarchy, "-3") == ["-3", "-5–-1", "-10–-1", "-20–-1", "*"]
     assert hierarchy.values.tolist() == [-3, 17, 20, 23, 40]
+
+
+def test_intervals_equal_the_reference_hierarchy_of_ages() -> None:
+    """Bands of 5, 10, 20, 40 and 80 years, as in the published file built by hand."""
+    listed = read_hierarchy(reference("dgh/adult_age.csv"))
+    hierarchy = built(list(range(17, 91)), "intervals:5,10,20,40,80")
+    assert [[label.replace("–", "-") for label in labels] for labels in hierarchy.labels] == [
+        list(labels) for labels in listed.labels
+    ]
+    for ours, theirs in zip(hierarchy.groups, listed.groups, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
 
 
 def test_intervals_from_an_origin_and_of_width_one() -> None:

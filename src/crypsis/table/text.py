@@ -34,7 +34,7 @@ def read_bytes(path: Path) -> bytes:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise TableError(f"{path} cannot be read ({reason}); check its permissions") from None
-    if not content.strip():
+    if not content or content.isspace():
         raise TableError(f"{path} is empty; give a file with a header line and at least one record")
     return content
 
@@ -75,7 +75,7 @@ def sniff(content: bytes, path: Path) -> str:
     """The delimiter: tab for .tsv, else the one the first line uses most (comma if none)."""
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"
-    first = content.split(b"\n", 1)[0].decode(errors="replace")
+    first = content[: content.find(b"\n") + 1 or len(content)].decode(errors="replace")
     unquoted = "".join(first.split('"')[::2])
     return max(DELIMITERS, key=lambda mark: (unquoted.count(mark), mark == ","))
 
