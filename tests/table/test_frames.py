@@ -47,7 +47,13 @@ def pandas_frame() -> pd.DataFrame:
 
 
 def polars_frame() -> pl.DataFrame:
-    plain = pandas_frame()
+    days = [dt.date(2020, 1, 31), None, dt.date(1969, 12, 30), dt.date(2024, 2, 29)]
+    moments = [
+        dt.datetime(2020, 3, 29, 0, 30),
+        None,
+        dt.datetime(1969, 12, 31, 23, 59, 59, 123456),
+        dt.datetime(2024, 1, 1),
+    ]
     return pl.DataFrame(
         {
             "whole": pl.Series([3, 1, 2, 2], dtype=pl.Int16),
@@ -57,8 +63,10 @@ def polars_frame() -> pl.DataFrame:
             "word": ["b", None, "a", ""],
             "grade": pl.Series(["low", "high", None, "low"], dtype=pl.Enum(["low", "mid", "high"])),
             "colour": pl.Series(["red", "blue", None, "red"], dtype=pl.Categorical),
-            "day": plain["day"].tolist(),
-            "zoned": pl.Series(plain["zoned"].dt.to_pydatetime().tolist()[:1] * 4).dt.cast_time_unit("ns"),
+            "day": days,
+            "zoned": pl.Series(moments, dtype=pl.Datetime("ns"))
+            .dt.replace_time_zone("UTC")
+            .dt.convert_time_zone(MADRID),
             "span": [dt.timedelta(days=1), None, dt.timedelta(seconds=3), dt.timedelta(0)],
             "list": [[1, 2], None, [], [3]],
         }
