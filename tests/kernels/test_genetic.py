@@ -1,0 +1,133 @@
+"""The compiled genetic loop against its plain twin, and its parts by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import naive.genetic as naive
+from crypsis.kernels import genetic
+
+NONE = np.empty(0, dtype=np.int32)
+
+
+def state(seed: int) -> np.ndarray:
+    return np.array([seed], dtype=np.uint64)
+
+
+def work(points: np.ndarray, letters: int) -> genetic.Work:
+    return genetic.prepare(points, letters, 2, np.uint64(0))
+
+
+def judged(points: np.ndarray, k: int, chromosome: list[int]) -> float:
+    scratch = work(points, len(points) // k)
+    scratch.counts[:] = np.bincount(chromosome, minlength=len(points) // k)
+    return genetic.judge(points, k, np.array(chromosome, dtype=np.int32), scratch)
+
+
+def test_generator_is_splitmix64() -> None:
+    """The first words from seed 1234567, as published with the algorithm."""
+    chance = naive.SplitMix(1234567)
+    published = [6457827717110365317, 3203168211198807973, 9817491932198370423]
+    assert [chance.word() for _ in range(3)] == published
+    words = state(1234567)
+    assert [genetic.uniform(words) for _ in range(3)] == [(word >> 11) / 2**53 for word in published]
+
+
+def test_sse_by_hand() -> None:
+    points = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 3.0], [4.0, 3.0]])
+    assert judged(points, 2, [0, 0, 1, 1]) == pytest.approx(2.0 + 8.0)
+
+
+@pytest.mark.parametrize("chromosome", [[0, 0, 0, 1], [0, 0, 0, 0]], ids=["too small", "too large"])
+def test_what_is_no_partition_is_not_evaluated(chromosome: list[int]) -> None:
+    assert judged(np.ones((4, 1)), 2, chromosome) == np.inf
+
+
+def test_an_unused_letter_is_no_violation() -> None:
+    assert judged(np.arange(5.0)[:, None], 2, [1, 1, 0, 0, 0]) == pytest.approx(0.5 + 2.0)
+    assert judged(np.arange(6.0)[:, None], 2, [2, 2, 2, 0, 0, 0]) == pytest.approx(4.0)
+
+
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(4, 40), k=st.integers(2, 6), seed=st.integers(0, 2**63))
+def test_first_chromosomes_are_candidates_with_all_letters(n: int, k: int, seed: int) -> None:
+    letters = max(n, 2 * k) // k
+    chromosome, counts = np.empty(max(n, 2 * k), dtype=np.int32), np.zeros(letters, dtype=np.int64)
+    genetic.initialise(chromosome, k, counts, state(seed))
+    sizes = np.bincount(chromosome, minlength=letters)
+    assert counts.tolist() == sizes.tolist()
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert chromosome.tolist() == naive.first_chromosome(len(chromosome), k, naive.SplitMix(seed))
+
+
+def test_roulette_follows_the_shares() -> None:
+    wheel, words = np.cumsum([1.0, 0.0, 3.0]), state(5)
+    drawn = np.bincount([genetic.spin(wheel, words) for _ in range(4000)], minlength=3)
+    assert drawn[1] == 0
+    assert drawn[2] / 4000 == pytest.approx(0.75, abs=0.03)
+
+
+@pytest.mark.parametrize(("rate", "expected"), [(0.0, [0, 0, 1, 1]), (1.0, None)])
+def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expected: list[int] | None) -> None:
+    head, tail, child = np.zeros(4, np.int32), np.ones(4, np.int32), np.empty(4, np.int32)
+    scratch = work(np.zeros((4, 1)), 2)
+    genetic.breed(head, tail, 2, child, rate, scratch)
+    assert scratch.counts.tolist() == np.bincount(child, minlength=2).tolist()
+    if expected is not None:
+        assert child.tolist() == expected
+    else:
+        assert child.tolist() == naive.mutated([0, 0, 1, 1], 2, 1.0, naive.SplitMix(0))
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    k=st.integers(2, 4),
+    extra=st.integers(0, 9),
+    population=st.integers(2, 7),
+    rates=st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.1, 0.4])),
+    keep_best=st.booleans(),
+    started=st.booleans(),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_same_run_as_the_plain_twin(
+    k: int, extra: int, population: int, rates: tuple[float, float], keep_best: bool, started: bool, seed: int
+) -> None:
+    n = 2 * k + extra
+    points = np.random.default_rng(seed).standard_normal((n, 2))
+    start = [min(record // k, n // k - 1) for record in range(n)] if started else []
+    labels, sse, epoch, history = genetic.evolve(
+        points, k, np.array(start, dtype=np.int32), population, 25, rates, keep_best, np.uint64(seed)
+    )
+    twin = naive.evolve(points, k, start, population, 25, rates, keep_best, seed)
+    assert labels.tolist() == twin[0]
+    assert sse == pytest.approx(twin[1], rel=1e-9)
+    assert epoch == twin[2]
+    np.testing.assert_allclose(history, twin[3], rtol=1e-9)
+
+
+def test_plain_function_is_the_compiled_one() -> None:
+    """The undecorated loop over compiled parts gives the same bits."""
+    points = np.random.default_rng(1).standard_normal((13, 3))
+    arguments = (points, 3, NONE, 5, 40, (0.5, 0.1), True, np.uint64(3))
+    compiled, plain = genetic.evolve(*arguments), genetic._evolve(*arguments)
+    assert compiled[0].tolist() == plain[0].tolist()
+    assert compiled[1:3] == plain[1:3]
+
+
+def test_distances_beyond_the_table_are_the_same() -> None:
+    points = np.random.default_rng(1).standard_normal((9, 3))
+    scratch = work(points, 3)
+    untabled = genetic.Work(np.zeros((0, 0)), *scratch[1:])
+    chromosome = np.array([0, 1, 2] * 3, dtype=np.int32)
+    scratch.counts[:] = 3
+    assert genetic.judge(points, 3, chromosome, scratch) == genetic.judge(points, 3, chromosome, untabled)
+
+
+def test_identical_records_cost_nothing() -> None:
+    _, sse, epoch, history = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, 10, (0.5, 0.1), True, np.uint64(0))
+    assert (sse, epoch) == (0.0, 0)
+    assert history.tolist() == [0.0] * 11

@@ -1,0 +1,55 @@
+"""The exact optimum: a case by hand, then against every partition there is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.subsets import best_partition, group_costs, least_shares, squared_distances
+from naive.subsets import optimum, partitions, sum_of_squares
+
+
+def test_two_pairs_on_a_line_by_hand() -> None:
+    points = np.array([[0.0], [10.0], [1.0], [12.0]])
+    labels, sse = best_partition(points, 2, np.inf)
+    assert labels.tolist() == [0, 1, 0, 1]
+    assert sse == pytest.approx(0.5 + 2.0)
+
+
+def test_group_costs_by_hand() -> None:
+    costs = group_costs(squared_distances(np.array([[0.0], [2.0], [4.0]])), 2)
+    assert costs.tolist() == [np.inf, 0, 0, 2, 0, 8, 2, np.inf]
+
+
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(4, 9), k=st.integers(2, 4), p=st.integers(1, 3), grid=st.booleans(), seed=st.integers(0, 10**6))
+def test_no_partition_is_better(n: int, k: int, p: int, grid: bool, seed: int) -> None:
+    """Also with ties and duplicates, and with the optimum itself as the bound to stay below."""
+    if n < k:
+        n = k
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 3, (n, p)).astype(float) if grid else rng.standard_normal((n, p))
+    best = optimum(points, k)
+    for known in (np.inf, best, 1.5 * best):
+        labels, sse = best_partition(points, k, known)
+        assert sse == pytest.approx(best, rel=1e-9, abs=1e-9)
+        sizes = np.bincount(labels)
+        assert sizes.min() >= k
+        assert sizes.max() < 2 * k
+        groups = [tuple(np.flatnonzero(labels == group)) for group in range(len(sizes))]
+        assert sum_of_squares(points, groups) == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+@settings(max_examples=20, deadline=None)
+@given(k=st.integers(2, 3), seed=st.integers(0, 10**6))
+def test_least_shares_never_exceed_a_partition(k: int, seed: int) -> None:
+    points = np.random.default_rng(seed).standard_normal((7, 2))
+    owed = least_shares(squared_distances(points), k).sum()
+    assert all(owed <= sum_of_squares(points, groups) + 1e-9 for groups in partitions(tuple(range(7)), k))
+
+
+def test_a_bound_no_partition_reaches_is_said_by_infinity() -> None:
+    points = np.arange(12.0).reshape(6, 2) ** 2
+    assert best_partition(points, 2, 0.0)[1] == np.inf
