@@ -170,7 +170,7 @@ def test_categories_are_matched_by_label() -> None:
 
 
 def test_outsiders() -> None:
-    """Published as it is, a file claims nothing about others; published as one class, as much as about its own."""
+    """Published as it is, a file claims no outsider; published as one class, outsiders as often as members."""
     rng = np.random.default_rng(0)
     people, others = rng.standard_normal((200, 3)), rng.standard_normal((100, 3))
     original, control = table(people), table(others)
@@ -180,8 +180,21 @@ def test_outsiders() -> None:
     blurred = RecordLinkage().against(original).explain(whole, control)
     assert blurred.value == pytest.approx(0.5)
     assert blurred.control == pytest.approx(0.5, abs=0.05)
+    assert blurred.counts["claimed of members, %"] == pytest.approx(0.95 * 0.5)
     assert control_rate(original, whole, control) == blurred.control
     assert control_rate(original, original.without(np.ones(200, dtype=bool)), control) == 0
+
+
+def test_outsiders_by_hand() -> None:
+    """0 and 4 published as 1 and 4: right at distances 1 and 0, 95 % of them within 0.95. Claimed: the member 4, and
+    of the outsiders 1.5 and 20 only the first, so half of each."""
+    original, masked = table(np.array([[0.0], [4.0]])), table(np.array([[1.0], [4.0]]))
+    reading = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[1.5], [20.0]])))
+    assert reading.counts["claimed of members, %"] == 50
+    assert reading.counts["claimed of outsiders, %"] == 50
+    assert (reading.value, reading.control) == (100, 100)
+    other = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[-9.0], [20.0]])))
+    assert other.control == 0
 
 
 def test_refusals() -> None:

@@ -9,7 +9,8 @@ unit from any other (a missing coordinate is read as the mean, one unit aside).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -108,7 +109,6 @@ class Encounter:
 
     points: NDArray[np.float64]
     ancestors: NDArray[np.int32]
-    order: NDArray[np.int64]
     published: NDArray[np.float64]
     codes: NDArray[np.int32]
     places: NDArray[np.int32]
@@ -120,16 +120,25 @@ class Encounter:
         offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
         places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
         ancestors = np.ascontiguousarray(np.hstack([side.ancestors for side in sides]))
-        order = np.lexsort(ancestors.T) if ancestors.shape[1] else np.arange(known.rows)
         return cls(
             np.ascontiguousarray(np.hstack([side.known for side in sides])),
             ancestors,
-            order.astype(np.int64),
             np.ascontiguousarray(np.hstack([side.published for side in sides])),
             np.ascontiguousarray(np.hstack([side.codes for side in sides])),
             np.ascontiguousarray(np.hstack(places), dtype=np.int32),
             masked.kept,
         )
+
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Rows so that equal codes follow each other."""
+        if not self.ancestors.shape[1]:
+            return np.arange(len(self.points), dtype=np.int64)
+        return np.lexsort(self.ancestors.T).astype(np.int64)
+
+    def about(self, rows: NDArray[np.int64]) -> Encounter:
+        """The same published records and only some of the intruder's."""
+        return replace(self, points=self.points[rows], ancestors=self.ancestors[rows])
 
     def plant(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Forest]:
         """Codes and places of each group of published records, and the trees over their points."""

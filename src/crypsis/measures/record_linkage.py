@@ -2,7 +2,8 @@
 
 She links every record she knows to the nearest published one. If t published records are equally near she can
 only guess, so the right one among them is worth 1/t. What guessing blindly achieves stands beside the rate; and
-where records of people who are not in the file are given, so does what the attack would claim about them.
+where records of people who are not in the file are given, so does the rate scaled by how often the attack would
+claim them: near the rate itself, it tells members from nobody.
 """
 
 from __future__ import annotations
@@ -24,6 +25,10 @@ from crypsis.table.table import Table
 
 Ties = Literal["expected", "first", "strict"]
 
+CLAIMED, CLAIMED_OUTSIDE = "claimed of members, %", "claimed of outsiders, %"
+MOST_MEMBERS = 5_000
+"""Members on whom the frequency of claims is measured: evenly spaced rows, all of them in a smaller file."""
+
 
 @measures.add("record-linkage")
 class RecordLinkage(Measure):
@@ -34,7 +39,8 @@ class RecordLinkage(Measure):
         "100 times the share of original records whose nearest published record is their own masked one; numbers are "
         "scaled by the original column, ordinal categories count ranks, a nominal or generalised value adds 1 unless "
         "it equals or contains the original; t equally near records are worth 1/t if the right one is among them "
-        "(ties 'first': the lowest row is taken; 'strict': a tie is a miss)"
+        "(ties 'first': the lowest row is taken; 'strict': a tie is a miss); the control rate is this rate times how "
+        "often the attack would claim people outside the file, relative to people in it"
     )
 
     scaling: Scaling = Field(default="z", description="scale of numbers: population deviation, range, or none")
@@ -77,7 +83,7 @@ class LinkageGauge:
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = wilson(float(earned.sum()), len(earned))
-        outsiders = None if control is None else self._claims(masked, control, encounter, earned)
+        claims = {} if control is None else self._claims(masked, control, encounter, earned)
         return Reading(
             measure=measures.name_of(self.measure),
             value=100.0 * rate,
@@ -89,12 +95,13 @@ class LinkageGauge:
             missing=MISSING_LINKS,
             interval=interval,
             baseline=baseline,
-            control=None if outsiders is None else 100.0 * float(outsiders.mean()),
+            control=_transferred(100.0 * rate, claims) if claims else None,
             counts={
                 "records": len(earned),
                 "published": published,
                 "expected hits": float(earned.sum()),
                 "certain hits": int((earned == 1.0).sum()),
+                **claims,
             },
             warning=_warning(100.0 * rate, interval, baseline, published),
         )
@@ -105,17 +112,31 @@ class LinkageGauge:
 
     def _claims(
         self, masked: Table, control: Table, members: Encounter, earned: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        """What the attack would claim about each outsider, accepting links as near as those that were right."""
+    ) -> dict[str, float]:
+        """How often the attack would claim a member and an outsider, accepting links as near as right ones are."""
         if not control.rows:
             raise TableError("the control table has no records; give people who are not in the file, or leave it out")
         if not earned.any():
-            return np.zeros(control.rows)
+            return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
         accepted = float(np.quantile(members.own_distance()[earned > 0], 0.95))
-        encounter = self._meet(masked, control)
-        distance = encounter.nearest()
-        ties, _ = encounter.ties(np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan))
-        return _worth(ties, self.measure.ties)
+        some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
+        outsiders = Encounter.between(self.original, control, masked, self.names, self.measure.scaling)
+        return {
+            CLAIMED: 100.0 * _claimed(members.about(some), accepted, self.measure.ties),
+            CLAIMED_OUTSIDE: 100.0 * _claimed(outsiders, accepted, self.measure.ties),
+        }
+
+
+def _claimed(encounter: Encounter, accepted: float, rule: Ties) -> float:
+    """The mean worth of links to the nearest published record that lie within the accepted distance."""
+    distance = encounter.nearest()
+    near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
+    return float(_worth(encounter.ties(near)[0], rule).mean())
+
+
+def _transferred(rate: float, claims: dict[str, float]) -> float:
+    """The rate that would be read off outsiders, were claims about them right as often as claims about members."""
+    return rate * min(claims[CLAIMED_OUTSIDE] / claims[CLAIMED], 1.0) if claims[CLAIMED] > 0 else 0.0
 
 
 def _worth(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
@@ -148,11 +169,11 @@ def _warning(rate: float, interval: tuple[float, float], baseline: float, publis
 def control_rate(
     original: Table, masked: Table, control: Table, columns: Sequence[str] = (), scaling: Scaling = "z"
 ) -> float:
-    """What record linkage claims about people who are not in the file, in per cent.
+    """The part of the linkage rate that owes nothing to being in the file, in per cent.
 
-    Each outsider is linked to the nearest published record if that lies no farther than 95 % of the right links
-    of the people in the file, and a tie of t is worth 1/t. A linkage rate near this one says the file gives
-    away no more about its own people than about anyone alike.
+    An intruder who does not know who is in the file accepts a link if it is as near as 95 % of the right ones; t
+    equally near records are worth 1/t. The control rate is the linkage rate times the frequency of such claims about
+    outsiders over that about members: 0 if outsiders are never claimed, the whole rate if they are as often.
     """
     gauge = RecordLinkage(columns=tuple(columns), scaling=scaling).against(original)
     reading = gauge.explain(masked, control)

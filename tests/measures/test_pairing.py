@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crypsis.errors import TableError
+from crypsis.measures.pairing import Numbers, alike_codes, check_rows, middles, numeric_names
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import LOCAL, Table
+
+NAN = float("nan")
+
+
+def test_middles_of_groups_at_one_level_and_at_all() -> None:
+    hierarchy = Hierarchy.from_rows([["1", "1-2"], ["2", "1-2"], ["7", "7"]], np.array([1.0, 2, 7]))
+    assert middles(hierarchy, 1).tolist() == pytest.approx([1.5, 7, NAN], nan_ok=True)
+    assert middles(hierarchy, LOCAL).tolist() == pytest.approx([1, 2, 7, 1.5, 7, NAN], nan_ok=True)
+
+
+def test_scales_of_columns_with_holes() -> None:
+    table = Table.from_columns({"a": [1, None, 3], "b": [5, 5, 5], "c": [None, None, None]})
+    numbers = Numbers.of(table, ["a", "b", "c"])
+    assert numbers.mean.tolist() == [2, 5, 0]
+    assert numbers.deviation.tolist() == [1, 0, 0]
+    assert numbers.inverse_scale("range").tolist() == [0.5, 0, 0]
+    assert numbers.inverse_scale("none").tolist() == [1, 1, 1]
+
+
+def test_published_numbers_follow_the_original_s_holes() -> None:
+    original = Table.from_columns({"a": [1, None, 3, 5]})
+    masked = Table.from_columns({"a": [2, 9, None, 6]}).without(np.array([False, False, False, True]))
+    shown = Numbers.of(original, ["a"]).published(masked)[:, 0]
+    assert shown.tolist() == pytest.approx([2, NAN, 3, 3], nan_ok=True)
+
+
+def test_labels_meet_whatever_their_codes() -> None:
+    def column(categories: tuple[str, ...], codes: list[int]) -> Table:
+        return Table((Attribute("t", Kind.NOMINAL, Role.OTHER, categories),), (np.array(codes, dtype=np.int32),))
+
+    original = column(("a", "b", "c"), [0, 1, 2])
+    codes, same = alike_codes(original, column(("c", "a"), [0, 1, -1]), "t")
+    assert (codes.tolist(), same) == ([2, 0, -1], True)
+    codes, same = alike_codes(original, column(("a", "b or c"), [0, 1, 1]), "t")
+    assert (codes.tolist(), same) == ([0, 3, 3], False)
+
+
+def test_names_default_to_numeric_quasi_identifiers() -> None:
+    table = Table.from_columns({"a": [1], "b": ["x"], "c": [2]}, {"a": "quasi", "b": "quasi"})
+    assert numeric_names((), table) == ["a"]
+    assert numeric_names(("c",), table) == ["c"]
+    with pytest.raises(TableError, match="keep suppressed records in place"):
+        check_rows(2, table)
