@@ -182,7 +182,7 @@ REFUSED = {
     "blank": (" \n\n", {}, r"survey.csv is empty"),
     "header only": ("a,b\n", {}, r"header but no records"),
     "header only, one column": ("a\n", {}, r"header but no records"),
-    "short": ("a,b\n1,2\n3\n", {}, r"survey.csv, line 3: the record has 1 fields where the header names 2"),
+    "short": ("a,b\n1,2\n3\n", {}, r"survey.csv, line 3: the record has 1 field where the header names 2"),
     "long": ("a,b\n1,2\n3,4,5\n", {}, r"survey.csv, line 3: the record has 3 fields"),
     "blank line": ("a,b\n1,2\n\n3,4\n", {}, r"survey.csv, line 3: the line is blank"),
     "long and short": ("a,b\n1,2,3\n3\n", {}, r"survey.csv, line 2: the record has 3 fields"),

@@ -162,7 +162,9 @@ class Delimited:
         width = len(self.names)
         for line, fields in records(self.body, self.delimiter, self.path, self.body_line):
             if len(fields) != width and not (width == 1 and not fields):
-                found = "the line is blank" if not fields else f"the record has {len(fields)} fields"
+                found = (
+                    "the line is blank" if not fields else f"the record has {len(fields)} field{'s'[: len(fields) > 1]}"
+                )
                 raise TableError(
                     f"{self.path}, line {line}: {found} where the header names {width}; every record needs {width} "
                     f"fields separated by a {NAMES.get(self.delimiter, self.delimiter)}, so correct the line"
