@@ -37,22 +37,31 @@ def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: i
 centroids = kernel(_centroids)
 
 
-def _distances(points: NDArray[np.float64], centres: NDArray[np.float64]) -> NDArray[np.float64]:
-    """float64[n, groups]: squared Euclidean distance of every record to every centre."""
+def _measure(points: NDArray[np.float64], centres: NDArray[np.float64], block: NDArray[np.float64]) -> None:
+    """block ← squared Euclidean distance of every record to every centre, and to the nearest of them.
+
+    block  float64[≥ n (groups + 1)], flat: row i holds the distances to the centres, then their minimum
+    """
     n, p = points.shape
     groups = centres.shape[0]
-    block = np.zeros((n, groups))
     across = np.ascontiguousarray(centres.T)
+    row = np.empty(groups)
     for i in range(n):
+        row[:] = 0.0
         for j in range(p):
             value = points[i, j]
             for g in range(groups):
                 gap = value - across[j, g]
-                block[i, g] += gap * gap
-    return block
+                row[g] += gap * gap
+        at = i * (groups + 1)
+        nearest = np.inf
+        for g in range(groups):
+            block[at + g] = row[g]
+            nearest = min(nearest, row[g])
+        block[at + groups] = nearest
 
 
-distances = kernel(_distances)
+measure = kernel(_measure)
 
 
 def _squares(points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
@@ -72,7 +81,7 @@ squares = kernel(_squares)
 def _disclosed(points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32], mode: int) -> int:
     """How many of the cells × 10 widths have the original value inside the interval around the protected one.
 
-    mode  RELATIVE: |x − x′| ≤ w/100 · x′;  ABSOLUTE: |x − x′| ≤ w/100
+    mode  RELATIVE: |x − x′| ≤ w/100 · x′;  ABSOLUTE: |x − x′| ≤ w/100 (up to rounding)
     """
     n, p = points.shape
     hits = 0
@@ -81,7 +90,7 @@ def _disclosed(points: NDArray[np.float64], centres: NDArray[np.float64], labels
             centre = centres[labels[i], j]
             gap = abs(points[i, j] - centre)
             for w in range(1, WIDTHS + 1):
-                reach = w / 100.0 * centre if mode == RELATIVE else w / 100.0
+                reach = w / 100.0 * centre if mode == RELATIVE else w / 100.0 + TOLERANCE
                 if gap <= reach:
                     hits += WIDTHS + 1 - w
                     break
@@ -92,8 +101,8 @@ disclosed = kernel(_disclosed)
 
 
 def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
-    """Distinct rows of int32[n, g]: class of each row, first row of each class, size of each class."""
-    n, g = labels.shape
+    """Distinct columns of int32[g, n]: class of each column, first column of each class, size of each class."""
+    g, n = labels.shape
     slots = 1
     while slots < 2 * n:
         slots *= 2
@@ -101,12 +110,13 @@ def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
     classes = np.empty(n, dtype=np.int32)
     first = np.empty(n, dtype=np.int32)
     sizes = np.zeros(n, dtype=np.int32)
+    codes = np.full(n, 1469598103934665603, dtype=np.uint64)
+    for j in range(g):
+        for i in range(n):
+            codes[i] = (codes[i] ^ np.uint64(labels[j, i])) * np.uint64(1099511628211)
     count = 0
     for i in range(n):
-        code = np.uint64(1469598103934665603)
-        for j in range(g):
-            code = (code ^ np.uint64(labels[i, j])) * np.uint64(1099511628211)
-        at = np.int64((code ^ (code >> np.uint64(29))) & np.uint64(slots - 1))
+        at = np.int64((codes[i] ^ (codes[i] >> np.uint64(29))) & np.uint64(slots - 1))
         while True:
             found = table[at]
             if found < 0:
@@ -118,7 +128,7 @@ def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
                 break
             same = True
             for j in range(g):
-                if labels[first[found], j] != labels[i, j]:
+                if labels[j, first[found]] != labels[j, i]:
                     same = False
                     break
             if same:
@@ -132,47 +142,119 @@ def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
 classes = kernel(_classes)
 
 
-def _links(blocks: NDArray[np.float64], labels: NDArray[np.int32]) -> tuple[float, int, int]:
+def _sorted_classes(rows: NDArray[np.int32], width: int) -> NDArray[np.int64]:
+    """Order of int32[c, g] rows of labels below `width`, first group first (counting sort from the last group)."""
+    count, groups = rows.shape
+    order = np.arange(count)
+    for j in range(groups - 1, -1, -1):
+        ends = np.zeros(width + 1, dtype=np.int64)
+        for c in range(count):
+            ends[rows[c, j] + 1] += 1
+        for label in range(width):
+            ends[label + 1] += ends[label]
+        following = np.empty(count, dtype=np.int64)
+        for place in range(count):
+            c = order[place]
+            following[ends[rows[c, j]]] = c
+            ends[rows[c, j]] += 1
+        order = following
+    return order
+
+
+sorted_classes = kernel(_sorted_classes)
+
+
+def _branches(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Sorted rows as a tree: how many labels each row shares with the one before, and where each branch ends.
+
+    →  int32[c + 1] shared;  int32[c, g]: first later row that differs from row c within its first j + 1 labels
+    """
+    count, groups = rows.shape
+    shared = np.zeros(count + 1, dtype=np.int32)
+    for c in range(1, count):
+        while shared[c] < groups and rows[c, shared[c]] == rows[c - 1, shared[c]]:
+            shared[c] += 1
+    leave = np.empty((count, groups), dtype=np.int32)
+    for c in range(count - 1, -1, -1):
+        for j in range(groups):
+            leave[c, j] = leave[c + 1, j] if c + 1 < count and shared[c + 1] > j else c + 1
+    return shared, leave
+
+
+branches = kernel(_branches)
+
+
+def _links(
+    arena: NDArray[np.float64], slots: NDArray[np.int64], widths: NDArray[np.int64], labels: NDArray[np.int32]
+) -> tuple[float, int, int]:
     """Nearest-record links of originals to protected records, from the blocks of all attribute groups.
 
-    blocks  float64[n, s]: the groups' distance blocks side by side
-    labels  int32[n, g]: for each record and attribute group the column of `blocks` that holds its centroid
+    arena   float64[·, ·]: a block of `measure` in each row; slots  int64[g]: the rows of these groups
+    widths  int64[g]: clusters of each group
+    labels  int32[g, n]: cluster of each record in each group
     →       credit (a record whose own image is among t nearest ones counts 1/t), size of the smallest class
             of records with equal labels, number of records alone in their class
 
-    A record is given up as soon as one protected record is nearer than its own image.
+    The distinct protected records form a tree by groups. A record walks it from its own image on, shares the
+    sums of common branches, leaves a branch as soon as it lies beyond the own image whatever the other groups
+    add, and is given up as soon as somebody else's image is nearer.
     """
-    n, groups = labels.shape
-    _, first, sizes = classes(labels)
+    groups, n = labels.shape
+    own_class, first, sizes = classes(labels)
     count = len(first)
-    columns = np.empty((count, groups), dtype=np.int32)
+    unsorted = np.empty((count, groups), dtype=np.int32)
     for c in range(count):
         for j in range(groups):
-            columns[c, j] = labels[first[c], j]
+            unsorted[c, j] = labels[j, first[c]]
+    order = sorted_classes(unsorted, int(np.max(widths)))
+    rows = unsorted[order]
+    weights = sizes[order]
+    shared, leave = branches(rows)
+    place = np.empty(count, dtype=np.int64)
+    for c in range(count):
+        place[order[c]] = c
     credit = 0.0
-    sums = np.empty(count)
+    near, near_weights = np.empty(count), np.empty(count, dtype=np.int64)
+    rest, sums = np.zeros(groups + 1), np.zeros(groups + 1)
     for i in range(n):
+        start = place[own_class[i]]
         own = 0.0
         for j in range(groups):
-            own += blocks[i, labels[i, j]]
-        least = own
-        beaten = False
-        for c in range(count):
-            far = 0.0
-            for j in range(groups):
-                far += blocks[i, columns[c, j]]
-            sums[c] = far
-            if far < own - TOLERANCE:
-                beaten = True
+            own += arena[slots[j], i * (widths[j] + 1) + rows[start, j]]
+        for j in range(groups - 1, -1, -1):
+            rest[j] = rest[j + 1] + arena[slots[j], i * (widths[j] + 1) + widths[j]]
+        limit = own + 2.0 * TOLERANCE
+        c, depth, found, turned, least = start, 0, 0, False, own
+        while True:
+            j = depth
+            while j < groups:
+                sums[j + 1] = sums[j] + arena[slots[j], i * (widths[j] + 1) + rows[c, j]]
+                if sums[j + 1] + rest[j + 1] > limit:
+                    break
+                j += 1
+            if j == groups:
+                total = float(sums[groups])
+                if total < own - TOLERANCE:
+                    found = 0
+                    break
+                least = min(least, total)
+                near[found] = total
+                near_weights[found] = weights[c]
+                found += 1
+                c += 1
+            else:
+                c = leave[c, j]
+            depth = shared[c]
+            if c == count:
+                c, depth, turned = 0, 0, True
+            if turned and c >= start:
                 break
-            least = min(least, far)
-        if beaten:
-            continue
         ties = 0
-        for c in range(count):
-            if sums[c] <= least + TOLERANCE:
-                ties += sizes[c]
-        credit += 1.0 / ties
+        for m in range(found):
+            if near[m] <= least + TOLERANCE:
+                ties += near_weights[m]
+        if ties > 0:
+            credit += 1.0 / ties
     return credit, np.min(sizes), np.sum(sizes == 1)
 
 

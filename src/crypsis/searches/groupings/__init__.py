@@ -1,7 +1,33 @@
-"""GOMM and D-GOMM: evolve which attributes are microaggregated together."""
+"""GOMM and D-GOMM: evolve which attributes are microaggregated together. Importing registers the search."""
 
+from crypsis.searches.groupings.adhoc import (
+    all_together,
+    correlated_apart,
+    correlated_together,
+    customary,
+    families,
+    univariate,
+)
 from crypsis.searches.groupings.conventions import PAPER, Convention, Fitness
 from crypsis.searches.groupings.encoding import Groups, genome_of, groups_of
 from crypsis.searches.groupings.fitness import Evaluator, paper_fitness
+from crypsis.searches.groupings.grouping import RECIPES, Grouping
 
-__all__ = ["PAPER", "Convention", "Evaluator", "Fitness", "Groups", "genome_of", "groups_of", "paper_fitness"]
+__all__ = [
+    "PAPER",
+    "RECIPES",
+    "Convention",
+    "Evaluator",
+    "Fitness",
+    "Grouping",
+    "Groups",
+    "all_together",
+    "correlated_apart",
+    "correlated_together",
+    "customary",
+    "families",
+    "genome_of",
+    "groups_of",
+    "paper_fitness",
+    "univariate",
+]

@@ -31,7 +31,7 @@ class Convention:
     scaling: Literal["z", "range"] = "z"
     ending: Literal["generic", "hybrid", "gomm"] = "generic"
     metric: Literal["euclidean", "manhattan"] = "euclidean"
-    interval: Literal["deviation", "value", "rank"] = "deviation"
+    interval: Literal["rank", "deviation", "value"] = "rank"
     partitioner: Partitioner | None = None
     loss_weight: float = 0.5
     interval_weight: float = 0.5

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -78,25 +78,35 @@ def in_words(genome: Genome, names: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class Partitions:
-    """The space of all groupings of p attributes, with k fixed or within bounds."""
+    """The space of all groupings of p attributes, with k fixed or within bounds.
+
+    spread  how random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small
+            groups (as in the paper); "wide": into one of g, with g uniform on a logarithmic scale in 1 … p
+    """
 
     attributes: int
     k: int
     largest_k: int
+    spread: Literal["uniform", "wide"] = "uniform"
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
-        """Labels uniform in 1 … p for each attribute, k uniform on a logarithmic scale within its bounds."""
-        drawn = []
-        for _ in range(size):
-            labels = renumbered(rng.integers(self.attributes, size=self.attributes))
-            k = self.k
-            if self.largest_k > self.k:
-                k = round(float(np.exp(rng.uniform(np.log(self.k), np.log(self.largest_k)))))
-            drawn.append(np.append(labels, np.int32(k)))
-        return drawn
+        return [self._draw(rng) for _ in range(size)]
+
+    def _draw(self, rng: Generator) -> Genome:
+        groups = self.attributes if self.spread == "uniform" else _between(1, self.attributes, rng)
+        labels = renumbered(rng.integers(groups, size=self.attributes))
+        return np.append(labels, np.int32(self.draw_k(rng)))
+
+    def draw_k(self, rng: Generator) -> int:
+        """k uniform on a logarithmic scale within its bounds; nothing is drawn where it is fixed."""
+        return _between(self.k, self.largest_k, rng) if self.largest_k > self.k else self.k
 
     def key(self, genome: Genome) -> bytes:
         return np.append(renumbered(genome[:-1]), genome[-1:]).astype(np.int32).tobytes()
 
-    def decode(self, genome: Genome) -> Groups:
+    def decode(self, genome: Genome) -> Any:
         return groups_of(genome)
+
+
+def _between(low: int, high: int, rng: Generator) -> int:
+    return round(float(np.exp(rng.uniform(np.log(low), np.log(high)))))

@@ -37,17 +37,16 @@ from crypsis.searches.groupings.encoding import Genome, genome_of, groups_of
 
 
 class Part(NamedTuple):
-    """One group of attributes, microaggregated: clusters, their number, SSE, disclosed cells, distance block."""
+    """One group of attributes, microaggregated: clusters, their number, SSE, disclosed cells.
+
+    slot  row of the evaluator's arena that holds the distances of all records to the centroids; −1: none
+    """
 
     labels: NDArray[np.int32]
     clusters: int
     sse: float
     disclosed: int
-    block: Floats
-
-    @property
-    def nbytes(self) -> int:
-        return int(self.labels.nbytes + self.block.nbytes)
+    slot: int
 
 
 @dataclass
@@ -73,7 +72,7 @@ class Evaluator:
     """Scores groupings of the columns of one numeric table; pure in its values, quick by its memory.
 
     values         float64[n, p], complete
-    megabytes      how much the kept groups may take; 0 keeps none
+    megabytes      how much the kept groups may take (never less than one grouping needs); 0 forgets at once
     largest_block  records × clusters above which a group keeps no distances and a tree finds the links
     """
 
@@ -89,7 +88,8 @@ class Evaluator:
         self.sst = float(((self.points - self.points.mean(axis=0)) ** 2).sum())
         self.sorted = np.sort(self.points, axis=0)
         self._parts: OrderedDict[tuple[tuple[int, ...], int], Part] = OrderedDict()
-        self._held = 0
+        self._arena: Floats = np.empty((0, 0))
+        self._free: list[int] = []
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy sent to a worker starts with an empty memory, and equal evaluators have equal fingerprints.
@@ -118,21 +118,37 @@ class Evaluator:
     def _judge(self, genome: Genome) -> tuple[Fitness, Anonymity]:
         k, n = int(genome[-1]), len(self.points)
         check_size(n, k)
-        parts = [self.part(group, k) for group in groups_of(genome)]
+        self._reserve(k)
+        # Large groups first: their distances are the longest, so the linkage leaves a branch soonest.
+        groups = sorted(groups_of(genome), key=lambda group: (-len(group), group))
+        parts = [self.part(group, k) for group in groups]
         self.counts.evaluations += 1
-        starts = np.cumsum([0, *(part.clusters for part in parts[:-1])])
-        columns = np.empty((n, len(parts)), dtype=np.int32)
-        for j, part in enumerate(parts):
-            np.add(part.labels, starts[j], out=columns[:, j])
-        if all(len(part.block) for part in parts):
-            blocks = parts[0].block if len(parts) == 1 else np.concatenate([part.block for part in parts], axis=1)
-            credit, smallest, alone = kernels.links(blocks, columns)
+        labels = np.stack([part.labels for part in parts])
+        if parts[0].slot >= 0:
+            slots = np.array([part.slot for part in parts], dtype=np.int64)
+            widths = np.array([part.clusters for part in parts], dtype=np.int64)
+            credit, smallest, alone = kernels.links(self._arena, slots, widths, labels)
         else:
-            _, first, sizes = kernels.classes(columns)
-            credit = linked_by_tree(self.points, self._protected(genome), first, sizes)
-            smallest, alone = sizes.min(), np.sum(sizes == 1)
+            _, first, sizes = kernels.classes(labels)
+            credit = linked_by_tree(self.points, self._averaged(self.points, genome), first, sizes)
+            smallest, alone = int(sizes.min()), int(np.sum(sizes == 1))
         sse, hits = sum(part.sse for part in parts), sum(part.disclosed for part in parts)
+        if not self.megabytes:
+            self._forget()
         return self._total(sse, hits, credit), Anonymity(int(smallest), 100.0 * alone / n)
+
+    def _reserve(self, k: int) -> None:
+        """Make room for groups with clusters of k; all is forgotten when the blocks so far were smaller."""
+        (n, p), size = self.points.shape, self._block_size(k)
+        if size > self.largest_block or size <= self._arena.shape[1]:
+            return
+        slots = max(p, int(self.megabytes * 1e6 / (8 * size + 4 * n)))
+        self._arena = np.empty((slots, size))
+        self._forget()
+
+    def _forget(self) -> None:
+        self._parts.clear()
+        self._free = list(range(len(self._arena)))
 
     def _total(self, sse: float, hits: int, credit: float) -> Fitness:
         n, p = self.points.shape
@@ -142,34 +158,45 @@ class Evaluator:
         return fitness._replace(score=weight * fitness.IL + (1.0 - weight) * self.risk(fitness))
 
     def part(self, group: tuple[int, ...], k: int) -> Part:
-        """The group's part, from memory or worked out."""
+        """The group's part, from memory or worked out; the one longest unused makes room."""
         self.counts.groups_asked += 1
         kept = self._parts.get((group, k))
         if kept is not None:
             self._parts.move_to_end((group, k))
             return kept
         self.counts.group_evaluations += 1
-        part = self.work_out(group, k)
+        part = self._work_out(group, k, self._room(k))
         self._parts[group, k] = part
-        self._held += part.nbytes
-        while self._held > self.megabytes * 1e6 and self._parts:
-            self._held -= self._parts.popitem(last=False)[1].nbytes
         return part
 
-    def work_out(self, group: tuple[int, ...], k: int) -> Part:
+    def _room(self, k: int) -> int:
+        """A free slot of the arena, or −1 for a group too large to have one."""
+        if self._block_size(k) > self._arena.shape[1]:
+            while len(self._parts) * self.points.nbytes > self.megabytes * 1e6:
+                self._forget_oldest()
+            return -1
+        while not self._free:
+            self._forget_oldest()
+        return self._free.pop()
+
+    def _forget_oldest(self) -> None:
+        slot = self._parts.popitem(last=False)[1].slot
+        if slot >= 0:
+            self._free.append(slot)
+
+    def _block_size(self, k: int) -> int:
+        n = len(self.points)
+        return n * (n // k + 2)
+
+    def _work_out(self, group: tuple[int, ...], k: int, slot: int) -> Part:
         points = np.ascontiguousarray(self.points[:, list(group)])
         labels = self.cluster(points, group, k)
         clusters = int(labels.max()) + 1
         centres = kernels.centroids(points, labels, clusters)
-        return Part(
-            labels,
-            clusters,
-            kernels.squares(points, centres, labels),
-            self._disclosed(points, centres, labels, group),
-            kernels.distances(points, centres)
-            if points.shape[0] * clusters <= self.largest_block
-            else np.empty((0, 0)),
-        )
+        if slot >= 0:
+            kernels.measure(points, centres, self._arena[slot])
+        hits = self._disclosed(points, centres, labels, group)
+        return Part(labels, clusters, kernels.squares(points, centres, labels), hits, slot)
 
     def cluster(self, points: Floats, group: tuple[int, ...], k: int) -> NDArray[np.int32]:
         convention = self.convention
@@ -193,9 +220,6 @@ class Evaluator:
     def masked(self, genome: Genome) -> Floats:
         """float64[n, p]: the protected values, on the scale of the table."""
         return self._averaged(self.values, genome)
-
-    def _protected(self, genome: Genome) -> Floats:
-        return self._averaged(self.points, genome)
 
     def _averaged(self, values: Floats, genome: Genome) -> Floats:
         result = np.empty_like(values)

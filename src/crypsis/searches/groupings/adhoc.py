@@ -1,0 +1,104 @@
+"""Groupings people choose by hand: the yardsticks every search must beat, and good company in its first population."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.cluster.hierarchy import fcluster, linkage
+
+from crypsis.errors import SearchError
+from crypsis.searches.groupings.encoding import Groups
+
+
+def all_together(attributes: int) -> Groups:
+    """One group: the only choice that keeps k-anonymity over all attributes."""
+    return (tuple(range(attributes)),)
+
+
+def univariate(attributes: int) -> Groups:
+    """Every attribute alone."""
+    return tuple((attribute,) for attribute in range(attributes))
+
+
+def likeness(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[p, p]: absolute correlations; a constant attribute is like no other."""
+    centred = values - values.mean(axis=0)
+    spread = np.sqrt((centred**2).sum(axis=0))
+    scaled = centred / np.where(spread > 0, spread, 1.0)
+    return np.asarray(np.abs(scaled.T @ scaled))
+
+
+def correlated_together(values: NDArray[np.float64], n: int) -> Groups:
+    """Groups of n attributes that are alike (the last may be smaller): little information is lost.
+
+    Each group starts with the most correlated pair left and takes in, one by one, the attribute with the
+    highest mean absolute correlation to its members; ties go to the lower attribute.
+    """
+    alike, left = likeness(np.asarray(values, dtype=np.float64)), list(range(np.shape(values)[1]))
+    _check(n, len(left))
+    groups = []
+    while left:
+        group = _most_alike_pair(alike, left) if n > 1 and len(left) > 1 else [left[0]]
+        while len(group) < min(n, len(left)):
+            rest = [a for a in left if a not in group]
+            group.append(rest[int(np.argmax(alike[np.ix_(rest, group)].mean(axis=1)))])
+        left = [a for a in left if a not in group]
+        groups.append(group)
+    return _canonical(groups)
+
+
+def correlated_apart(values: NDArray[np.float64], n: int) -> Groups:
+    """Groups of about n attributes that are unlike, so that the groups are like each other: little is linked.
+
+    Attributes alike are dealt out, one to each of the ⌈p / n⌉ groups.
+    """
+    attributes = np.shape(values)[1]
+    _check(n, attributes)
+    hands = -(-attributes // n)
+    groups: list[list[int]] = [[] for _ in range(hands)]
+    for alike in correlated_together(values, hands):
+        # The fullest group waits, so that short families do not always feed the same groups.
+        order = sorted(range(hands), key=lambda hand: (len(groups[hand]), hand))
+        for hand, attribute in zip(order, alike, strict=False):
+            groups[hand].append(attribute)
+    return _canonical([group for group in groups if group])
+
+
+def families(values: NDArray[np.float64], most: int = 10) -> list[Groups]:
+    """Natural families of attributes: hierarchical clusters of 1 − |correlation|, cut into 2 … `most` groups."""
+    apart = 1.0 - likeness(np.asarray(values, dtype=np.float64))
+    attributes = len(apart)
+    pairs = np.maximum(apart[np.triu_indices(attributes, 1)], 0.0)
+    found: dict[Groups, None] = {}
+    for method in ("average", "complete", "ward") if attributes > 1 else ():
+        tree = linkage(pairs, method)
+        for count in range(2, min(most, attributes - 1) + 1):
+            labels = fcluster(tree, count, "maxclust")
+            found[_canonical([np.flatnonzero(labels == label).tolist() for label in np.unique(labels)])] = None
+    return list(found)
+
+
+def customary(values: NDArray[np.float64]) -> list[Groups]:
+    """All the groupings of this page for one table, each once, beginning with all together and univariate."""
+    attributes = np.shape(values)[1]
+    listed = [all_together(attributes), univariate(attributes), *families(values)]
+    for n in range(2, attributes // 2 + 1):
+        listed += [correlated_together(values, n), correlated_apart(values, n)]
+    return list(dict.fromkeys(listed))
+
+
+def _most_alike_pair(alike: NDArray[np.float64], left: list[int]) -> list[int]:
+    among = np.triu(alike[np.ix_(left, left)], 1) - np.tril(np.ones((len(left), len(left))))
+    first, second = np.unravel_index(int(np.argmax(among)), among.shape)
+    return [left[int(first)], left[int(second)]]
+
+
+def _canonical(groups: list[list[int]]) -> Groups:
+    return tuple(sorted(tuple(sorted(group)) for group in groups))
+
+
+def _check(n: int, attributes: int) -> None:
+    if not 1 <= n <= attributes:
+        raise SearchError(
+            f"groups of {n} attributes were asked for, but there are {attributes}; give 1 to {attributes}"
+        )

@@ -1,0 +1,225 @@
+"""The search "grouping": GOMM, D-GOMM, and what we made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field, model_validator
+
+from crypsis.errors import SearchError, TableError, listing
+from crypsis.evolution import Application, Budget, Elitist, Genome, Muting, Operator, Problem
+from crypsis.evolution.selection import DominanceOrder, WeightedMean
+from crypsis.masking.partition import partitioners
+from crypsis.measures.measure import Measure
+from crypsis.searches.groupings import operators
+from crypsis.searches.groupings.adhoc import customary
+from crypsis.searches.groupings.conventions import Convention
+from crypsis.searches.groupings.encoding import genome_of
+from crypsis.searches.groupings.fitness import Evaluator
+from crypsis.searches.groupings.masked import MeasuredEvaluator, TableGroupings
+from crypsis.searches.search import Search, searches
+from crypsis.table.table import Table
+
+_PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
+_PAPER = {"convention": "paper", "clones": True, "spread": "uniform", "climbs": 0}
+RECIPES: dict[str, dict[str, Any]] = {
+    "paper": _PAPER,
+    "dynamic": {**_PAPER, "muting": True},
+    "best": {},
+    "pareto": {"select": "dominance", "climbs": 0},
+}
+"""What each recipe sets; a setting given by hand always wins."""
+
+
+@searches.add("grouping")
+class Grouping(Search):
+    """Which attributes should be microaggregated together? All together keeps k-anonymity and loses most; groups lose
+    less and can be linked. GOMM (2014) evolves the grouping; D-GOMM switches useless operators off on the way.
+    """
+
+    recipe: Literal["best", "paper", "dynamic", "pareto"] = Field(
+        default="best",
+        description="best: no clones, wide start, elites improved by local moves; paper: GOMM as published; "
+        "dynamic: D-GOMM; pareto: selection by dominance over loss and risk. Sets what is not set by hand",
+    )
+    k: int = Field(default=5, ge=2, description="least number of records in a cluster of each attribute group")
+    largest_k: int = Field(default=0, ge=0, description="let k evolve between k and this; 0 keeps k as it is")
+    columns: tuple[str, ...] = Field(
+        default=(), description="numeric columns to group; empty means every numeric quasi-identifier"
+    )
+    convention: Literal["default", "paper"] = Field(
+        default="default",
+        description="default: z-scores, Euclidean, k-anonymous clusters, intervals by rank; paper: range, Manhattan, "
+        "the paper's last cluster, intervals by value. Sets what is not set by hand",
+    )
+    scaling: Literal["z", "range"] = Field(default="z", description="common scale of the attributes")
+    partitioner: str = Field(default="mdav", description="registered partitioner that clusters the records")
+    ending: Literal["generic", "hybrid", "gomm"] = Field(default="generic", description="MDAV's last clusters")
+    metric: Literal["euclidean", "manhattan"] = Field(default="euclidean", description="MDAV's distance")
+    interval: Literal["rank", "deviation", "value"] = Field(
+        default="rank", description="interval of the disclosure risk"
+    )
+    loss_weight: float = Field(
+        default=0.5, ge=0, le=1, description="weight of the loss in the score; the risk has the rest"
+    )
+    interval_weight: float = Field(
+        default=0.5, ge=0, le=1, description="weight of interval disclosure in the risk; linkage has the rest"
+    )
+    generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
+    population: int = Field(default=200, ge=2, le=100_000, description="members of the population")
+    crossovers: int = Field(default=25, ge=0, le=10_000, description="crossovers per generation, two children each")
+    group_creates: int = Field(default=10, ge=0, le=10_000, description="new random groups per generation")
+    group_eliminates: int = Field(default=10, ge=0, le=10_000, description="dissolved groups per generation")
+    group_splits: int = Field(default=10, ge=0, le=10_000, description="split groups per generation")
+    element_swaps: int = Field(default=10, ge=0, le=10_000, description="swaps of two attributes per generation")
+    element_moves: int = Field(default=10, ge=0, le=10_000, description="moves of one attribute per generation")
+    resizes: int = Field(default=10, ge=0, le=10_000, description="changes of k per generation, where k may evolve")
+    climbs: int = Field(default=10, ge=0, le=10_000, description="elites improved by local moves per generation")
+    climb_breadth: int = Field(default=10, ge=1, le=10_000, description="neighbours tried at each improvement")
+    elites: int = Field(default=5, ge=1, le=10_000, description="how many of the best are improved by local moves")
+    select: Literal["score", "dominance"] = Field(default="score", description="survivors by score or by dominance")
+    clones: bool = Field(default=False, description="whether the population may hold the same grouping twice")
+    spread: Literal["uniform", "wide"] = Field(
+        default="wide", description="random groupings with many small groups (uniform) or with any number (wide)"
+    )
+    correlated: bool = Field(default=True, description="begin with correlation-based groupings too")
+    muting: bool = Field(default=False, description="switch operators off that did no useful work")
+    muting_after: int = Field(default=20, ge=1, description="generation from which operators may be switched off")
+    muting_window: int = Field(default=10, ge=1, description="generations without useful work before switching off")
+    missing: Literal["refuse", "mean"] = Field(
+        default="refuse", description="missing values: refuse, or fill in the column's mean"
+    )
+    memory: float = Field(default=256.0, ge=0, description="megabytes for attribute groups already worked out")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _follow_recipe(cls, given: Any) -> Any:
+        if not isinstance(given, dict):
+            return given
+        settings = {**RECIPES.get(given.get("recipe", "best"), {}), **given}
+        return {**(_PAPER_CONVENTION if settings.get("convention") == "paper" else {}), **settings}
+
+    # -- posing --
+
+    def names(self, table: Table) -> tuple[str, ...]:
+        """The columns to be grouped."""
+        return self.columns or tuple(name for name in table.quasi_identifiers if table.holds_numbers(name))
+
+    def obstacle(self, table: Table) -> str:
+        try:
+            names = self.names(table)
+            words = [name for name in names if not table.holds_numbers(name)]
+            values = self._values(table, tuple(name for name in names if name not in words))
+        except TableError as error:
+            return str(error)
+        if words:
+            return (
+                f"columns {listing(map(repr, words))} do not hold numbers and microaggregation averages; leave them "
+                f"out of the grouping and protect them by generalisation or masking"
+            )
+        if len(names) < 2:
+            found = f"only {names[0]!r} is" if names else "no numeric quasi-identifier is"
+            return (
+                f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
+                f"'quasi', or use the masking method 'microaggregation'"
+            )
+        gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
+        if gaps and self.missing == "refuse":
+            return (
+                f"columns {listing(map(repr, gaps))} have missing values and distances need numbers; drop those "
+                f'records, leave the columns out, or set missing = "mean"'
+            )
+        if not np.isfinite(values[~np.isnan(values)]).all() or np.isnan(values).all(axis=0).any():
+            return "a column to be grouped holds infinite values or nothing at all; mend it or leave it out"
+        if len(values) < max(self.k, self.largest_k):
+            return (
+                f"{len(values)} records cannot form a cluster of {max(self.k, self.largest_k)}; choose a smaller k "
+                f"or give more records"
+            )
+        if self.largest_k and self.largest_k < self.k:
+            return f"k may not evolve from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
+        return ""
+
+    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
+        obstacle = self.obstacle(table)
+        if obstacle:
+            raise SearchError(f"search 'grouping': {obstacle}")
+        names = self.names(table)
+        values = self._filled(table, names)
+        evaluator = Evaluator(values, self._convention(), self.memory)
+        space = TableGroupings(
+            len(names), self.k, max(self.k, self.largest_k), self.spread, table=table, names=names, evaluator=evaluator
+        )
+        evaluate = MeasuredEvaluator(space, table, dict(measures)) if measures else evaluator
+        return Problem(
+            space=space,
+            strategy=self._strategy(space),
+            start=self._start(space, values, rng),
+            evaluate=evaluate,
+            objectives=("loss", "risk"),
+            assess=None if measures else evaluator.assess,
+            notes={"recipe": self.recipe, "columns": list(names), "generations": self.generations},
+        )
+
+    def budget(self) -> Budget:
+        return Budget(generations=self.generations)
+
+    def _convention(self) -> Convention:
+        return Convention(
+            self.scaling,
+            self.ending,
+            self.metric,
+            self.interval,
+            None if self.partitioner == "mdav" else partitioners.build(self.partitioner),
+            self.loss_weight,
+            self.interval_weight,
+        )
+
+    def _values(self, table: Table, names: tuple[str, ...]) -> NDArray[np.float64]:
+        return table.numbers(names)[table.kept]
+
+    def _filled(self, table: Table, names: tuple[str, ...]) -> NDArray[np.float64]:
+        values = self._values(table, names).copy()
+        rows, columns = np.nonzero(np.isnan(values))
+        if len(rows):
+            values[rows, columns] = np.nanmean(values, axis=0)[columns]
+        return values
+
+    def _start(self, space: TableGroupings, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
+        """All together and univariate always; then the customary groupings; the rest at random."""
+        p = space.attributes
+        listed = customary(values) if self.correlated else customary(values)[:2]
+        fixed = [genome_of(groups, p, self.k) for groups in listed[: max(2, self.population // 2)]]
+        if space.largest_k > space.k:
+            for genome in fixed[2:]:
+                genome[-1] = space.draw_k(rng)
+        return (*fixed, *space.draw(rng, max(0, self.population - len(fixed))))
+
+    def _strategy(self, space: TableGroupings) -> Elitist:
+        listed: list[tuple[Operator, int]] = [
+            (operators.Crossover(), self.crossovers),
+            (operators.GroupCreate(), self.group_creates),
+            (operators.GroupEliminate(), self.group_eliminates),
+            (operators.GroupSplit(), self.group_splits),
+            (operators.ElementSwap(), self.element_swaps),
+            (operators.ElementMove(), self.element_moves),
+        ]
+        if space.largest_k > space.k:
+            listed.append((operators.Resize(space.k, space.largest_k), self.resizes))
+        applications = [Application(operator, times) for operator, times in listed if times]
+        if self.climbs:
+            applications.append(Application(operators.Climb(self.climb_breadth), self.climbs, self.elites))
+        if not applications:
+            raise SearchError("search 'grouping': every operator is set to 0; let at least one work")
+        return Elitist(
+            size=self.population,
+            applications=tuple(applications),
+            worth=WeightedMean((self.loss_weight, 1.0 - self.loss_weight)),
+            order=DominanceOrder() if self.select == "dominance" else None,
+            clones=self.clones,
+            muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
+        )
