@@ -12,22 +12,36 @@ from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
 
-_KS = {"microaggregation": {"k": 3}}
+Place = tuple[str, str, str | None]
 
-CONTEXT: dict[tuple[str, str, str | None], dict[str, Any]] = {
+CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
     ("masking method", "pram", "damping"): {"form": "two-stage", "theta": 0.8},
-    ("masking method", "pram", "theta"): {"theta": 0.2},
+    ("privacy model", "l-diversity", "c"): {"kind": "recursive", "quasi_identifiers": ("b",)},
+    ("privacy model", "l-diversity", "confidential"): {"quasi_identifiers": ("sex",)},
 }
 """(family, name, field or None) → settings that must be there for the thing to run, or for the field to matter."""
 
-OTHER: dict[tuple[str, str, str], Any] = {
+_TURN = tuple(tuple(float(to == (row + 1) % 6) for to in range(6)) for row in range(6))
+
+OTHER: dict[Place, Any] = {
     ("masking method", "*", "columns"): ("a",),
-    ("measure", "*", "columns"): ("a",),
+    ("measure", "*", "columns"): ("a", "b"),
     ("privacy model", "*", "quasi_identifiers"): ("a",),
-    ("masking method", "pram", "matrices"): {"a": ((0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1), (1, 0, 0, 0))},
+    ("privacy model", "*", "confidential"): ("income",),
+    ("masking method", "pram", "matrices"): {"a": _TURN},
+    ("masking method", "microaggregation", "partitioner"): "cbfs",
+    ("masking method", "microaggregation", "partitioner_settings"): {"metric": "manhattan"},
+    ("masking method", "microaggregation", "groups"): (("a", "b"), ("c",)),
+    ("measure", "entropy-loss", "transitions"): {"a": _TURN},
+    ("measure", "category-linkage", "weights"): {"a": 5.0},
+    ("measure", "rank-linkage", "window"): 40.0,
 }
 """(family, name or *, field) → another value, where none can be guessed from the field's type."""
+
+
+REFUSING: set[Place] = {("masking method", "microaggregation", "missing")}
+"""Settings whose whole effect is that a table is refused."""
 
 
 @cache
@@ -54,8 +68,8 @@ def ordinal_table() -> Table:
     """Two ordinal and one nominal quasi-identifier with few categories, a confidential ordinal one."""
     rng = np.random.default_rng(4)
     attributes = (
-        Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("p", "q", "r", "s")),
-        Attribute("b", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("low", "mid", "high")),
+        Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("p", "q", "r", "s", "t", "u")),
+        Attribute("b", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("low", "high")),
         Attribute("c", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("u", "v", "w")),
         Attribute("secret", Kind.ORDINAL, Role.CONFIDENTIAL, ("1", "2", "3", "4")),
     )
