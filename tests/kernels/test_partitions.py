@@ -1,0 +1,187 @@
+"""MDAV and its kin against a hand-worked case, their naive twins, and the published figures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from crypsis.kernels.partitions import (
+    EUCLIDEAN,
+    GENERIC,
+    GOMM,
+    HYBRID,
+    MANHATTAN,
+    cbfs,
+    group_sizes,
+    mdav,
+    path_optimum,
+    sse,
+    univariate_optimum,
+    v_mdav,
+)
+from naive import partitions as naive
+from reference import EIA_COLUMNS, numeric, standardised
+
+ENDINGS = {"generic": GENERIC, "hybrid": HYBRID, "gomm": GOMM}
+METRICS = {"euclidean": EUCLIDEAN, "manhattan": MANHATTAN}
+
+MDAV_SSE = {
+    "census": {3: 799.1829535394, 4: 1052.2558564909, 5: 1276.0163438681, 6: 1458.0138050263, 10: 1987.4926317138},
+    "eia": {3: 217.3803790359, 4: 302.1858748410, 5: 750.2038237543, 6: 588.6470640050, 10: 1728.3123617884},
+}
+OTHERS_IL = {  # (method, set) → IL % by k, to the printed digit
+    ("cbfs", "census"): {3: 5.654, 4: 7.441, 5: 8.884, 6: 10.194, 10: 14.007},
+    ("cbfs", "eia"): {3: 0.478, 4: 0.671, 5: 1.740, 6: 1.297, 10: 3.512},
+    ("v-mdav 0.2", "census"): {3: 5.662, 4: 7.514, 5: 9.007, 6: 10.365, 10: 14.073},
+    ("v-mdav 0.2", "eia"): {3: 0.597, 5: 1.730, 10: 3.639},
+    ("v-mdav 1.1", "eia"): {3: 0.508, 5: 1.304, 10: 2.805},
+}
+
+
+@st.composite
+def clouds(draw: st.DrawFn, least: int = 1) -> tuple[NDArray[np.float64], int]:
+    """Points and a k ≤ n: scattered, or on a coarse grid where distances tie, records repeat and columns stand still."""
+    n, p = draw(st.integers(least, 36)), draw(st.integers(1, 4))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    grid = draw(st.sampled_from([0, 1, 2, 5]))
+    points = rng.integers(0, grid + 1, (n, p)).astype(float) if draw(st.booleans()) else rng.standard_normal((n, p))
+    return points, draw(st.integers(1, min(n, 7)))
+
+
+@pytest.fixture(scope="module")
+def sets() -> dict[str, NDArray[np.float64]]:
+    return {"census": standardised(numeric("census.csv")), "eia": _eia()}
+
+
+def _eia() -> NDArray[np.float64]:
+    return np.ascontiguousarray(standardised(numeric("eia.csv", EIA_COLUMNS)))
+
+
+def test_by_hand() -> None:
+    """On 0 1 2 | 10 11 12 | 50 51 52: the mean is 21; farthest is 52, then 0; what is left is the middle."""
+    points = np.array([[0.0], [10], [50], [1], [11], [51], [2], [12], [52]])
+    labels = mdav(points, 3, GENERIC, EUCLIDEAN)
+    assert labels.tolist() == [1, 2, 0, 1, 2, 0, 1, 2, 0]
+    assert sse(points, labels) == pytest.approx(6.0)
+    assert group_sizes(labels).tolist() == [3, 3, 3]
+
+
+def test_endings_by_hand() -> None:
+    """Seven points at k = 3: two groups, and one record over: a group of four, the nearest centroid, or alone."""
+    points = np.array([[0.0], [1], [2], [5], [10], [11], [12]])
+    assert sorted(group_sizes(mdav(points, 3, GENERIC, EUCLIDEAN))) == [3, 4]
+    assert mdav(points, 3, HYBRID, EUCLIDEAN).tolist() == [1, 1, 1, 1, 0, 0, 0]
+    assert sorted(group_sizes(mdav(points, 3, GOMM, EUCLIDEAN))) == [1, 3, 3]
+
+
+@pytest.mark.parametrize("name", ["census", "eia"])
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 10])
+def test_mdav_gives_the_published_sse(sets: dict[str, NDArray[np.float64]], name: str, k: int) -> None:
+    assert sse(sets[name], mdav(sets[name], k, GENERIC, EUCLIDEAN)) == pytest.approx(MDAV_SSE[name][k], rel=1e-9)
+
+
+@pytest.mark.parametrize(("method", "name"), list(OTHERS_IL))
+def test_kin_of_mdav_give_the_recomputed_losses(sets: dict[str, NDArray[np.float64]], method: str, name: str) -> None:
+    points = sets[name]
+    for k, loss in OTHERS_IL[method, name].items():
+        labels = cbfs(points, k) if method == "cbfs" else v_mdav(points, k, float(method.split()[1]))
+        assert 100 * sse(points, labels) / points.size == pytest.approx(loss, abs=5.1e-4)
+
+
+def test_hybrid_ending_differs_on_eia_at_five_only(sets: dict[str, NDArray[np.float64]]) -> None:
+    labels = mdav(sets["eia"], 5, HYBRID, EUCLIDEAN)
+    assert 100 * sse(sets["eia"], labels) / sets["eia"].size == pytest.approx(1.6666573612, rel=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(clouds(), st.sampled_from(sorted(ENDINGS)), st.sampled_from(sorted(METRICS)))
+def test_mdav_equals_its_twin(cloud: tuple[NDArray[np.float64], int], ending: str, metric: str) -> None:
+    points, k = cloud
+    labels = mdav(points, k, ENDINGS[ending], METRICS[metric])
+    assert labels.tolist() == naive.mdav(points, k, ending, metric)
+    if ending != "gomm":
+        sizes = group_sizes(labels)
+        assert sizes.min() >= k
+        assert sizes.max() <= max(2 * k - 1, 1)
+
+
+@settings(max_examples=40, deadline=None)
+@given(clouds())
+def test_cbfs_equals_its_twin(cloud: tuple[NDArray[np.float64], int]) -> None:
+    points, k = cloud
+    labels = cbfs(points, k)
+    assert labels.tolist() == naive.cbfs(points, k)
+    assert group_sizes(labels).min() >= k
+    assert group_sizes(labels).max() <= max(2 * k - 1, 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(clouds(), st.sampled_from([0.0, 0.2, 0.9, 1.1, 3.0]))
+def test_v_mdav_equals_its_twin(cloud: tuple[NDArray[np.float64], int], gamma: float) -> None:
+    points, k = cloud
+    labels = v_mdav(points, k, gamma)
+    assert labels.tolist() == naive.v_mdav(points, k, gamma)
+    assert group_sizes(labels).min() >= k
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**32))
+def test_rows_in_another_order_form_the_same_groups(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, shuffle = rng.standard_normal((40, 3)), rng.permutation(40)
+    for group in (lambda x: mdav(x, 3, GENERIC, EUCLIDEAN), lambda x: v_mdav(x, 3, 1.1), lambda x: cbfs(x, 3)):
+        assert (group(points[shuffle]) == group(points)[shuffle]).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(clouds(), st.sampled_from([0.0, 1e12, -1e12]))
+def test_sse_equals_its_twin_wherever_the_data_lie(cloud: tuple[NDArray[np.float64], int], shift: float) -> None:
+    points, k = cloud
+    points = np.round(points * 64) / 64  # representable at 1e12 too
+    labels = mdav(points, k, GENERIC, EUCLIDEAN)
+    assert sse(points + shift, labels) == pytest.approx(naive.sse(points, labels), rel=1e-12, abs=1e-15)
+    assert (mdav(points + shift, k, GENERIC, EUCLIDEAN) == labels).all()
+
+
+@pytest.mark.parametrize("n", range(2, 15))
+def test_univariate_optimum_equals_brute_force_over_all_partitions(n: int) -> None:
+    rng = np.random.default_rng(n)
+    for k in (2, 3) if n == 14 else range(2, min(n, 6) + 1):
+        values = np.sort(rng.integers(0, 12, n) if k % 2 else rng.standard_normal(n)).astype(float)
+        labels = univariate_optimum(values, k)
+        assert sse(values[:, None], labels) == pytest.approx(naive.least_sse_of_all(values, k), rel=1e-9, abs=1e-12)
+        assert group_sizes(labels).min() >= k
+
+
+@settings(max_examples=40, deadline=None)
+@given(clouds(least=2), st.sampled_from([0.0, 1e12]))
+def test_path_optimum_is_the_best_way_to_cut(cloud: tuple[NDArray[np.float64], int], shift: float) -> None:
+    points, k = cloud
+    points, k = np.round(points[:12] * 64) / 64, min(max(k, 2), len(points[:12]))
+    labels = path_optimum(points + shift, k)
+    assert naive.is_along(labels)
+    assert group_sizes(labels).min() >= k
+    assert group_sizes(labels).max() <= 2 * k - 1
+    assert naive.sse(points, labels) == pytest.approx(naive.least_sse_of_cuts(points, k), rel=1e-9, abs=1e-12)
+    line = np.sort(points[:, 0])
+    assert sse(line[:, None], univariate_optimum(line + shift, k)) == pytest.approx(
+        sse(line[:, None], path_optimum(line[:, None], k)), rel=1e-9, abs=1e-12
+    )
+
+
+def test_every_record_alone_at_k_one() -> None:
+    points = np.array([[3.0], [1], [1]])
+    for labels in (mdav(points, 1, GENERIC, EUCLIDEAN), cbfs(points, 1), v_mdav(points, 1, 0.2)):
+        assert labels.tolist() == [0, 1, 2]
+    assert path_optimum(points, 1).tolist() == [0, 1, 2]
+    assert univariate_optimum(np.sort(points[:, 0]), 1).tolist() == [0, 1, 2]
+    assert mdav(points[:1], 1, GENERIC, EUCLIDEAN).tolist() == [0]
+
+
+def test_a_crowd_of_duplicates_keeps_the_seed_in_its_own_group() -> None:
+    labels = mdav(np.zeros((11, 2)), 3, GENERIC, EUCLIDEAN)
+    assert sorted(group_sizes(labels)) == [3, 3, 5]
+    assert sse(np.zeros((11, 2)), labels) == 0.0
