@@ -1,12 +1,14 @@
 """Table → table. Importing registers the masking methods and the partitioners."""
 
 from crypsis.masking.coding import BottomCoding, GlobalRecoding, TopCoding
+from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.heuristics import CBFS, MDAV, VMDAV, Univariate
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.noise import Noise
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.pram import Pram
+from crypsis.masking.recoding import LocalRecoding
 from crypsis.masking.swapping import RankSwapping
 
 __all__ = [
@@ -15,7 +17,9 @@ __all__ = [
     "VMDAV",
     "BottomCoding",
     "Family",
+    "Generalisation",
     "GlobalRecoding",
+    "LocalRecoding",
     "MaskingMethod",
     "Microaggregation",
     "Noise",

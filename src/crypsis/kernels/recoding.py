@@ -1,0 +1,390 @@
+"""Local recoding: records freeze at the cheapest node where their class is already good enough.
+
+Distinct tuples are offered the nodes of a lattice in order of loss. At every node the tuples not yet frozen are
+grouped; a class that meets the demand freezes there and the rest goes on. What a class then publishes is the
+lowest common ancestor of its own members, so a key may be a hash: a collision could cost loss, never protection.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+_STIR = np.uint64(0x9E3779B97F4A7C15)
+_ONE = np.uint64(1)
+
+
+class Tuples(NamedTuple):
+    """Distinct tuples over s attributes and their hierarchies."""
+
+    leaf: NDArray[np.int32]
+    """int32[m, s]: leaves"""
+    records: NDArray[np.int64]
+    """int64[m]: how many records share the tuple"""
+    present: NDArray[np.uint64]
+    """uint64[m, words]: one bit per confidential value among them"""
+    start: NDArray[np.int64]
+    """int64[s, levels]: where the leaves of an attribute at a level begin in `group`, `cell` and `mark`"""
+    height: NDArray[np.int64]
+    """int64[s]: the highest level of each attribute, where all leaves are one group"""
+    group: NDArray[np.int32]
+    """int32[…]: group of the leaf at the level"""
+    cell: NDArray[np.float64]
+    """float64[…]: loss of one such cell"""
+    mark: NDArray[np.uint64]
+    """uint64[…]: a random word per group"""
+
+
+class Demand(NamedTuple):
+    """What every class must hold."""
+
+    k: int
+    l: int  # noqa: E741 (the letter of l-diversity)
+
+
+def _bits(word: np.uint64) -> int:
+    """How many bits are set."""
+    count = 0
+    while word:
+        word &= word - _ONE
+        count += 1
+    return count
+
+
+bits = kernel(_bits)
+
+
+def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: Demand) -> NDArray[np.int64]:
+    """Group every tuple at the first node that lets its class meet the demand.
+
+    nodes  int16[n, s]: level vectors in the order they are offered
+    →      int64[m]: group 0, 1, … of each tuple; −1 where no node was enough
+    """
+    m, s = tuples.leaf.shape
+    words = tuples.present.shape[1]
+    owner = np.full(m, -1, dtype=np.int64)
+    alive = np.arange(m)
+    seat = np.empty(m, dtype=np.int64)
+    capacity = 16
+    while capacity < 2 * m:
+        capacity *= 2
+    keys = np.empty(capacity, dtype=np.uint64)
+    held = np.zeros(capacity, dtype=np.int64)
+    values = np.zeros((capacity, words), dtype=np.uint64)
+    given = np.empty(capacity, dtype=np.int64)
+    base = np.empty(s, dtype=np.int64)
+    groups, count = 0, m
+    for node in range(len(nodes)):
+        for a in range(s):
+            base[a] = tuples.start[a, nodes[node, a]]
+        size, shift = 16, np.uint64(60)
+        while size < 2 * count:
+            size *= 2
+            shift -= _ONE
+        held[:size] = 0
+        largest = 0
+        for position in range(count):
+            row = alive[position]
+            key = np.uint64(0)
+            for a in range(s):
+                key += tuples.mark[base[a] + tuples.leaf[row, a]]
+            slot = np.int64((key * _STIR) >> shift)
+            while held[slot] and keys[slot] != key:
+                slot = (slot + 1) & (size - 1)
+            if not held[slot]:
+                keys[slot] = key
+                given[slot] = -1
+                values[slot] = 0
+            held[slot] += tuples.records[row]
+            for w in range(words):
+                values[slot, w] |= tuples.present[row, w]
+            seat[position] = slot
+            largest = max(largest, held[slot])
+        if largest < demand.k:
+            continue
+        left = 0
+        for position in range(count):
+            row, slot = alive[position], seat[position]
+            if given[slot] == -1 and held[slot] >= demand.k:
+                distinct = 0
+                for w in range(words):
+                    distinct += bits(values[slot, w])
+                given[slot] = -2
+                if distinct >= demand.l or words == 0:
+                    given[slot] = groups
+                    groups += 1
+            if given[slot] >= 0:
+                owner[row] = given[slot]
+            else:
+                alive[left] = row
+                left += 1
+        count = left
+        if count == 0:
+            break
+    return owner
+
+
+freeze = kernel(_freeze)
+
+
+class Homes(NamedTuple):
+    """Groups as chains of entries (a tuple and how many of its records live there), with room to grow."""
+
+    row: NDArray[np.int64]
+    """int64[entries]: the tuple"""
+    held: NDArray[np.int64]
+    """int64[entries]: its records here"""
+    following: NDArray[np.int64]
+    """int64[entries]: next entry of the same group; −1 ends the chain"""
+    head: NDArray[np.int64]
+    """int64[groups]: first entry; −1 for a group that was given up"""
+    size: NDArray[np.int64]
+    """int64[groups]: records"""
+    level: NDArray[np.int64]
+    """int64[groups, s]: what the group publishes"""
+    loss: NDArray[np.float64]
+    """float64[groups]: loss of one record there"""
+    used: NDArray[np.int64]
+    """int64[2]: entries and groups in use"""
+
+
+def _widened(tuples: Tuples, homes: Homes, group: int, row: int, limit: float) -> float:
+    """Loss per record of the group if it also took the tuple; infinite once it exceeds the limit."""
+    anchor, loss = homes.row[homes.head[group]], 0.0
+    for a in range(tuples.leaf.shape[1]):
+        mine, other, level = tuples.leaf[row, a], tuples.leaf[anchor, a], homes.level[group, a]
+        at = tuples.start[a, level]
+        while tuples.group[at + mine] != tuples.group[at + other]:
+            level += 1
+            at = tuples.start[a, level]
+        loss += tuples.cell[at + mine]
+        if loss > limit:
+            return np.inf
+    return loss
+
+
+widened = kernel(_widened)
+
+
+def _widen(tuples: Tuples, homes: Homes, group: int, row: int) -> None:
+    """Let what the group publishes cover the tuple too."""
+    anchor, loss = homes.row[homes.head[group]], 0.0
+    for a in range(tuples.leaf.shape[1]):
+        mine, other = tuples.leaf[row, a], tuples.leaf[anchor, a]
+        while (
+            tuples.group[tuples.start[a, homes.level[group, a]] + mine]
+            != tuples.group[tuples.start[a, homes.level[group, a]] + other]
+        ):
+            homes.level[group, a] += 1
+        loss += tuples.cell[tuples.start[a, homes.level[group, a]] + mine]
+    homes.loss[group] = loss
+
+
+widen = kernel(_widen)
+
+
+def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
+    """Publish the lowest common ancestor of the members, no more."""
+    homes.level[group] = 0
+    homes.loss[group] = 0.0
+    entry = homes.head[group]
+    while entry >= 0:
+        widen(tuples, homes, group, homes.row[entry])
+        entry = homes.following[entry]
+
+
+tighten = kernel(_tighten)
+
+
+def _settle(tuples: Tuples, owner: NDArray[np.int64]) -> Homes:
+    """Homes of grouped tuples (owner −1: not yet), with room for as many entries and groups again."""
+    m, s = tuples.leaf.shape
+    groups = owner.max() + 1
+    room = 4 * m + 16
+    homes = Homes(
+        np.zeros(room, dtype=np.int64),
+        np.zeros(room, dtype=np.int64),
+        np.full(room, -1, dtype=np.int64),
+        np.full(m + groups + 1, -1, dtype=np.int64),
+        np.zeros(m + groups + 1, dtype=np.int64),
+        np.zeros((m + groups + 1, s), dtype=np.int64),
+        np.zeros(m + groups + 1),
+        np.array([m, groups]),
+    )
+    for row in range(m):
+        homes.row[row], homes.held[row] = row, tuples.records[row]
+        group = owner[row]
+        if group >= 0:
+            homes.following[row] = homes.head[group]
+            homes.head[group] = row
+            homes.size[group] += tuples.records[row]
+    for group in range(groups):
+        tighten(tuples, homes, group)
+    return homes
+
+
+settle = kernel(_settle)
+
+
+def _best_home(
+    tuples: Tuples, homes: Homes, entry: int, own: int, k: int, lending: bool, limit: float
+) -> tuple[float, int, bool]:
+    """The cheapest other place for an entry: (added loss, group, whether that group only lends records).
+
+    Joining widens the group for all its members. Where the group can spare them, it lends just the records
+    the entry lacks to be k, and they make a group of their own. Added loss `limit` or more: group −1.
+    """
+    row, count = homes.row[entry], homes.held[entry]
+    best, found, lends = limit, -1, False
+    lack = max(k - count, 0)
+    for group in range(homes.used[1]):
+        size = homes.size[group]
+        if group == own or size == 0:
+            continue
+        lend = lending and size - lack >= k
+        moved = lack if lend else size
+        back = moved * homes.loss[group]
+        loss = widened(tuples, homes, group, row, (best + back) / (count + moved))
+        added = (count + moved) * loss - back
+        if added < best:
+            best, found, lends = added, group, lend
+    return best, found, lends
+
+
+best_home = kernel(_best_home)
+
+
+def _attach(tuples: Tuples, homes: Homes, entry: int, group: int) -> None:
+    """Add an entry to a group."""
+    homes.following[entry] = homes.head[group]
+    homes.head[group] = entry
+    homes.size[group] += homes.held[entry]
+    widen(tuples, homes, group, homes.row[entry if homes.following[entry] < 0 else homes.following[entry]])
+
+
+attach = kernel(_attach)
+
+
+def _detach(homes: Homes, entry: int, before: int, group: int) -> None:
+    """Take an entry out of its group; `before` is the one that points to it, −1 at the head of the chain."""
+    if before < 0:
+        homes.head[group] = homes.following[entry]
+    else:
+        homes.following[before] = homes.following[entry]
+    homes.following[entry] = -1
+    homes.size[group] -= homes.held[entry]
+
+
+detach = kernel(_detach)
+
+
+def _lend(tuples: Tuples, homes: Homes, group: int, to: int, wanted: int) -> None:
+    """Move records of the nearest members of a group to another group."""
+    while wanted > 0:
+        entry, before, chosen, chosen_before, nearest = homes.head[group], -1, -1, -1, np.inf
+        while entry >= 0:
+            loss = widened(tuples, homes, to, homes.row[entry], nearest)
+            if chosen < 0 or loss < nearest:
+                chosen, chosen_before, nearest = entry, before, loss
+            before, entry = entry, homes.following[entry]
+        if homes.held[chosen] <= wanted:
+            detach(homes, chosen, chosen_before, group)
+            moving = chosen
+        else:
+            moving = homes.used[0]
+            homes.used[0] += 1
+            homes.row[moving], homes.held[moving] = homes.row[chosen], wanted
+            homes.held[chosen] -= wanted
+            homes.size[group] -= wanted
+        wanted -= homes.held[moving]
+        attach(tuples, homes, moving, to)
+
+
+lend = kernel(_lend)
+
+
+def _move(tuples: Tuples, homes: Homes, entry: int, home: tuple[float, int, bool], k: int) -> None:
+    """Bring a loose entry to the place that was found for it."""
+    _, group, lends = home
+    if not lends:
+        attach(tuples, homes, entry, group)
+        return
+    new = homes.used[1]
+    homes.used[1] += 1
+    homes.following[entry] = -1
+    attach(tuples, homes, entry, new)
+    lend(tuples, homes, group, new, k - homes.held[entry])
+
+
+move = kernel(_move)
+
+
+def _rehome_group(tuples: Tuples, homes: Homes, group: int, k: int, lending: bool) -> bool:
+    """Give a group up if its members are cheaper elsewhere; else let go of those it can spare."""
+    bill = homes.size[group] * homes.loss[group]
+    elsewhere, entry = 0.0, homes.head[group]
+    while entry >= 0 and elsewhere < bill:
+        elsewhere += best_home(tuples, homes, entry, group, k, lending, bill - elsewhere)[0]
+        entry = homes.following[entry]
+    giving_up = elsewhere < bill
+    changed, before, entry = False, -1, homes.head[group]
+    while entry >= 0:
+        following, count = homes.following[entry], homes.held[entry]
+        home = (0.0, -1, False)
+        if giving_up or homes.size[group] - count >= k:
+            limit = np.inf if giving_up else count * homes.loss[group]
+            home = best_home(tuples, homes, entry, group, k, lending, limit)
+        if home[1] < 0:
+            before, entry = entry, following
+            continue
+        detach(homes, entry, before, group)
+        move(tuples, homes, entry, home, k)
+        changed, entry = True, following
+    if changed and homes.size[group] > 0:
+        tighten(tuples, homes, group)
+    return changed
+
+
+rehome_group = kernel(_rehome_group)
+
+
+def _rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
+    """One pass over the groups, dearest first; → comparisons left of `effort`, 0 once nothing changes any more."""
+    groups = homes.used[1]
+    order = np.argsort(-homes.loss[:groups])
+    changed = False
+    for group in order:
+        if homes.size[group] == 0 or homes.loss[group] == 0.0:
+            continue
+        members, entry = 0, homes.head[group]
+        while entry >= 0:
+            members += 1
+            entry = homes.following[entry]
+        effort -= members * homes.used[1]
+        room = homes.used[0] + members < len(homes.row) and homes.used[1] + members < len(homes.size)
+        if effort <= 0 or not room:
+            break
+        if rehome_group(tuples, homes, group, k, lending):
+            changed = True
+    for group in range(homes.used[1]):
+        if homes.size[group] > 0:
+            tighten(tuples, homes, group)
+    return max(effort, 0) if changed else 0
+
+
+rehome = kernel(_rehome)
+
+
+def _house_leftovers(tuples: Tuples, homes: Homes, owner: NDArray[np.int64], k: int, lending: bool) -> None:
+    """Bring every tuple that froze nowhere to its cheapest home."""
+    for row in range(len(owner)):
+        if owner[row] < 0:
+            home = best_home(tuples, homes, row, -1, k, lending, np.inf)
+            move(tuples, homes, row, home, k)
+
+
+house_leftovers = kernel(_house_leftovers)

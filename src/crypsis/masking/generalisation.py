@@ -1,0 +1,110 @@
+"""Generalisation: every value of a column at one level of its hierarchy, and what stays rare suppressed."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import PlanError, TableError, listing
+from crypsis.kernels.classes import attainable_diversity, attainable_size
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.table.counts import distinct_rows
+from crypsis.table.lattice import Lattice
+from crypsis.table.table import Column, Table
+
+
+@methods.add("generalisation")
+class Generalisation(MaskingMethod):
+    """One node of the lattice: a level per column, then suppression within a limit.
+
+    By size (Dewri et al. 2009) the smallest classes go, as many sizes as the limit allows. By failing class exactly
+    the classes that miss the demanded k or l go; more than the limit is refused. Without a demand, the strictest k
+    the limit allows is taken and, with what is left of it, the strictest l.
+    """
+
+    family: ClassVar[Family] = Family.RECODING
+
+    levels: dict[str, int] = Field(
+        default_factory=dict,
+        description="level of each column in its hierarchy, e.g. {age = 2}; a column not named takes `level`",
+    )
+    level: int = Field(default=1, ge=0, description="level of the columns not named in `levels`, or their highest")
+    suppression: float = Field(default=0.01, ge=0, le=1, description="share of the records that may be suppressed")
+    rule: Literal["failing-class", "by-size"] = Field(
+        default="failing-class",
+        description="which classes are suppressed: those that fail a demand, or the smallest the limit allows",
+    )
+    k: int = Field(default=0, ge=0, description="least class size demanded; 0 takes the largest the limit allows")
+    l: int = Field(  # noqa: E741
+        default=0, ge=0, description="least number of confidential values in a class; 0 takes what the limit leaves"
+    )
+    confidential: str = Field(default="", description="column whose values l counts; empty: the first confidential one")
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        lattice = Lattice.of(table, self.columns or [n for n in table.quasi_identifiers if self._treats(table, n)])
+        strangers = [name for name in self.levels if name not in lattice.names]
+        if strangers:
+            raise PlanError(
+                f"levels are given for {listing(map(repr, strangers))}, which this does not generalise; "
+                f"it generalises {listing(lattice.names)}"
+            )
+        levels = [self.levels.get(n, min(self.level, h)) for n, h in zip(lattice.names, lattice.heights, strict=True)]
+        lattice.check(levels)
+        generalised = generalise(table, lattice, levels)
+        return generalised.without(self._suppressed(generalised))
+
+    @staticmethod
+    def _treats(table: Table, name: str) -> bool:
+        return table.attribute(name).hierarchy is not None and table.level(name) == 0
+
+    def _suppressed(self, table: Table) -> NDArray[np.bool_]:
+        """Which records must go."""
+        kept = np.flatnonzero(table.kept)
+        _, of, size = distinct_rows(table.codes(table.quasi_identifiers)[kept])
+        allowance = int(self.suppression * len(kept) + 1e-9)
+        distinct = self._distinct(table, kept, of, len(size))
+        if self.rule == "by-size" or not (self.k or self.l):
+            least = max(self.k, attainable_size(size, allowance)) if len(size) else 0
+            fewest = self.l
+            if self.rule == "failing-class" and len(size):
+                fewest = attainable_diversity(size, distinct, least, allowance)
+        else:
+            least, fewest = self.k, self.l
+        gone = (size < least) | (distinct < fewest)
+        lost = int(size[gone].sum())
+        if lost > allowance:
+            wanted = " and ".join(f"{n} = {v}" for n, v in (("k", self.k), ("l", self.l)) if v)
+            raise TableError(
+                f"{wanted} at these levels suppresses {lost} of {len(kept)} records and the limit allows {allowance}; "
+                f"raise a level, or the limit to {lost / len(kept):.4f}"
+            )
+        rows = np.zeros(table.rows, dtype=np.bool_)
+        rows[kept] = gone[of]
+        return rows
+
+    def _distinct(
+        self, table: Table, kept: NDArray[np.int64], of: NDArray[np.int64], classes: int
+    ) -> NDArray[np.int64]:
+        """How many confidential values each class holds; nothing to count without a confidential column."""
+        name = self.confidential or next(iter(table.confidential), "")
+        if not name:
+            if self.l:
+                raise PlanError("l was demanded but no column is confidential; name one or give it that role")
+            return np.zeros(classes, dtype=np.int64)
+        pairs = np.stack([of.astype(np.int32), table.codes([name])[kept, 0]], axis=1)
+        first, _, _ = distinct_rows(pairs)
+        return np.bincount(pairs[first, 0], minlength=classes).astype(np.int64)
+
+
+def generalise(table: Table, lattice: Lattice, levels: list[int] | tuple[int, ...]) -> Table:
+    """The table at a node of the lattice, nothing suppressed; columns at level 0 stay as they are."""
+    columns: dict[str, Column] = {}
+    for name, hierarchy, level in zip(lattice.names, lattice.hierarchies, levels, strict=True):
+        if level:
+            columns[name] = hierarchy.lift(table.leaf_codes(name), level)
+    raised = dict(zip(lattice.names, levels, strict=True))
+    return table.with_columns(columns, {name: raised[name] for name in columns})

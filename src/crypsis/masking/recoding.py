@@ -1,0 +1,214 @@
+"""Local recoding: different records at different levels, every class of at least k, nothing suppressed."""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import PlanError, TableError
+from crypsis.kernels.recoding import Demand, Homes, Tuples, freeze, house_leftovers, rehome, settle
+from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.table.counts import distinct_rows
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.lattice import Lattice
+from crypsis.table.table import LOCAL, Column, Table
+
+
+@methods.add("local-recoding")
+class LocalRecoding(MaskingMethod):
+    """Records freeze at the cheapest node of the lattice where their class meets k (and l); a few then move.
+
+    Every class publishes the lowest common ancestor of its members, attribute by attribute. Members without one
+    (a missing value beside a present one, or a hierarchy with several roots) publish a missing value there. Nothing
+    is suppressed. With l demanded no record is lent from class to class, so a little more is lost.
+    """
+
+    family: ClassVar[Family] = Family.RECODING
+
+    k: int = Field(
+        default=5, ge=2, le=1_000_000_000, description="least number of records that publish the same values"
+    )
+    l: int = Field(default=1, ge=1, description="least number of confidential values in a class")  # noqa: E741
+    confidential: str = Field(default="", description="column whose values l counts; empty: the first confidential one")
+    nodes: int = Field(
+        default=100_000,
+        ge=10,
+        le=10_000_000,
+        description="most lattice nodes offered; the cheapest, and a sample above",
+    )
+    effort: int = Field(
+        default=30_000_000, ge=0, description="most comparisons spent on moving records to cheaper classes afterwards"
+    )
+
+    def mask(self, table: Table, rng: Generator) -> Table:
+        names = self.columns or [
+            n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
+        ]
+        lattice = Lattice.of(table, names)
+        kept = np.flatnonzero(table.kept)
+        if len(kept) < self.k:
+            raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
+        trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
+        leaf = np.stack(
+            [_leaves(table, name, tree)[kept] for name, tree in zip(lattice.names, trees, strict=True)], axis=1
+        )
+        first, of, records = distinct_rows(leaf)
+        present = self._present(table, kept, of, len(first))
+        tuples = _tuples(leaf[first], records, present, trees, rng)
+        nodes = offered_nodes([tree.burden(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
+        owner = freeze(tuples, nodes, Demand(self.k, self.l))
+        homes = settle(tuples, owner)
+        house_leftovers(tuples, homes, owner, self.k, self.l == 1)
+        effort = self.effort if self.l == 1 else 0
+        while effort:
+            effort = rehome(tuples, homes, self.k, True, effort)
+        group = _record_groups(homes, of, len(first))
+        columns: dict[str, Column] = {}
+        for a, (name, tree) in enumerate(zip(lattice.names, trees, strict=True)):
+            columns[name] = np.full(table.rows, MISSING, dtype=np.int32)
+            columns[name][kept] = tree.published(homes.level[group, a], leaf[:, a])
+        return table.with_columns(columns, dict.fromkeys(columns, LOCAL))
+
+    def _present(self, table: Table, kept: NDArray[np.int64], of: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
+        """One bit per confidential value that occurs with a tuple; nothing if l demands nothing."""
+        if self.l == 1:
+            return np.zeros((tuples, 0), dtype=np.uint64)
+        name = self.confidential or next(iter(table.confidential), "")
+        if not name:
+            raise PlanError("l was demanded but no column is confidential; name one or give it that role")
+        value = np.unique(table.codes([name])[kept, 0], return_inverse=True)[1]
+        if int(value.max(initial=0)) + 1 < self.l:
+            raise TableError(
+                f"column {name!r} holds {int(value.max(initial=0)) + 1} values and l = {self.l} was demanded; lower l"
+            )
+        present = np.zeros((tuples, int(value.max(initial=0)) // 64 + 1), dtype=np.uint64)
+        np.bitwise_or.at(present, (of, value // 64), np.left_shift(np.uint64(1), (value % 64).astype(np.uint64)))
+        return present
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A hierarchy with one leaf more for a missing value and, where it has no single root, one level more."""
+
+    hierarchy: Hierarchy
+    groups: list[NDArray[np.int32]]
+    cells: list[NDArray[np.float64]]
+
+    @classmethod
+    def over(cls, hierarchy: Hierarchy) -> _Tree:
+        groups, cells = [], []
+        for level, codes in enumerate(hierarchy.groups):
+            groups.append(np.append(codes, np.int32(len(hierarchy.labels[level]))))
+            held = hierarchy.leaves(level)[codes]
+            cells.append(np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0))
+        groups.append(np.zeros(hierarchy.size + 1, dtype=np.int32))
+        cells.append(np.ones(hierarchy.size + 1))
+        return cls(hierarchy, groups, cells)
+
+    def burden(self, leaf: NDArray[np.int32]) -> NDArray[np.float64]:
+        """Mean loss of the column at each level; the blank level only where something needs it."""
+        losses = [float(cell[leaf].mean()) for cell in self.cells]
+        blank = len(np.unique(self.groups[-2][leaf])) > 1
+        return np.array(losses if blank else losses[:-1])
+
+    def published(self, level: NDArray[np.int64], leaf: NDArray[np.int32]) -> NDArray[np.int32]:
+        """Node numbers of leaves lifted each to its own level; missing where blank."""
+        absent = np.int32(MISSING)
+        table = [np.append(g[:-1] + self.hierarchy.offsets[lv], absent) for lv, g in enumerate(self.groups[:-1])]
+        table.append(np.full(self.hierarchy.size + 1, absent))
+        return np.stack(table)[level, leaf].astype(np.int32)
+
+
+def _leaves(table: Table, name: str, tree: _Tree) -> NDArray[np.int32]:
+    leaf = table.leaf_codes(name)
+    return np.where(leaf == MISSING, tree.hierarchy.size, leaf).astype(np.int32)
+
+
+def _tuples(
+    leaf: NDArray[np.int32],
+    records: NDArray[np.int64],
+    present: NDArray[np.uint64],
+    trees: list[_Tree],
+    rng: Generator,
+) -> Tuples:
+    start = np.zeros((len(trees), max(len(tree.groups) for tree in trees)), dtype=np.int64)
+    position, marks = 0, []
+    for a, tree in enumerate(trees):
+        for level, group in enumerate(tree.groups):
+            start[a, level] = position
+            position += len(group)
+            marks.append(rng.integers(0, 2**64, size=int(group.max()) + 1, dtype=np.uint64)[group])
+    return Tuples(
+        np.ascontiguousarray(leaf),
+        records,
+        present,
+        start,
+        np.array([len(tree.groups) - 1 for tree in trees], dtype=np.int64),
+        np.concatenate([group for tree in trees for group in tree.groups]),
+        np.concatenate([cell for tree in trees for cell in tree.cells]),
+        np.concatenate(marks),
+    )
+
+
+def offered_nodes(burdens: list[NDArray[np.float64]], most: int, rng: Generator) -> NDArray[np.int16]:
+    """Level vectors in order of loss: all of them, or the cheapest half of `most`, a random half and the top.
+
+    burdens  mean loss of each attribute at each of its levels, ascending
+    """
+    heights = [len(burden) for burden in burdens]
+    size = 1
+    for height in heights:
+        size *= height
+    if size <= most:
+        numbers, columns = np.arange(size, dtype=np.int64), []
+        for height in reversed(heights):
+            columns.append(numbers % height)
+            numbers = numbers // height
+        nodes = np.stack(columns[::-1], axis=1)
+    else:
+        cheap = _cheapest(burdens, most // 2)
+        drawn = np.stack([rng.integers(0, height, size=most - len(cheap)) for height in heights], axis=1)
+        top = np.array([heights]) - 1
+        nodes = np.unique(np.concatenate([cheap, drawn, top]), axis=0)
+    loss = sum((burden[nodes[:, a]] for a, burden in enumerate(burdens)), np.zeros(len(nodes)))
+    return np.ascontiguousarray(nodes[np.argsort(loss, kind="stable")].astype(np.int16))
+
+
+def _cheapest(burdens: list[NDArray[np.float64]], count: int) -> NDArray[np.int64]:
+    """The `count` level vectors of least loss, found from the bottom upwards."""
+    bottom = (0,) * len(burdens)
+    heap, seen = [(0.0, bottom)], {bottom}
+    found: list[tuple[int, ...]] = []
+    while heap and len(found) < count:
+        loss, node = heapq.heappop(heap)
+        found.append(node)
+        for a, burden in enumerate(burdens):
+            if node[a] + 1 < len(burden):
+                above = (*node[:a], node[a] + 1, *node[a + 1 :])
+                if above not in seen:
+                    seen.add(above)
+                    heapq.heappush(heap, (loss + float(burden[node[a] + 1] - burden[node[a]]), above))
+    return np.array(found, dtype=np.int64)
+
+
+def _record_groups(homes: Homes, of: NDArray[np.int64], tuples: int) -> NDArray[np.int64]:
+    """The group of every record: records of a tuple fill its groups in turn, lower rows first."""
+    rows, counts, groups = [], [], []
+    for group in range(int(homes.used[1])):
+        entry = int(homes.head[group])
+        while entry >= 0:
+            rows.append(int(homes.row[entry]))
+            counts.append(int(homes.held[entry]))
+            groups.append(group)
+            entry = int(homes.following[entry])
+    order = np.argsort(rows, kind="stable")
+    in_turn = np.repeat(np.array(groups, dtype=np.int64)[order], np.array(counts, dtype=np.int64)[order])
+    result = np.empty(len(of), dtype=np.int64)
+    result[np.argsort(of, kind="stable")] = in_turn
+    return result

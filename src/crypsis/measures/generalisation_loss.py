@@ -1,0 +1,283 @@
+"""What generalisation costs: six losses of the literature, on full-domain and local recodings alike.
+
+A suppressed record counts as fully generalised. A cell missing in the original loses nothing until its record is
+suppressed; a cell blanked by the masking counts as fully generalised. Columns at level 0 lose nothing: these
+measures speak of recoding, not of values that were made false.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import listing
+from crypsis.measures.measure import Aim, Gauge, Measure, Reading, measures
+from crypsis.measures.pairing import check_rows
+from crypsis.table.counts import distinct_rows
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Table
+
+Form = Literal["mean", "sum"]
+Floats = NDArray[np.float64]
+
+_RECODING = frozenset({"recoding"})
+_MISSING = (
+    "a missing value is a category of its own and loses nothing until its record is suppressed; a cell blanked by the "
+    "masking and every cell of a suppressed record count as fully generalised"
+)
+
+
+class CellMeasure(Measure):
+    """A loss made of one number per cell of the columns that have hierarchies."""
+
+    aim: ClassVar[Aim] = "loss"
+    valid_for: ClassVar[frozenset[str]] = _RECODING
+    name: ClassVar[str]
+
+    form: Form = Field(default="mean", description="mean: 100 times the mean cell loss; sum: over records and columns")
+
+    def against(self, original: Table) -> CellsGauge:
+        names = self.columns or [n for n in original.quasi_identifiers if original.attribute(n).hierarchy]
+        return CellsGauge(self, original, tuple(names))
+
+    def obstacle(self, original: Table) -> str:
+        for name in self.columns:
+            if name not in original.names:
+                return f"there is no column {name!r}; columns: {listing(original.names)}"
+            if original.attribute(name).hierarchy is None:
+                return f"column {name!r} has no hierarchy, by which this loss is measured; give it one"
+        if not any(original.attribute(n).hierarchy for n in self.columns or original.quasi_identifiers):
+            return "no quasi-identifier has a hierarchy, by which this loss is measured; give one"
+        return "" if original.rows else "the table has no records; nothing can be compared"
+
+    @abstractmethod
+    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
+        """float64[nodes, leaves]: loss in [0, 1] of a leaf published as a node (NaN where it is not below it)."""
+
+
+@dataclass(frozen=True, eq=False)
+class CellsGauge:
+    """A cell measure bound to an original."""
+
+    measure: CellMeasure
+    original: Table
+    names: tuple[str, ...]
+
+    def read(self, masked: Table) -> float:
+        cells = self.cells(masked)
+        if self.measure.form == "sum":
+            return float(cells.sum())
+        return float(100 * cells.mean()) if cells.size else 0.0
+
+    def cells(self, masked: Table) -> Floats:
+        """float64[n, columns]: the loss of every cell."""
+        check_rows(len(self.original), masked)
+        return np.stack([self._column(masked, name) for name in self.names], axis=1)
+
+    def explain(self, masked: Table) -> Reading:
+        by_column = self.cells(masked).mean(axis=0)
+        return Reading(
+            measure=self.measure.name,
+            value=self.read(masked),
+            unit="%" if self.measure.form == "mean" else "cells",
+            better="low",
+            aim="loss",
+            definition=self.measure.definition,
+            scope=self.names,
+            missing=_MISSING,
+            counts={
+                **{name: float(100 * loss) for name, loss in zip(self.names, by_column, strict=True)},
+                "suppressed records": float((~masked.kept).sum()),
+            },
+        )
+
+    def _column(self, masked: Table, name: str) -> Floats:
+        hierarchy, level = self.original.attribute(name).hierarchy, masked.level(name)
+        column = masked.column(name)
+        blank = np.isnan(column) if masked.holds_numbers(name) else column == MISSING
+        before = self.original.column(name)
+        absent = np.isnan(before) if self.original.holds_numbers(name) else before == MISSING
+        loss = np.where(blank & ~absent, 1.0, 0.0)
+        if level != 0 and hierarchy is not None:
+            leaf = self.original.leaf_codes(name)
+            node = column if level == LOCAL else np.where(blank, MISSING, column + hierarchy.offsets[level])
+            seen = ~blank & ~absent
+            loss[seen] = self.measure.node_losses(hierarchy, leaf)[node[seen], leaf[seen]]
+        loss[~masked.kept] = 1.0
+        return loss
+
+
+@measures.add("glm")
+class GeneralLoss(CellMeasure):
+    """General loss metric (Iyengar 2002)."""
+
+    name: ClassVar[str] = "glm"
+    definition: ClassVar[str] = (
+        "a cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over "
+        "all cells in per cent, or their sum"
+    )
+
+    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
+        share = (hierarchy.node_leaves - 1) / max(hierarchy.size - 1, 1)
+        return np.repeat(share[:, None], hierarchy.size, axis=1)
+
+
+@measures.add("precision")
+class Precision(CellMeasure):
+    """Precision loss (Sweeney 2002): how high each cell stands in its hierarchy."""
+
+    name: ClassVar[str] = "precision"
+    definition: ClassVar[str] = (
+        "a cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per "
+        "cent, or their sum (Sweeney's precision is 100 minus the mean)"
+    )
+
+    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
+        level = np.repeat(np.arange(hierarchy.height + 1), np.diff(hierarchy.offsets)) / max(hierarchy.height, 1)
+        return np.repeat(level[:, None], hierarchy.size, axis=1)
+
+
+@measures.add("non-uniform-entropy")
+class NonUniformEntropy(CellMeasure):
+    """Non-uniform entropy (Gionis and Tassa 2009): how unsure one becomes of the value behind a group."""
+
+    name: ClassVar[str] = "non-uniform-entropy"
+    definition: ClassVar[str] = (
+        "a cell loses −log2(records with its value / records with its published group), a suppressed one what full "
+        "suppression loses on average; in per cent of that, or the sum of the cells' shares of it"
+    )
+
+    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
+        held = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+        total = max(float(held.sum()), 1.0)
+        most = -float(np.sum(held / total * np.log2(np.maximum(held, 1.0) / total)))
+        rows = []
+        for level in range(hierarchy.height + 1):
+            groups = hierarchy.groups[level]
+            inside = np.bincount(groups, weights=held, minlength=len(hierarchy.labels[level]))
+            lost = np.log2(np.maximum(inside[groups], 1.0) / np.maximum(held, 1.0))
+            rows.append(np.repeat((lost / most if most > 0 else lost * 0)[None, :], len(inside), axis=0))
+        return np.concatenate(rows)
+
+
+class ClassMeasure(Measure):
+    """A loss seen in the equivalence classes of the masked table."""
+
+    aim: ClassVar[Aim] = "loss"
+    valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding"})
+    name: ClassVar[str]
+    raw_unit: ClassVar[str]
+
+    form: Form = Field(default="sum", description="sum: the raw figure; mean: divided by its largest possible value")
+
+    def against(self, original: Table) -> Gauge:
+        return ClassGauge(self, original, tuple(self.columns or original.quasi_identifiers))
+
+    def obstacle(self, original: Table) -> str:
+        for name in self.columns:
+            if name not in original.names:
+                return f"there is no column {name!r}; columns: {listing(original.names)}"
+        if not self.columns and not original.quasi_identifiers:
+            return "the table has no quasi-identifier to group by; name columns or give them the role 'quasi'"
+        return "" if original.rows else "the table has no records; nothing can be compared"
+
+    @abstractmethod
+    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+        """The figure from the class of each kept record and the class sizes."""
+
+
+@dataclass(frozen=True)
+class ClassGauge:
+    """A class measure bound to an original."""
+
+    measure: ClassMeasure
+    original: Table
+    names: tuple[str, ...]
+
+    def read(self, masked: Table) -> float:
+        check_rows(len(self.original), masked)
+        _, of, size = distinct_rows(masked.codes(self.names)[masked.kept])
+        return self.measure.figure(self.original, masked.kept, of, size)
+
+    def explain(self, masked: Table) -> Reading:
+        return Reading(
+            measure=self.measure.name,
+            value=self.read(masked),
+            unit=self.measure.raw_unit if self.measure.form == "sum" else "share of the worst",
+            better="low",
+            aim="loss",
+            definition=self.measure.definition,
+            scope=self.names,
+            missing="a missing value is a category of its own; suppressed records belong to no class",
+            counts={"suppressed records": float((~masked.kept).sum())},
+        )
+
+
+@measures.add("classification-metric")
+class ClassificationMetric(ClassMeasure):
+    """Classification metric (Iyengar 2002): whom a majority vote in the classes would get wrong."""
+
+    name: ClassVar[str] = "classification-metric"
+    unit: ClassVar[str] = "records"
+    raw_unit: ClassVar[str] = "records"
+    definition: ClassVar[str] = "records suppressed or without the majority label of their class, or their share"
+
+    label: str = Field(default="", description="column to be predicted; empty: the first confidential one")
+
+    def obstacle(self, original: Table) -> str:
+        if self.label and self.label not in original.names:
+            return f"there is no column {self.label!r}; columns: {listing(original.names)}"
+        if not self.label and not original.confidential:
+            return "no column is confidential, so there is no label to predict; name one"
+        return super().obstacle(original)
+
+    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+        codes = original.codes([self.label or original.confidential[0]])[kept, 0]
+        pairs = np.stack([of.astype(np.int32), codes], axis=1)
+        first, _, count = distinct_rows(pairs)
+        most = np.zeros(len(size), dtype=np.int64)
+        np.maximum.at(most, pairs[first, 0], count)
+        wrong = float((~kept).sum() + len(of) - most.sum())
+        return wrong if self.form == "sum" else wrong / max(len(kept), 1)
+
+
+@measures.add("discernibility")
+class Discernibility(ClassMeasure):
+    """Discernibility metric (Bayardo and Agrawal 2005)."""
+
+    name: ClassVar[str] = "discernibility"
+    unit: ClassVar[str] = "pairs"
+    raw_unit: ClassVar[str] = "pairs"
+    definition: ClassVar[str] = (
+        "each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n²"
+    )
+
+    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+        n = len(kept)
+        pairs = float((size.astype(np.float64) ** 2).sum() + n * float((~kept).sum()))
+        return pairs if self.form == "sum" else pairs / max(n * n, 1)
+
+
+@measures.add("average-class-size")
+class AverageClassSize(ClassMeasure):
+    """Normalised average class size (LeFevre, DeWitt and Ramakrishnan 2006)."""
+
+    name: ClassVar[str] = "average-class-size"
+    unit: ClassVar[str] = "classes of k"
+    raw_unit: ClassVar[str] = "classes of k"
+    definition: ClassVar[str] = (
+        "records per class divided by k, suppressed records as one class more; 1 is the best k allows; or "
+        "the same as a share of all records"
+    )
+
+    k: int = Field(default=5, ge=1, description="the class size that would have been enough")
+
+    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+        classes = len(size) + int(not kept.all())
+        mean = len(kept) / max(classes, 1)
+        return mean / self.k if self.form == "sum" else mean / max(len(kept), 1) / self.k
