@@ -43,7 +43,7 @@ OTHERS_IL = {  # (method, set) → IL % by k, to the printed digit
 
 @st.composite
 def clouds(draw: st.DrawFn, least: int = 1) -> tuple[NDArray[np.float64], int]:
-    """Points and a k ≤ n: scattered, or on a coarse grid where distances tie, records repeat and columns stand still."""
+    """Points and a k ≤ n: scattered, or on a coarse grid where distances tie, records repeat, columns stand still."""
     n, p = draw(st.integers(least, 36)), draw(st.integers(1, 4))
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     grid = draw(st.sampled_from([0, 1, 2, 5]))
