@@ -17,18 +17,28 @@ Place = tuple[str, str, str | None]
 CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
     ("masking method", "pram", "damping"): {"form": "two-stage", "theta": 0.8},
-    ("privacy model", "l-diversity", "c"): {"kind": "recursive", "quasi_identifiers": ("b",)},
-    ("privacy model", "l-diversity", "confidential"): {"quasi_identifiers": ("sex",)},
+    ("privacy model", "l-diversity", "c"): {"kind": "recursive"},
+    ("privacy model", "l-diversity", "confidential"): {"quasi_identifiers": ("a", "b")},
+    ("privacy model", "t-closeness", "confidential"): {"quasi_identifiers": ("a", "b")},
+    ("privacy model", "beta-likeness", "confidential"): {"quasi_identifiers": ("a", "b")},
+    ("privacy model", "alpha-k-anonymity", "confidential"): {"quasi_identifiers": ("b",)},
+    ("privacy model", "delta-presence", None): {"member": "secret", "present": "1"},
+    ("privacy model", "delta-presence", "member"): {"quasi_identifiers": ("a", "b")},
+    ("privacy model", "delta-presence", "least"): {"most": 1.0},
 }
 """(family, name, field or None) → settings that must be there for the thing to run, or for the field to matter."""
 
-_TURN = tuple(tuple(float(to == (row + 1) % 6) for to in range(6)) for row in range(6))
+_TURN = tuple(tuple(float(to == (row + 1) % 9) for to in range(9)) for row in range(9))
 
 OTHER: dict[Place, Any] = {
     ("masking method", "*", "columns"): ("a",),
     ("measure", "*", "columns"): ("a", "b"),
     ("privacy model", "*", "quasi_identifiers"): ("a",),
-    ("privacy model", "*", "confidential"): ("income",),
+    ("privacy model", "*", "confidential"): ("c",),
+    ("privacy model", "l-diversity", "c"): 0.5,
+    ("privacy model", "delta-presence", "member"): "c",
+    ("privacy model", "delta-presence", "present"): "2",
+    ("measure", "gamma", "columns"): ("a", "b", "c"),
     ("masking method", "pram", "matrices"): {"a": _TURN},
     ("masking method", "microaggregation", "partitioner"): "cbfs",
     ("masking method", "microaggregation", "partitioner_settings"): {"metric": "manhattan"},
@@ -65,12 +75,12 @@ def numeric_table() -> Table:
 
 @cache
 def ordinal_table() -> Table:
-    """Two ordinal and one nominal quasi-identifier with few categories, a confidential ordinal one."""
+    """Two ordinal and one nominal quasi-identifier, so many categories that few records are alike, a confidential ordinal one."""
     rng = np.random.default_rng(4)
     attributes = (
-        Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("p", "q", "r", "s", "t", "u")),
-        Attribute("b", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("low", "high")),
-        Attribute("c", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("u", "v", "w")),
+        Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, tuple("pqrstuvwx")),
+        Attribute("b", Kind.ORDINAL, Role.QUASI_IDENTIFIER, ("low", "fair", "mid", "good", "high")),
+        Attribute("c", Kind.NOMINAL, Role.QUASI_IDENTIFIER, tuple("1234567")),
         Attribute("secret", Kind.ORDINAL, Role.CONFIDENTIAL, ("1", "2", "3", "4")),
     )
     columns = tuple(rng.integers(0, len(a.categories), 80).astype(np.int32) for a in attributes)

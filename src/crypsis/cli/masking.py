@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import PlanError, TableError
 
 
@@ -46,6 +46,8 @@ def mask(
         raise TableError(f"{out}: exists already; choose another name or remove it first")
     chosen = methods.build(method, **inputs.settings(set_))
     original = inputs.load(file, inputs.read_plan(plan), quasi, identifier, confidential, kind, hierarchy)
+    for note in original.notes:
+        warn(note)
     if not original.quasi_identifiers and not chosen.columns:
         raise PlanError(
             "no column is named to be masked; name the quasi-identifiers with --quasi age,region "

@@ -15,6 +15,11 @@ def say(text: str = "") -> None:
     typer.echo(text)
 
 
+def warn(text: str) -> None:
+    """Something to know that is no error; on stderr, so that a pipe stays clean."""
+    typer.echo(f"note: {text}", err=True)
+
+
 def say_json(content: Any) -> None:
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=_plain))
 

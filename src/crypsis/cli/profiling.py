@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import TableError
 
 if TYPE_CHECKING:
@@ -22,7 +22,10 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
     from crypsis.table.profile import profile as profile_table
 
     with working(f"reading {file}"):
-        seen = profile_table(read_table(file))
+        read = read_table(file)
+        seen = profile_table(read)
+    for note in read.notes:
+        warn(note)
     if json:
         say_json(asdict(seen))
         return

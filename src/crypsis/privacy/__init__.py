@@ -1,8 +1,21 @@
 """Statements about one table: one number per record, and a threshold. Importing registers the models."""
 
+from crypsis.privacy.alpha_anonymity import AlphaKAnonymity
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.diversity import LDiversity
+from crypsis.privacy.likeness import BetaLikeness
 from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.presence import DeltaPresence
 
-__all__ = ["KAnonymity", "LDiversity", "PrivacyModel", "TCloseness", "Verdict", "models"]
+__all__ = [
+    "AlphaKAnonymity",
+    "BetaLikeness",
+    "DeltaPresence",
+    "KAnonymity",
+    "LDiversity",
+    "PrivacyModel",
+    "TCloseness",
+    "Verdict",
+    "models",
+]
