@@ -75,7 +75,7 @@ def numeric_table() -> Table:
 
 @cache
 def ordinal_table() -> Table:
-    """Two ordinal and one nominal quasi-identifier, so many categories that few records are alike, a confidential ordinal one."""
+    """Ordinal a and b, nominal c, with so many categories that few records are alike; a confidential ordinal."""
     rng = np.random.default_rng(4)
     attributes = (
         Attribute("a", Kind.ORDINAL, Role.QUASI_IDENTIFIER, tuple("pqrstuvwx")),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from crypsis.cli import inputs
 from crypsis.cli.output import figure, say, table, working
 
 if TYPE_CHECKING:
@@ -34,18 +35,15 @@ def demo(
     write_table(original, folder / "people.csv")
     model = KAnonymity(k=k)
     say(f"1. A table of {rows} invented people: {folder / 'people.csv'}")
-    say(
-        f"   An intruder may know {', '.join(original.quasi_identifiers)}; {', '.join(original.confidential)} must not be learnt."
-    )
+    say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
+    say(f"   {', '.join(original.confidential)} must not be learnt.")
     raw = model.judge(original)
     say(f"   As it stands, {raw.offending} of {rows} people stand in a class of fewer than {k}.")
     say()
     method = Microaggregation(k=k, missing="aggregate")
     with working(f"masking (microaggregation, k = {k})"):
-        masked = method.mask(original, _randomness())
-    say(
-        f"2. Microaggregation: people are grouped with their {k} nearest or more, and each group shares one set of values."
-    )
+        masked = method.mask(original, inputs.randomness(None))
+    say(f"2. Microaggregation: people in groups of at least {k} alike, and each group shares one set of values.")
     say()
     with working("measuring loss and risk"):
         before = assess(original, original, chosen=SHOWN)
@@ -64,20 +62,13 @@ def demo(
         )
         checked = verify(folder / "release")
     verdict = checked.verdicts[0]
-    say(
-        f"4. Released and verified from the written files: {verdict.model} {verdict.attained:g} (at least {k} required)."
-    )
+    attained = f"{verdict.model} {verdict.attained:g} (at least {k} required)"
+    say(f"4. Released and verified from the written files: {attained}.")
     say(f"   data to publish   {folder / 'release' / 'public' / 'data.csv'}")
     say(f"   report to sign    {folder / 'release' / 'internal' / 'report.html'}")
     say(f"   report to publish {folder / 'release' / 'public' / 'report.html'}")
     say()
     say(f"Now your own file: crypsis profile FILE. Check this one again: crypsis verify {folder / 'release'}")
-
-
-def _randomness() -> object:
-    import numpy as np
-
-    return np.random.default_rng()
 
 
 def _free(folder: Path) -> Path:

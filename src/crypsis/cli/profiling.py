@@ -41,9 +41,10 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
 def _exposure(seen: Profile) -> str:
     if not seen.quasi_identifiers:
         return "No quasi-identifier is suggested: nothing here looks like something an intruder could know."
+    known = ", ".join(seen.quasi_identifiers)
     return (
-        f"On the suggested quasi-identifiers ({', '.join(seen.quasi_identifiers)}) {figure(100 * seen.unique_share)} % of the "
-        f"records are unique; the raw table is {seen.k}-anonymous."
+        f"On the suggested quasi-identifiers ({known}) {figure(100 * seen.unique_share)} % of the records are unique; "
+        f"the raw table is {seen.k}-anonymous."
     )
 
 
@@ -62,6 +63,5 @@ def init(
     read = read_table(file)
     text = draft(file, out, read, profile_table(read), k)
     write_atomically(out, text.encode())
-    say(
-        f"{out} written. Read it, correct the roles, then: crypsis mask {file} microaggregation --set k={k} --plan {out} -o masked.csv"
-    )
+    say(f"{out} written. Read it, correct the roles, then:")
+    say(f"crypsis mask {file} microaggregation --set k={k} --plan {out} -o masked.csv")
