@@ -106,7 +106,7 @@ class Blocks(Partitioner):
     inner: str = Field(default="mdav", description="partitioner inside each block; any but blocks itself")
     inner_settings: dict[str, Any] = Field(default_factory=dict, description="settings of the inner partitioner")
     mending: int = Field(
-        default=2,
+        default=4,
         ge=0,
         le=100,
         description="rounds of exchanges across the borders of blocks; 0 leaves them as they fell",
