@@ -11,30 +11,76 @@ from typing import TYPE_CHECKING, Any
 from crypsis.version import __version__
 
 if TYPE_CHECKING:
-    from crypsis.errors import (
-        CrypsisError,
-        EngineError,
-        PlanError,
-        ReleaseRefused,
-        SearchError,
-        TableError,
+    from crypsis.errors import CrypsisError, EngineError, PlanError, ReleaseRefused, SearchError, TableError
+    from crypsis.masking import (
+        BottomCoding,
+        GlobalRecoding,
+        Microaggregation,
+        Noise,
+        Pram,
+        RankSwapping,
+        TopCoding,
+        methods,
+        partitioners,
     )
-    from crypsis.table.attribute import Attribute, Kind, Role
-    from crypsis.table.hierarchy import Hierarchy
-    from crypsis.table.table import Table
+    from crypsis.measures import Assessment, Reading, assess
+    from crypsis.privacy import KAnonymity, LDiversity, TCloseness, Verdict, models
+    from crypsis.release import publish, verify
+    from crypsis.table import (
+        Attribute,
+        Hierarchy,
+        Kind,
+        Role,
+        Table,
+        build_hierarchy,
+        example,
+        profile,
+        read_hierarchy,
+        read_table,
+        to_frame,
+        wrap,
+        write_table,
+    )
 
 _HOMES = {
-    "Attribute": "crypsis.table.attribute",
+    "Assessment": "crypsis.measures",
+    "Attribute": "crypsis.table",
+    "BottomCoding": "crypsis.masking",
     "CrypsisError": "crypsis.errors",
     "EngineError": "crypsis.errors",
-    "Hierarchy": "crypsis.table.hierarchy",
-    "Kind": "crypsis.table.attribute",
+    "GlobalRecoding": "crypsis.masking",
+    "Hierarchy": "crypsis.table",
+    "KAnonymity": "crypsis.privacy",
+    "Kind": "crypsis.table",
+    "LDiversity": "crypsis.privacy",
+    "Microaggregation": "crypsis.masking",
+    "Noise": "crypsis.masking",
     "PlanError": "crypsis.errors",
+    "Pram": "crypsis.masking",
+    "RankSwapping": "crypsis.masking",
+    "Reading": "crypsis.measures",
     "ReleaseRefused": "crypsis.errors",
-    "Role": "crypsis.table.attribute",
+    "Role": "crypsis.table",
     "SearchError": "crypsis.errors",
-    "Table": "crypsis.table.table",
+    "TCloseness": "crypsis.privacy",
+    "Table": "crypsis.table",
     "TableError": "crypsis.errors",
+    "TopCoding": "crypsis.masking",
+    "Verdict": "crypsis.privacy",
+    "assess": "crypsis.measures",
+    "build_hierarchy": "crypsis.table",
+    "example": "crypsis.table",
+    "methods": "crypsis.masking",
+    "models": "crypsis.privacy",
+    "partitioners": "crypsis.masking",
+    "profile": "crypsis.table",
+    "publish": "crypsis.release",
+    "read_hierarchy": "crypsis.table",
+    "read_table": "crypsis.table",
+    "to_frame": "crypsis.table",
+    "verify": "crypsis.release",
+    "wrap": "crypsis.table",
+    "write_table": "crypsis.table",
 }
 
 __all__ = ["__version__", *_HOMES]

@@ -1,1 +1,27 @@
 """What is protected: attributes, hierarchies, tables, and the files and frames they come from."""
+
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.builders import build_hierarchy
+from crypsis.table.example import example
+from crypsis.table.files import read_hierarchy, read_table, write_table
+from crypsis.table.frames import to_frame, wrap
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.profile import Profile, profile
+from crypsis.table.table import Table
+
+__all__ = [
+    "Attribute",
+    "Hierarchy",
+    "Kind",
+    "Profile",
+    "Role",
+    "Table",
+    "build_hierarchy",
+    "example",
+    "profile",
+    "read_hierarchy",
+    "read_table",
+    "to_frame",
+    "wrap",
+    "write_table",
+]
