@@ -352,8 +352,9 @@ halves = kernel(_halves)
 
 
 def _worth(loss: float, risk: float, goal: Floats) -> float:
-    """goal[0] = 0: the mean of both; 1: the greater of goal[1] · loss and goal[2] · risk."""
-    return (loss + risk) / 2.0 if goal[0] == 0.0 else max(goal[1] * loss, goal[2] * risk)
+    """goal[0] times the greater of goal[1] · loss and goal[2] · risk, plus goal[3] times their mean."""
+    loss, risk = goal[1] * loss, goal[2] * risk
+    return goal[0] * max(loss, risk) + goal[3] * ((loss + risk) / 2.0)
 
 
 worth = kernel(_worth)

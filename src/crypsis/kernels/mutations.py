@@ -38,9 +38,7 @@ def _moves(frame: Frame, tallies: Tallies, trial: Trial, who: int, draws: Floats
     """
     now, goal = tallies.codes[who], trial.goals[who]
     rows, attributes = now.shape
-    loss, risk = trial.pairs[who, 0], trial.pairs[who, 1]
-    if goal[0]:
-        loss, risk = goal[1] * loss, goal[2] * risk
+    loss, risk = goal[1] * trial.pairs[who, 0], goal[2] * trial.pairs[who, 1]
     even = goal[0] == 0.0 or abs(loss - risk) <= BALANCED * max(loss, risk)
     chosen = np.empty((len(draws), 3), dtype=np.int64)
     for place in range(len(draws)):

@@ -67,7 +67,7 @@ class Tallies(NamedTuple):
 class Trial(NamedTuple):
     """What a search holds against each of its files."""
 
-    goals: Floats  # float64[N, 3], see `worth`
+    goals: Floats  # float64[N, 4], see `worth`
     readings: Floats  # float64[N, 7]
     pairs: Floats  # float64[N, 2], mean loss and mean risk
     sizes: Ints  # int64[p], categories a mutation may choose from

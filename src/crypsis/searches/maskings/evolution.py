@@ -22,6 +22,8 @@ Floats = NDArray[np.float64]
 
 CANDIDATES = 8
 """Records an aimed change looks at before it takes the last one."""
+GOALS = {"mean": (0.0, 1.0, 1.0, 1.0), "max": (1.0, 1.0, 1.0, 0.0), "front": (1.0, 1.0, 1.0, 1.0)}
+"""Weight of the greater side, slopes of loss and risk, weight of their mean: see `kernels.ledger.worth`."""
 NEIGHBOURS = 8
 """Files on nearby rays with which a file is crossed under `front`."""
 
@@ -77,6 +79,16 @@ def plain_scores(pairs: Floats, score: str) -> Floats:
     return np.asarray(pairs.mean(axis=1) if score == "mean" else pairs.max(axis=1))
 
 
+def rays(pairs: Floats) -> Floats:
+    """float64[N, 2]: slopes of loss and risk for rays evenly spread between the two axes, nearest files in order."""
+    angles = (np.arange(len(pairs)) + 0.5) / len(pairs) * (np.pi / 2)
+    slopes = np.empty_like(pairs)
+    slopes[np.argsort(np.arctan2(pairs[:, 1], pairs[:, 0]), kind="stable")] = np.stack(
+        [1.0 / np.cos(angles), 1.0 / np.sin(angles)], axis=1
+    )
+    return slopes
+
+
 def evolve_maskings(
     original: Table,
     population: Sequence[Table],
@@ -107,9 +119,9 @@ class Evolution:
         self.files, self.settings, self.rng = files, settings, rng
         self.tried = {"mutation": 0, "crossover": 0}
         self.kept = {"mutation": 0, "crossover": 0}
-        goals = np.tile([0.0 if settings.score == "mean" else 1.0, 1.0, 1.0], (len(files), 1))
+        goals = np.tile(GOALS[settings.score], (len(files), 1))
         if settings.score == "front":
-            goals[:, 1:] = 1.0 / np.maximum(files.pairs, 1e-9)
+            goals[:, 1:3] = rays(files.pairs)
         files.trial.goals[: len(files)] = goals
 
     def run(self) -> MaskingResult:
@@ -179,7 +191,7 @@ class Evolution:
         files = self.files
         pairs, goals = files.pairs.copy(), files.trial.goals[files.slot]
         for who in range(len(files)):
-            worths = np.maximum(goals[who, 1] * pairs[:, 0], goals[who, 2] * pairs[:, 1])
+            worths = np.array([kernels.worth(loss, risk, goals[who]) for loss, risk in pairs])
             best = int(np.argmin(worths))
             if worths[best] < worths[who]:
                 files.adopt(who, best)

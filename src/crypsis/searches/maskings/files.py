@@ -84,7 +84,8 @@ class Files:
         self.ground = Ground.of(original, columns)
         pairings = self.ground.join(population)
         self.news = [self.ground.news(name, population) for name in self.ground.names]
-        allowance = self._allowance(forbidden, allowed, [len(span) for span in pairings[0].spans])
+        self.spans = pairings[0].spans
+        allowance = self._allowance(forbidden, allowed, [len(span) for span in self.spans])
         fit = [p for p, file in zip(pairings, population, strict=True) if self._fits(p.codes, file, *allowance)]
         if not fit:
             raise SearchError(
@@ -97,7 +98,7 @@ class Files:
         self.slot = list(range(size))
         self.spare = list(range(size, size + scratch))
         self.trial = Trial(
-            goals=np.ones((size + scratch, 3)),
+            goals=np.ones((size + scratch, 4)),
             readings=np.full((size + scratch, len(NAMES)), np.nan),
             pairs=np.full((size + scratch, 2), np.nan),
             sizes=np.array(self.ground.sizes, dtype=np.int64),

@@ -1,0 +1,70 @@
+"""Nearest tuples and agreement patterns against loops over everything."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.agreement import FAR, leads, nearest, patterns, patterns_by_margins
+
+
+@st.composite
+def scenes(draw):
+    """Original tuples, sorted masked tuples with counts and first rows, and random flat costs."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    p = int(rng.integers(1, 5))
+    wide, width = rng.integers(1, 5, p), rng.integers(1, 5, p)
+    tuples = np.unique(rng.integers(0, wide, (20, p)), axis=0).astype(np.int32)
+    crowd = np.unique(rng.integers(0, width, (int(rng.integers(1, 30)), p)), axis=0).astype(np.int32)
+    counts = rng.integers(1, 5, len(crowd))
+    first = rng.permutation(len(crowd)).astype(np.int64)
+    at = np.concatenate([[0], np.cumsum(wide * width)]).astype(np.int64)
+    costs = rng.integers(0, 4, at[-1])
+    costs[rng.random(len(costs)) < 0.1] = FAR
+    return tuples, crowd, counts, first, costs, at, wide.astype(np.int64)
+
+
+def test_leads_by_hand():
+    crowd = np.array([[0, 0, 1], [0, 0, 2], [0, 1, 0], [2, 0, 0]], dtype=np.int32)
+    lead, leap = leads(crowd)
+    assert lead.tolist() == [0, 2, 1, 0, 0]
+    assert leap.tolist() == [[3, 2, 1], [3, 2, 2], [3, 3, 3], [4, 4, 4]]
+
+
+@settings(max_examples=60, deadline=None)
+@given(scenes(), st.booleans())
+def test_nearest_equals_a_look_at_everybody(scene, widest):
+    tuples, crowd, counts, first, costs, at, wide = scene
+    best, ties, lowest = nearest(tuples, crowd, counts, first, costs, at, wide, widest)
+    for a, seeker in enumerate(tuples):
+        totals = []
+        for candidate in crowd:
+            steps = [int(costs[at[j] + candidate[j] * wide[j] + seeker[j]]) for j in range(len(seeker))]
+            totals.append(FAR if max(steps) >= FAR else max(steps) if widest else sum(steps))
+        least = min(totals)
+        places = [place for place, total in enumerate(totals) if total == least and least < FAR]
+        assert best[a] == least
+        assert ties[a] == sum(counts[place] for place in places)
+        assert lowest[a] == min((first[place] for place in places), default=-1)
+
+
+def test_nobody_to_link_to():
+    best, ties, lowest = nearest(
+        np.zeros((1, 1), dtype=np.int32), np.empty((0, 1), dtype=np.int32), np.empty(0, dtype=np.int64),
+        np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([0, 1]), np.array([1]), False,
+    )  # fmt: skip
+    assert (best[0], ties[0], lowest[0]) == (FAR, 0, -1)
+
+
+@pytest.mark.parametrize("p", [1, 2, 4])
+def test_margins_count_the_same_patterns(p):
+    rng = np.random.default_rng(p)
+    tuples, crowd = (np.unique(rng.integers(0, 4, (25, p)), axis=0).astype(np.int32) for _ in range(2))
+    counts = rng.integers(1, 9, len(crowd))
+    at = np.arange(0, 16 * (p + 1), 16, dtype=np.int64)
+    agree = np.tile(np.eye(4, dtype=np.int64).ravel(), p)
+    direct = patterns(tuples, crowd, counts, agree, at, np.full(p, 4, dtype=np.int64))
+    assert np.array_equal(direct, patterns_by_margins(tuples, crowd, counts))
+    assert (direct.sum(axis=1) == counts.sum()).all()

@@ -1,0 +1,244 @@
+"""The evolution of masked files: what it promises, what it refuses, and the shared loop's version of it."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import moocore
+import numpy as np
+import pytest
+
+from categories import recoded, table
+from crypsis.errors import SearchError
+from crypsis.evolution.evolve import Budget, evolve
+from crypsis.evolution.state import State
+from crypsis.measures.categorical_ledger import NAMES
+from crypsis.measures.categorical_loss import DistanceLoss
+from crypsis.measures.categorical_risk import CategoryLinkage
+from crypsis.measures.measure import measures
+from crypsis.privacy import KAnonymity
+from crypsis.searches.maskings import MaskingEvolution, evolve_maskings, hold_out, pose_maskings
+from crypsis.searches.maskings.evolution import rays
+
+SIZES, ORDINAL = [5, 4, 3], [True, True, False]
+
+
+def scene(seed=0, n=60, files=8):
+    """An original and masked files with more and more cells replaced at random."""
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, SIZES, (n, 3))
+    population = []
+    for share in np.linspace(0.1, 0.9, files):
+        masked = np.where(rng.random(codes.shape) < share, rng.integers(0, SIZES, codes.shape), codes)
+        population.append(table(masked, SIZES, ORDINAL))
+    return table(codes, SIZES, ORDINAL), population
+
+
+QUICK = MaskingEvolution(generations=60, record=1)
+
+
+@pytest.mark.parametrize("score", ["mean", "max"])
+@pytest.mark.parametrize("aimed", [0.0, 0.7])
+def test_largest_mean_and_smallest_score_never_grow(score, aimed):
+    original, population = scene()
+    settings = QUICK.model_copy(update={"score": score, "aimed": aimed, "strokes": 5, "batch": 2})
+    result = evolve_maskings(original, population, settings, np.random.default_rng(1))
+    assert (np.diff(result.history[:, 1:], axis=0) <= 1e-12).all()
+    assert (result.scores <= result.scores_before).all()
+    assert result.scores.mean() < result.scores_before.mean()
+
+
+def test_final_readings_equal_full_readings_of_the_files():
+    original, population = scene()
+    result = evolve_maskings(original, population, QUICK, np.random.default_rng(2))
+    for place, name in enumerate(NAMES):
+        gauge = measures.build(name).against(original)
+        for who in range(len(population)):
+            assert gauge.read(result.table(who)) == result.readings[who, place]
+            assert gauge.read(population[who]) == result.readings_before[who, place]
+
+
+def test_same_seed_same_files():
+    original, population = scene()
+    one, two = (evolve_maskings(original, population, QUICK, np.random.default_rng(3)) for _ in range(2))
+    assert [one.table(w).fingerprint() for w in range(8)] == [two.table(w).fingerprint() for w in range(8)]
+    assert np.array_equal(one.history, two.history)
+
+
+def test_the_front_moves_as_a_whole():
+    original, population = scene()
+    settings = QUICK.model_copy(update={"score": "front", "strokes": 20, "aimed": 0.5})
+    result = evolve_maskings(original, population, settings, np.random.default_rng(4))
+    front = result.pairs[result.front()]
+    assert (np.diff(front[:, 0]) > 0).all()
+    assert (np.diff(front[:, 1]) < 0).all()
+    before, after = (moocore.hypervolume(pairs, ref=[100.0, 100.0]) for pairs in (result.pairs_before, result.pairs))
+    assert after > before
+
+
+def test_rays_spread_evenly_and_keep_the_order_of_angles():
+    slopes = rays(np.array([[10.0, 1.0], [1.0, 10.0]]))
+    assert slopes[0, 0] < slopes[0, 1]
+    assert slopes[1] == pytest.approx(slopes[0, ::-1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"score": "mean"},
+        {"crossover_rate": 0.0},
+        {"selection": "printed"},
+        {"selection": "inverse"},
+        {"leaders": 1.0},
+        {"strokes": 3},
+        {"aimed": 1.0},
+        {"batch": 3},
+        {"longest": 0.05},
+        {"generations": 90},
+    ],
+)
+def test_every_setting_moves_something(change):
+    original, population = scene()
+    plain = evolve_maskings(original, population, QUICK, np.random.default_rng(5))
+    changed = evolve_maskings(original, population, QUICK.model_copy(update=change), np.random.default_rng(5))
+    assert not np.array_equal(plain.readings, changed.readings)
+
+
+def test_forbidden_combinations_never_appear():
+    original, population = scene()
+    rule = {"a": "0", "b": "0"}
+
+    def clean(file):
+        hit = (file.column("a") == 0) & (file.column("b") == 0)
+        return file.with_columns({"a": np.where(hit, 1, file.column("a")).astype(np.int32)})
+
+    settings = QUICK.model_copy(update={"forbidden": (rule,), "strokes": 20, "aimed": 0.5})
+    files = [clean(file) for file in population[:4]] + population[4:]
+    result = evolve_maskings(original, files, settings, np.random.default_rng(6))
+    assert result.left_out == 4
+    for who in range(4):
+        file = result.table(who)
+        assert not ((file.column("a") == 0) & (file.column("b") == 0)).any()
+
+
+def test_a_rule_of_ones_own_never_breaks():
+    original, population = scene()
+    fit = [f.with_columns({"c": np.zeros(60, dtype=np.int32)}) for f in population]
+    result = evolve_maskings(
+        original, fit, QUICK, np.random.default_rng(7), allowed=lambda held: held["c"] == "0" or held["a"] == "4"
+    )
+    for who in range(len(fit)):
+        file = result.table(who)
+        assert ((file.column("c") == 0) | (file.column("a") == 4)).all()
+
+
+def test_a_privacy_model_holds_for_every_child():
+    original, population = scene(n=120)
+    files = [p.with_columns({"a": p.column("a") // 3, "b": p.column("b") // 2}) for p in population]
+    model = KAnonymity(k=2)
+    files = [f for f in files if model.judge(f).holds]
+    assert files
+    settings = QUICK.model_copy(update={"strokes": 5})
+    result = evolve_maskings(original, files, settings, np.random.default_rng(8), models=[model])
+    assert all(model.judge(result.table(who)).holds for who in range(len(files)))
+    assert result.scores.mean() < result.scores_before.mean()
+
+
+def test_chosen_measures_only():
+    original, population = scene()
+    result = evolve_maskings(
+        original, population, QUICK, np.random.default_rng(9), measures=[DistanceLoss(), CategoryLinkage(ties="strict")]
+    )
+    assert np.isnan(result.readings[:, [0, 2, 3, 5, 6]]).all()
+    assert result.pairs[0] == pytest.approx(result.readings[0, [1, 4]])
+
+
+def test_a_file_with_a_merged_label_takes_part():
+    original = table([(0, 0), (1, 0), (2, 1), (3, 1)] * 6, [4, 2], [True, False])
+    result = evolve_maskings(original, [recoded(original), original], QUICK, np.random.default_rng(10))
+    assert result.table(0).rows == 24
+    assert (result.scores <= result.scores_before).all()
+
+
+def test_one_file_evolves_by_mutation_alone():
+    original, population = scene()
+    result = evolve_maskings(original, population[:1], QUICK, np.random.default_rng(11))
+    assert result.tried["crossover"] == 0
+    assert result.scores[0] < result.scores_before[0]
+
+
+def test_bad_requests_are_refused():
+    original, population = scene()
+    rng = np.random.default_rng(0)
+    with pytest.raises(SearchError, match="population is empty"):
+        evolve_maskings(original, [], QUICK, rng)
+    with pytest.raises(SearchError, match="suppressed record"):
+        evolve_maskings(original, [original.without(np.arange(60) < 3)], QUICK, rng)
+    with pytest.raises(SearchError, match="at least one measure of each"):
+        evolve_maskings(original, population, QUICK, rng, measures=[DistanceLoss()])
+    with pytest.raises(SearchError, match="cannot follow"):
+        evolve_maskings(original, population, QUICK, rng, measures=[MaskingEvolution()])
+    for rule in ({"z": "0"}, {"a": "9"}, {}):
+        with pytest.raises(SearchError, match="forbidden combination"):
+            evolve_maskings(original, population, QUICK.model_copy(update={"forbidden": (rule,)}), rng)
+    everything = tuple({"a": str(code)} for code in range(5))
+    with pytest.raises(SearchError, match="none of the 8 files"):
+        evolve_maskings(original, population, QUICK.model_copy(update={"forbidden": everything}), rng)
+
+
+# -- attacks the search did not use --
+
+
+def test_held_out_attacks_see_everything_in_the_original_and_little_in_noise():
+    original, population = scene(n=200)
+    rng = np.random.default_rng(12)
+    open_file, noise = hold_out(original, original, rng), hold_out(original, population[-1], rng)
+    assert open_file.keys() == noise.keys()
+    assert len(open_file) == 8
+    for name in open_file:
+        assert noise[name].value < open_file[name].value
+        assert noise[name].measure == name
+    assert open_file["inference, learned"].value == 100.0
+
+
+def test_learned_weights_ignore_a_scrambled_column():
+    """Column b is noise: weights learned on one half link the other half better than equal weights do."""
+    rng = np.random.default_rng(13)
+    codes = rng.integers(0, [30, 30], (300, 2))
+    masked = codes.copy()
+    masked[:, 1] = rng.permutation(masked[:, 1])
+    original, file = (table(c, [30, 30], [False, False]) for c in (codes, masked))
+    told = hold_out(original, file, rng)["linkage, learned weights"]
+    assert told.counts["weight of b"] < told.counts["weight of a"]
+    assert told.value > told.counts["with equal weights"]
+
+
+# -- as pieces for the shared loop --
+
+
+@pytest.mark.parametrize("score", ["mean", "max"])
+def test_the_shared_loop_breeds_the_same_space(score):
+    original, population = scene(n=40, files=5)
+    problem = pose_maskings(original, population, QUICK.model_copy(update={"score": score, "batch": 2}))
+    states = list(evolve(problem, np.random.default_rng(14), Budget(generations=25)))
+    worths = [problem.strategy.worth(state.scores).mean() for state in states]
+    assert all(b <= a + 1e-12 for a, b in pairwise(worths))
+    last = states[-1]
+    for genome, scores in zip(last.genomes, last.scores, strict=True):
+        assert problem.evaluate(genome) == tuple(scores)
+        assert problem.space.decode(genome).rows == 40
+    again = State.from_bytes(states[10].to_bytes())
+    fresh = pose_maskings(original, population, QUICK.model_copy(update={"score": score, "batch": 2}))
+    *_, resumed = evolve(fresh, np.random.default_rng(0), Budget(generations=25), state=again)
+    assert resumed.to_bytes() == last.to_bytes()
+
+
+def test_drawn_genomes_are_valid():
+    original, population = scene(n=20, files=3)
+    space = pose_maskings(original, population, QUICK).space
+    for genome in space.draw(np.random.default_rng(15), 4):
+        assert space.holds(genome)
+        assert space.decode(genome).rows == 20
+    bound = pose_maskings(original, population, QUICK, allowed=lambda held: True).space
+    keys = {bound.key(genome) for genome in bound.draw(np.random.default_rng(16), 4)}
+    assert len(keys) > 1

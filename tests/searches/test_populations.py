@@ -1,0 +1,47 @@
+"""Populations of the paper's sizes, and of a user's own making."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from categories import table
+from crypsis.errors import PlanError
+from crypsis.searches.populations import PaperFamilies, build_population, over_ranges
+
+COLUMNS = ("a", "b", "c")
+
+
+def original():
+    return table(np.random.default_rng(0).integers(0, [6, 5, 7], (80, 3)), [6, 5, 7], [True, True, True])
+
+
+@pytest.mark.parametrize("largest, depths, size", [(13, 4, 104), (13, 6, 110), (9, 6, 86)])
+def test_the_paper_s_sizes(largest, depths, size):
+    assert len(PaperFamilies(largest_k=largest, depths=depths).methods(COLUMNS)) == size
+
+
+def test_a_population_is_masked_files_with_names():
+    rng = np.random.default_rng(1)
+    made = PaperFamilies(largest_k=3, depths=2, swappings=2, prams=2).methods(COLUMNS)
+    population = build_population(original(), made, rng)
+    assert len(population) == 12 + 6 + 2 + 2
+    assert population.names[0].startswith("microaggregation k=2")
+    assert "rank-swapping" in population.names[-3]
+    assert all(file.rows == 80 for file in population.files)
+    assert len(set(population.names)) >= len(population) - 1
+    again = build_population(original(), made, np.random.default_rng(1))
+    assert [f.fingerprint() for f in again.files] == [f.fingerprint() for f in population.files]
+
+
+def test_two_columns_have_no_pair_and_rest():
+    assert len(PaperFamilies(largest_k=2, depths=0, swappings=0, prams=0).methods(("a", "b"))) == 4
+
+
+def test_ranges_multiply():
+    made = over_ranges("top-coding", {"depth": [1, 2, 3], "columns": [("a",), ("b",)]})
+    assert [(m.depth, m.columns) for m in made] == [(d, (c,)) for d in (1, 2, 3) for c in "ab"]
+    with pytest.raises(PlanError, match="known"):
+        over_ranges("no-such-method", {})
+    with pytest.raises(PlanError, match="no masking method"):
+        build_population(original(), [], np.random.default_rng(0))
