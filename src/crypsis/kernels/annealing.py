@@ -1,0 +1,410 @@
+"""Local search and simulated annealing over k-partitions of points.
+
+A partition is kept as `Groups`: labels, member lists, sizes and centroids, in slots 0 … used − 1 without holes.
+With the centroids c and sizes m at hand the change of the sum of squared errors costs O(p):
+
+    x leaves a for b           m_b / (m_b + 1) · |x − c_b|² − m_a / (m_a − 1) · |x − c_a|²
+    x of a ⇄ y of b, D = y − x   2 (c_b − c_a) · D − |D|² (1 / m_a + 1 / m_b)
+
+Only the groups of a record's near neighbours are tried. Sizes stay within [k, 2k − 1] throughout.
+Columns are padded with zeros to a multiple of four, which lets the compiler use wide registers.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+_7, _11, _13, _17, _32 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(17), np.uint64(32)
+_LOW = np.uint64(2**32 - 1)
+_UNIT = 2.0**-53
+
+HOPELESS = 14.0
+"""A rise of this many temperatures is refused unasked: once in a million it might have been accepted."""
+
+
+class Ground(NamedTuple):
+    """What a search over partitions walks on, and never changes."""
+
+    points: NDArray[np.float64]
+    """float64[n, p], p a multiple of four."""
+    neighbours: NDArray[np.int32]
+    """int32[n, m]: the nearest other records, nearest first."""
+    warmth: NDArray[np.float64]
+    """float64[n]: the temperature's unit at each record, its local squared spacing."""
+
+
+class Groups(NamedTuple):
+    """A partition that can be changed in place."""
+
+    labels: NDArray[np.int32]
+    place: NDArray[np.int32]
+    """Where each record stands in its group's member list."""
+    members: NDArray[np.int32]
+    """int32[slots, 2k − 1]."""
+    sizes: NDArray[np.int32]
+    centroids: NDArray[np.float64]
+    used: NDArray[np.int64]
+    """int64[1]: slots in use."""
+    free: NDArray[np.bool_]
+    """Records whose groups may change: always whole groups."""
+    trail: NDArray[np.int32]
+    """int32[2, 3k]: records moved and the groups they came from, for taking moves back."""
+
+
+def _draw(chance: NDArray[np.uint64]) -> np.uint64:
+    """The next 64 bits of a xorshift generator whose state is `chance[0]`, never zero."""
+    bits: np.uint64 = chance[0]
+    bits ^= bits << _13
+    bits ^= bits >> _7
+    bits ^= bits << _17
+    chance[0] = bits
+    return bits
+
+
+draw = kernel(_draw)
+
+
+def _below(bits: np.uint64, limit: int) -> np.int64:
+    """Thirty-two bits as a whole number in [0, limit)."""
+    return np.int64((bits * np.uint64(limit)) >> _32)
+
+
+below = kernel(_below)
+
+
+def _bears(rise: float, heat: float, chance: NDArray[np.uint64]) -> bool:
+    """Metropolis: a change for the better always, one for the worse with probability exp(−rise / heat)."""
+    if rise < 0.0:
+        return True
+    if rise >= HOPELESS * heat:
+        return False
+    return rise < -heat * math.log((np.float64(draw(chance) >> _11) + 0.5) * _UNIT)
+
+
+bears = kernel(_bears)
+
+
+def _apart(one: NDArray[np.float64], i: int, other: NDArray[np.float64], j: int) -> float:
+    """Squared distance of two rows."""
+    a = b = c = d = 0.0
+    for q in range(0, one.shape[1], 4):
+        e = one[i, q] - other[j, q]
+        f = one[i, q + 1] - other[j, q + 1]
+        g = one[i, q + 2] - other[j, q + 2]
+        h = one[i, q + 3] - other[j, q + 3]
+        a += e * e
+        b += f * f
+        c += g * g
+        d += h * h
+    return (a + b) + (c + d)
+
+
+apart = kernel(_apart)
+
+
+def _exchange(groups: Groups, points: NDArray[np.float64], i: int, j: int) -> float:
+    """Change of SSE if two records of different groups trade places."""
+    a, b = groups.labels[i], groups.labels[j]
+    centroids = groups.centroids
+    s = t = u = v = 0.0
+    for q in range(0, points.shape[1], 2):
+        d = points[j, q] - points[i, q]
+        e = points[j, q + 1] - points[i, q + 1]
+        s += (centroids[b, q] - centroids[a, q]) * d
+        t += d * d
+        u += (centroids[b, q + 1] - centroids[a, q + 1]) * e
+        v += e * e
+    return 2.0 * (s + u) - (t + v) * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
+
+
+exchange = kernel(_exchange)
+
+
+def _leave(groups: Groups, points: NDArray[np.float64], i: int) -> None:
+    """Take a record out of its group; its label stays until it enters another."""
+    a = groups.labels[i]
+    last = groups.sizes[a] - 1
+    moved = groups.members[a, last]
+    groups.members[a, groups.place[i]] = moved
+    groups.place[moved] = groups.place[i]
+    groups.sizes[a] = last
+    if last > 0:
+        share = 1.0 / last
+        for q in range(points.shape[1]):
+            groups.centroids[a, q] += (groups.centroids[a, q] - points[i, q]) * share
+
+
+leave = kernel(_leave)
+
+
+def _enter(groups: Groups, points: NDArray[np.float64], i: int, b: int) -> None:
+    """Put a record that left its group into another one."""
+    size = groups.sizes[b]
+    groups.members[b, size] = i
+    groups.place[i] = size
+    groups.labels[i] = b
+    groups.sizes[b] = size + 1
+    share = 1.0 / (size + 1)
+    for q in range(points.shape[1]):
+        groups.centroids[b, q] += (points[i, q] - groups.centroids[b, q]) * share
+
+
+enter = kernel(_enter)
+
+
+def _close(groups: Groups, a: int) -> None:
+    """Give up an empty slot; the last slot moves into the hole."""
+    last = groups.used[0] - 1
+    groups.used[0] = last
+    if a != last:
+        for q in range(groups.sizes[last]):
+            i = groups.members[last, q]
+            groups.members[a, q] = i
+            groups.labels[i] = a
+        groups.sizes[a] = groups.sizes[last]
+        groups.centroids[a] = groups.centroids[last]
+    groups.sizes[last] = 0
+
+
+close = kernel(_close)
+
+
+def _settle(groups: Groups, points: NDArray[np.float64], pool: NDArray[np.int32]) -> float:
+    """Recompute the centroids of the pool's groups from their members alone and return their exact SSE: no drift."""
+    total = 0.0
+    for i in pool:
+        if groups.place[i] != 0:
+            continue
+        g = groups.labels[i]
+        groups.centroids[g] = 0.0
+        for m in range(groups.sizes[g]):
+            groups.centroids[g] += points[groups.members[g, m]]
+        groups.centroids[g] /= groups.sizes[g]
+        for m in range(groups.sizes[g]):
+            total += apart(points, groups.members[g, m], groups.centroids, g)
+    return total
+
+
+settle = kernel(_settle)
+
+
+def _arrange(groups: Groups, points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+    """Load labels 0 … G−1 into the groups; returns the SSE."""
+    groups.sizes[:] = 0
+    groups.used[0] = labels.max() + 1
+    for i in range(labels.size):
+        g = labels[i]
+        groups.labels[i] = g
+        groups.place[i] = groups.sizes[g]
+        groups.members[g, groups.sizes[g]] = i
+        groups.sizes[g] += 1
+    return settle(groups, points, np.arange(labels.size).astype(np.int32))
+
+
+arrange = kernel(_arrange)
+
+
+def _rewind(groups: Groups, points: NDArray[np.float64], moved: int) -> None:
+    """Take back the first moves of the trail, last first."""
+    for q in range(moved - 1, -1, -1):
+        i = groups.trail[0, q]
+        leave(groups, points, i)
+        enter(groups, points, i, groups.trail[1, q])
+
+
+rewind = kernel(_rewind)
+
+
+def _scatter(groups: Groups, ground: Ground, g: int) -> float:
+    """Send the members of a group one by one to the cheapest neighbouring group with room; the rise of SSE.
+
+    Leaves slot g empty and the moves in the trail, or changes nothing and returns infinity.
+    """
+    points, trail = ground.points, groups.trail
+    most, size = groups.members.shape[1], groups.sizes[g]
+    rise = 0.0
+    for q in range(size):
+        trail[0, q] = groups.members[g, q]
+        trail[1, q] = g
+        rise -= apart(points, groups.members[g, q], groups.centroids, g)
+    for q in range(size):
+        i = trail[0, q]
+        best, cheapest, seen = -1, np.inf, -1
+        for j in ground.neighbours[i]:
+            b = groups.labels[j]
+            if b in (g, seen) or groups.sizes[b] == most or not groups.free[j]:
+                continue
+            seen = b
+            cost = apart(points, i, groups.centroids, b) * groups.sizes[b] / (groups.sizes[b] + 1.0)
+            if cost < cheapest:
+                best, cheapest = b, cost
+        if best < 0:
+            rewind(groups, points, q)
+            return np.inf
+        rise += cheapest
+        leave(groups, points, i)
+        enter(groups, points, i, best)
+    return rise
+
+
+scatter = kernel(_scatter)
+
+
+def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> float:
+    """Fill the empty slot g with a record and its nearest neighbours that their groups can spare; the rise of SSE.
+
+    The moves are written to the trail from position `start`; with too few to spare nothing changes: infinity.
+    """
+    points, trail = ground.points, groups.trail
+    least = (groups.members.shape[1] + 1) // 2
+    groups.centroids[g] = 0.0
+    rise = 0.0
+    end = start
+    for q in range(-1, ground.neighbours.shape[1]):
+        i = seed if q < 0 else ground.neighbours[seed, q]
+        a = groups.labels[i]
+        size = groups.sizes[a]
+        if size <= least or not groups.free[i]:
+            if q < 0:
+                return np.inf
+            continue
+        rise -= apart(points, i, groups.centroids, a) * size / (size - 1.0)
+        trail[0, end] = i
+        trail[1, end] = a
+        end += 1
+        leave(groups, points, i)
+        enter(groups, points, i, g)
+        if end == start + least:
+            for m in range(start, end):
+                rise += apart(points, trail[0, m], groups.centroids, g)
+            return rise
+    for q in range(end - 1, start - 1, -1):
+        leave(groups, points, trail[0, q])
+        enter(groups, points, trail[0, q], trail[1, q])
+    return np.inf
+
+
+gather = kernel(_gather)
+
+
+def _upheave(groups: Groups, ground: Ground, seed: int, kind: int, heat: float, chance: NDArray[np.uint64]) -> bool:
+    """Dissolve the seed's group (0), open a group around the seed (1) or do both at once (2), if the rise is borne."""
+    least = (groups.members.shape[1] + 1) // 2
+    g = groups.used[0] if kind == 1 else groups.labels[seed]
+    moved = groups.sizes[g]
+    rise = 0.0
+    if kind != 1:
+        rise += scatter(groups, ground, g)
+        if rise == np.inf:
+            return False
+    if kind != 0:
+        rise += gather(groups, ground, seed, g, moved)
+        if groups.sizes[g] > 0:
+            moved += least
+    if bears(rise, heat, chance):
+        if kind == 0:
+            close(groups, g)
+        elif kind == 1:
+            groups.used[0] = g + 1
+        return True
+    rewind(groups, ground.points, moved)
+    return False
+
+
+upheave = kernel(_upheave)
+
+
+def _anneal(
+    groups: Groups,
+    ground: Ground,
+    pool: NDArray[np.int32],
+    steps: int,
+    hot: float,
+    cold: float,
+    upheaval: float,
+    chance: NDArray[np.uint64],
+) -> int:
+    """Walk `steps` random moves while the temperature falls geometrically from hot to cold; returns accepted moves.
+
+    pool      int32[m]: the free records
+    upheaval  probability of a dissolve or create move in place of a relocate or swap
+    chance    uint64[1], the generator's state: the same state gives the same walk
+    """
+    points, neighbours, warmth = ground
+    reach = neighbours.shape[1]
+    most = groups.members.shape[1]
+    least = (most + 1) // 2
+    labels, sizes, centroids = groups.labels, groups.sizes, groups.centroids
+    rarely = np.uint64(upheaval * 2.0**32)
+    cooling = (cold / hot) ** (256.0 / max(steps, 256))
+    heat = hot
+    accepted = 0
+    for step in range(steps):
+        if step & 255 == 255:
+            heat *= cooling
+        bits = draw(chance)
+        i = pool[below(bits >> _32, pool.size)]
+        if bits & _LOW < rarely:
+            kind = below(draw(chance) >> _32, 3)
+            accepted += upheave(groups, ground, i, kind, heat * warmth[i], chance)
+            continue
+        bits = draw(chance)
+        # Near neighbours more often than far ones: a uniform rank below a uniform limit.
+        j = neighbours[i, below(bits & _LOW, 1 + below(bits >> _32, reach))]
+        a, b = labels[i], labels[j]
+        if a == b or not groups.free[j]:
+            continue
+        size_a, size_b = sizes[a], sizes[b]
+        if size_a > least and size_b < most:
+            rise = apart(points, i, centroids, b) * size_b / (size_b + 1.0) - apart(
+                points, i, centroids, a
+            ) * size_a / (size_a - 1.0)
+            if bears(rise, heat * warmth[i], chance):
+                leave(groups, points, i)
+                enter(groups, points, i, b)
+                accepted += 1
+                continue
+        j = groups.members[b, below(draw(chance) >> _32, size_b)]
+        if bears(exchange(groups, points, i, j), heat * 0.5 * (warmth[i] + warmth[j]), chance):
+            leave(groups, points, i)
+            leave(groups, points, j)
+            enter(groups, points, i, b)
+            enter(groups, points, j, a)
+            accepted += 1
+    return accepted
+
+
+anneal = kernel(_anneal)
+
+
+def _region(groups: Groups, ground: Ground, seed: int, pool: NDArray[np.int32]) -> int:
+    """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
+    groups.free[:] = False
+    most = groups.members.shape[1]
+    count = 0
+    reached = -1
+    while count + most <= pool.size and reached < count:
+        centre = seed if reached < 0 else pool[reached]
+        reached += 1
+        for q in range(-1, ground.neighbours.shape[1]):
+            i = centre if q < 0 else ground.neighbours[centre, q]
+            if groups.free[i]:
+                continue
+            g = groups.labels[i]
+            for m in range(groups.sizes[g]):
+                member = groups.members[g, m]
+                groups.free[member] = True
+                pool[count] = member
+                count += 1
+            if count + most > pool.size:
+                break
+    return count
+
+
+region = kernel(_region)

@@ -1,0 +1,178 @@
+"""Short round tours through all points: nearest neighbour, then 2-opt and or-opt over neighbour lists."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+
+def _distance(points: NDArray[np.float64], i: int, j: int) -> float:
+    total = 0.0
+    for q in range(points.shape[1]):
+        gap = points[i, q] - points[j, q]
+        total += gap * gap
+    return math.sqrt(total)
+
+
+distance = kernel(_distance)
+
+
+def _chain(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+    """Go on to the nearest record not yet visited: by the neighbour list, and past all records where it ends."""
+    n = len(points)
+    order = np.empty(n, np.int32)
+    ahead = np.arange(n).astype(np.int32)
+    place = np.arange(n).astype(np.int32)
+    here = start
+    for step in range(n):
+        order[step] = here
+        last = n - 1 - step
+        moved = ahead[last]
+        ahead[place[here]] = moved
+        place[moved] = place[here]
+        place[here] = -1
+        if last == 0:
+            break
+        following = -1
+        for j in neighbours[here]:
+            if place[j] >= 0:
+                following = j
+                break
+        if following < 0:
+            least = np.inf
+            for q in range(last):
+                gap = distance(points, here, ahead[q])
+                if gap < least or (gap == least and ahead[q] < following):
+                    least, following = gap, ahead[q]
+        here = following
+    return order
+
+
+chain = kernel(_chain)
+
+
+def _reverse(order: NDArray[np.int32], place: NDArray[np.int32], first: int, last: int) -> None:
+    """Turn round the stretch of the tour from position first to last, both included."""
+    while first < last:
+        one, other = order[first], order[last]
+        order[first], order[last] = other, one
+        place[other], place[one] = first, last
+        first += 1
+        last -= 1
+
+
+reverse = kernel(_reverse)
+
+
+def _edge(points: NDArray[np.float64], order: NDArray[np.int32], one: int, other: int) -> float:
+    """Length between two positions; past the ends of the tour nothing is paid."""
+    if one < 0 or other < 0 or one >= len(order) or other >= len(order):
+        return 0.0
+    return distance(points, order[one], order[other])
+
+
+edge = kernel(_edge)
+
+
+def _two_opt(
+    points: NDArray[np.float64],
+    neighbours: NDArray[np.int32],
+    order: NDArray[np.int32],
+    place: NDArray[np.int32],
+    a: int,
+) -> bool:
+    """Replace two edges, one of them at a, by two shorter ones if there are such."""
+    i = place[a]
+    for side in (1, -1):
+        length = edge(points, order, i, i + side)
+        for c in neighbours[a]:
+            near = distance(points, a, c)
+            if near >= length:
+                break
+            j = place[c]
+            before = length + edge(points, order, j, j + side)
+            if near + edge(points, order, i + side, j + side) < before - 1e-9 * before:
+                low, high = min(i, j), max(i, j)
+                if side == 1:
+                    reverse(order, place, low + 1, high)
+                else:
+                    reverse(order, place, low, high - 1)
+                return True
+    return False
+
+
+two_opt = kernel(_two_opt)
+
+
+def _or_opt(
+    points: NDArray[np.float64],
+    neighbours: NDArray[np.int32],
+    order: NDArray[np.int32],
+    place: NDArray[np.int32],
+    a: int,
+) -> bool:
+    """Move a and up to two records behind it next to one of a's neighbours if that is shorter."""
+    first = place[a]
+    for last in range(first, min(first + 3, len(order))):
+        saved = edge(points, order, first - 1, first) + edge(points, order, last, last + 1)
+        saved -= edge(points, order, first - 1, last + 1)
+        for c in neighbours[a]:
+            near = distance(points, a, c)
+            if near >= saved:
+                break
+            j = place[c]
+            for side in (1, -1):
+                if first - 1 <= min(j, j + side) <= last or first <= max(j, j + side) <= last + 1:
+                    continue
+                if near + edge(points, order, last, j + side) - edge(points, order, j, j + side) < saved * (1 - 1e-9):
+                    shift(order, place, first, last, min(j, j + side))
+                    if side == -1:
+                        here = place[a]
+                        reverse(order, place, here, here + last - first)
+                    return True
+    return False
+
+
+def _shift(order: NDArray[np.int32], place: NDArray[np.int32], first: int, last: int, behind: int) -> None:
+    """Carry a stretch, unturned, to the place behind the position `behind` outside it."""
+    if behind > last:
+        reverse(order, place, first, behind)
+        reverse(order, place, first, behind - (last - first) - 1)
+        reverse(order, place, behind - (last - first), behind)
+    else:
+        reverse(order, place, behind + 1, last)
+        reverse(order, place, behind + 1, behind + 1 + last - first)
+        reverse(order, place, behind + 2 + last - first, last)
+
+
+shift = kernel(_shift)
+or_opt = kernel(_or_opt)
+
+
+def _tour(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+    """An open tour that visits every record once and cannot be shortened by 2-opt or or-opt among neighbours.
+
+    points      float64[n, p]
+    neighbours  int32[n, m]: nearest other records, nearest first
+    start       record the nearest-neighbour chain starts from
+    →           int32[n]: records in the order of the visit
+    """
+    n = len(points)
+    order = chain(points, neighbours, start)
+    place = np.empty(n, np.int32)
+    for q in range(n):
+        place[order[q]] = q
+    improved = True
+    while improved:
+        improved = False
+        for a in range(n):
+            while two_opt(points, neighbours, order, place, a) or or_opt(points, neighbours, order, place, a):
+                improved = True
+    return order
+
+
+tour = kernel(_tour)

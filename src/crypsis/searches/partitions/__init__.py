@@ -1,0 +1,18 @@
+"""Searches over partitions of records into groups of at least k."""
+
+from crypsis.searches.partitions.bounds import nearest_neighbour_bound
+from crypsis.searches.partitions.genetic import Genetic
+from crypsis.searches.partitions.hybrid import OneStep, TwoStep
+from crypsis.searches.partitions.memetic import Memetic, MemeticResult, memetic
+from crypsis.searches.partitions.partition import partition
+
+__all__ = [
+    "Genetic",
+    "Memetic",
+    "MemeticResult",
+    "OneStep",
+    "TwoStep",
+    "memetic",
+    "nearest_neighbour_bound",
+    "partition",
+]

@@ -1,0 +1,28 @@
+"""What no partition into groups of at least k can beat."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.masking.heuristics import checked
+from crypsis.searches.partitions.walk import nearest
+
+
+def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:
+    """A lower bound on the SSE of every partition of the points into groups of at least k, cheap at any size.
+
+    The SSE of a group g of s records is Σ over its ordered pairs of d²ᵢⱼ / 2s. Record i pairs with s − 1 others,
+    which lie no nearer than its s − 1 nearest neighbours: its share is at least (s − 1)/2s times their mean squared
+    distance. Both factors grow with s, and s ≥ k; hence
+
+        SSE ≥ Σᵢ (d²ᵢ₁ + … + d²ᵢ,ₖ₋₁) / 2k
+
+    with d²ᵢ₁ ≤ d²ᵢ₂ ≤ … the squared distances from record i to the others. Sizes above 2k − 1 are covered as well.
+    """
+    points = checked(points, k)
+    if k == 1:
+        return 0.0
+    squares, _ = nearest(points, k - 1)
+    # Rounding of the distances must not lift the bound above the truth.
+    return float(squares.sum() / (2 * k)) * (1 - 1e-9)

@@ -1,0 +1,284 @@
+"""The memetic partitioner: good starts, annealing, re-solved regions, recombination, a choice among the groups seen.
+
+Anytime: the best partition so far is kept and never worse than MDAV's. A step budget and a seed decide every bit
+of the result; a time budget is turned into steps by the speed measured, and the clock is read between chunks only.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.kernels.partitions import cbfs, path_optimum, sse, v_mdav
+from crypsis.kernels.tours import tour
+from crypsis.masking.heuristics import MDAV, checked, trivial
+from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.searches.partitions.bounds import nearest_neighbour_bound
+from crypsis.searches.partitions.choice import Pool
+from crypsis.searches.partitions.recombination import group_costs, recombine
+from crypsis.searches.partitions.walk import Walk, survey
+
+CHUNK = 400_000
+"""Steps between two looks at the clock: some 40 ms."""
+WARM, TEPID, COLD = 0.3, 0.15, 0.06
+"""Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
+CHOICE_UP_TO = 5
+"""Largest k at which a choice among seen groups pays."""
+STEPS_PER_RECORD = 3000
+
+
+@dataclass(frozen=True)
+class MemeticResult:
+    """The best partition found, and how good it provably is."""
+
+    labels: NDArray[np.int32]
+    sse: float
+    bound: float
+    """No partition into groups of at least k has a smaller SSE (nearest-neighbour bound)."""
+    gap: float
+    """(sse − bound) / sse: the share of the SSE that might at most be saved."""
+    history: tuple[tuple[float, int, float], ...]
+    """(CPU seconds, steps, SSE) whenever a better partition was found."""
+
+    def __str__(self) -> str:
+        return f"SSE {self.sse:.6g}, at least {self.bound:.6g} (nearest-neighbour bound), gap {100 * self.gap:.1f} %"
+
+
+class Meter:
+    """What was spent, what may be spent, and the best partition so far."""
+
+    def __init__(
+        self, seconds: float | None, steps: int | None, target: float | None, clock: Literal["cpu", "wall"]
+    ) -> None:
+        self.now = time.thread_time if clock == "cpu" else time.perf_counter
+        self.begun = self.now()
+        self.seconds, self.most, self.target = seconds, steps, target
+        self.steps = 0
+        self.labels: NDArray[np.int32] = np.empty(0, np.int32)
+        self.sse = np.inf
+        self.history: list[tuple[float, int, float]] = []
+
+    def elapsed(self) -> float:
+        return self.now() - self.begun
+
+    def offer(self, labels: NDArray[np.int32], value: float) -> None:
+        if value < self.sse:
+            self.labels, self.sse = labels, value
+            self.history.append((self.elapsed(), self.steps, value))
+
+    def left(self) -> float | None:
+        return None if self.seconds is None else max(self.seconds - self.elapsed(), 0.0)
+
+    def over(self) -> bool:
+        return (
+            (self.most is not None and self.steps >= self.most)
+            or (self.seconds is not None and self.elapsed() >= self.seconds)
+            or (self.target is not None and self.sse <= self.target)
+        )
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """How the budget is spent: see the settings of `Memetic`."""
+
+    starts: int = 4
+    heat: float = 0.6
+    region: int = 120
+
+
+TUNING = Tuning()
+
+
+class _Search:
+    """One run over one table: the walk, the meter and the groups seen."""
+
+    def __init__(
+        self, points: NDArray[np.float64], k: int, meter: Meter, chance: NDArray[np.uint64], tuning: Tuning
+    ) -> None:
+        self.points, self.k, self.meter, self.tuning = points, k, meter, tuning
+        self.walk = Walk(survey(points, k), k, chance)
+        self.pool = Pool(points, 40 * len(points))
+
+    def starts(self) -> None:
+        """Offer what the quick heuristics find, where it keeps to sizes k … 2k − 1."""
+        for labels in _quick(self.points, self.k, self.walk):
+            sizes = np.bincount(labels)
+            if sizes.min() >= self.k and sizes.max() < 2 * self.k:
+                self.meter.offer(labels, sse(self.points, labels))
+
+    def plan(self) -> int:
+        """Steps that may be spent: as asked, or as many as fit into the time by a measured speed."""
+        if self.meter.most is not None:
+            return self.meter.most
+        steps = 50_000
+        took = 1.0
+        for _ in range(2):  # the first walk may have to be compiled
+            self.walk.load(self.meter.labels)
+            begun = self.meter.now()
+            self.walk.anneal(steps, self.tuning.heat, COLD)
+            took = max(self.meter.now() - begun, 1e-6)
+            self.meter.steps += steps
+        return int((self.meter.left() or 0.0) * steps / took)
+
+    def run(self) -> None:
+        """Spend the budget, chunk by chunk."""
+        for _ in self.stages():
+            if self.meter.over():
+                return
+
+    def stages(self) -> Iterator[None]:
+        self.starts()
+        yield
+        start, total = self.meter.labels, self.plan()
+        lineages = max(1, min(self.tuning.starts, total // (40 * CHUNK)))
+        each = int(total * (0.4 if lineages == 1 else 0.6 / lineages))
+        for _ in range(lineages):
+            yield from self.lineage(start, min(each, 3000 * len(self.points)), each)
+        yield from self.refine()
+
+    def lineage(self, start: NDArray[np.int32], steps: int, most: int) -> Iterator[None]:
+        """An independent partition: annealed from hot, its regions re-solved, recombined with the best."""
+        self.walk.load(start)
+        pieces = max(1, steps // CHUNK)
+        hot = self.tuning.heat
+        fall = (COLD / hot) ** (1 / pieces)
+        for piece in range(pieces):
+            self.walk.anneal(steps // pieces, hot * fall**piece, hot * fall ** (piece + 1))
+            self.meter.steps += steps // pieces
+            yield
+        spent = steps
+        while spent < most:
+            spent += self.resolve(60 if spent < most // 2 else 120)
+            yield
+        self.keep()
+
+    def resolve(self, records: int) -> int:
+        """A chunk of re-solved regions."""
+        each = records * 700
+        rounds = max(1, CHUNK // each)
+        value = self.walk.resolve(rounds, records, each, WARM, COLD)
+        self.meter.steps += rounds * each
+        self.meter.offer(self.walk.labels(), value)
+        return rounds * each
+
+    def keep(self) -> None:
+        """Recombine the walk's partition with the best and remember its groups."""
+        labels = self.walk.labels()
+        self.pool.add(labels, group_costs(self.points, labels))
+        if len(self.meter.labels):
+            labels = recombine(self.points, self.meter.labels, labels)
+        self.meter.offer(labels, sse(self.points, labels))
+
+    def refine(self) -> Iterator[None]:
+        """Regions of growing size around the best partition, short reheats, and choices among the groups seen."""
+        turn = 0
+        while True:
+            self.walk.load(self.meter.labels)
+            for _ in range(4):
+                self.resolve((60, 120, 240)[turn % 3])
+                yield
+            self.keep()
+            self.walk.anneal(2 * CHUNK, TEPID, COLD)
+            self.meter.steps += 2 * CHUNK
+            self.keep()
+            yield
+            turn += 1
+            if self.k <= CHOICE_UP_TO and turn % 10 == 0:
+                self.choose()
+                yield
+
+    def choose(self) -> None:
+        self.pool.add(self.meter.labels, group_costs(self.points, self.meter.labels))
+        labels = self.pool.choose(self.meter.left())
+        self.meter.steps += 100 * len(self.pool)
+        if labels is not None:
+            self.meter.offer(labels, sse(self.points, labels))
+
+
+def _quick(points: NDArray[np.float64], k: int, walk: Walk) -> Iterator[NDArray[np.int32]]:
+    if len(points) > 20_000:
+        return
+    yield cbfs(points, k)
+    yield v_mdav(points, k, 0.2)
+    yield v_mdav(points, k, 1.1)
+    outermost = int(np.square(points - points.mean(axis=0)).sum(axis=1).argmax())
+    order = tour(walk.ground.points, walk.ground.neighbours, outermost)
+    labels = np.empty(len(points), np.int32)
+    labels[order] = path_optimum(points[order], k)
+    yield labels
+
+
+def memetic(
+    points: NDArray[np.float64],
+    k: int,
+    *,
+    seconds: float | None = None,
+    steps: int | None = None,
+    target: float | None = None,
+    seed: int | None = None,
+    tuning: Tuning = TUNING,
+    clock: Literal["cpu", "wall"] = "cpu",
+) -> MemeticResult:
+    """Partition scaled points into groups of k … 2k − 1 with as little SSE as the budget allows.
+
+    points   float64[n, p], finite, already scaled
+    seconds  of CPU of this thread (or on the wall clock); steps: moves tried; whichever ends first. Zero of either
+             gives MDAV's own partition; neither given means STEPS_PER_RECORD moves for every record
+    target   an SSE that is good enough to stop at
+    seed     the same seed, steps and settings give the same bits (no seconds given); None draws from the system
+    """
+    points = checked(points, k)
+    if steps is None and seconds is None:
+        steps = STEPS_PER_RECORD * len(points)
+    meter = Meter(seconds, steps, target, clock)
+    only = trivial(points, k)
+    labels = MDAV().partition(points, k, np.random.default_rng(0)) if only is None else only
+    meter.offer(labels, sse(points, labels))
+    if only is None and not meter.over():
+        chance = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        _Search(points, k, meter, chance, tuning).run()
+    value = sse(points, meter.labels)
+    bound = nearest_neighbour_bound(points, k)
+    gap = (value - bound) / value if value > 0 else 0.0
+    return MemeticResult(meter.labels, value, bound, gap, tuple(meter.history))
+
+
+@partitioners.add("memetic")
+class Memetic(Partitioner):
+    """Starts from the best quick heuristic and anneals, re-solves and recombines: the least loss known, by budget."""
+
+    steps: int = Field(
+        default=STEPS_PER_RECORD,
+        ge=0,
+        le=10_000_000,
+        description="moves tried per record; 0 gives MDAV's partition. The same seed gives the same groups",
+    )
+    seconds: float = Field(
+        default=0.0,
+        ge=0,
+        le=1_000_000,
+        description="CPU seconds to spend in place of a number of moves; 0 means that the moves decide. "
+        "How far a walk gets in a second is not the same twice, so neither are the groups",
+    )
+    starts: int = Field(default=4, ge=1, le=64, description="independent annealing runs, where the budget allows them")
+    heat: float = Field(
+        default=0.6,
+        ge=0.01,
+        le=100,
+        description="temperature an annealing run starts at, in units of the local squared spacing of the records",
+    )
+    region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        tuning = Tuning(self.starts, self.heat, self.region)
+        seed = int(rng.integers(2**63))
+        if self.seconds > 0:
+            return memetic(points, k, seconds=self.seconds, seed=seed, tuning=tuning).labels
+        return memetic(points, k, steps=self.steps * len(points), seed=seed, tuning=tuning).labels

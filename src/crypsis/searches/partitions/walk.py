@@ -1,0 +1,88 @@
+"""The annealing kernels with their arrays: load a partition, let it walk, read it back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial import cKDTree
+
+from crypsis.kernels import annealing
+
+TEPID = 1e-3
+"""Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
+
+
+def nearest(points: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
+    """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
+    n = len(points)
+    found = cKDTree(points).query(points, count + 1)
+    distances, rows = np.asarray(found[0]), np.asarray(found[1])
+    own = rows == np.arange(n)[:, None]
+    own[~own.any(axis=1), -1] = True
+    keep = (~own).nonzero()
+    return np.square(distances[keep].reshape(n, count)), rows[keep].reshape(n, count).astype(np.int32)
+
+
+def survey(points: NDArray[np.float64], k: int) -> annealing.Ground:
+    """Neighbour lists of max(10, 3k) records and the local warmth: what a walk over partitions needs to know."""
+    n, p = points.shape
+    padded = np.zeros((n, max(-(-p // 4) * 4, 4)))
+    padded[:, :p] = points
+    squares, rows = nearest(points, min(n - 1, max(10, 3 * k)))
+    warmth = squares[:, : k - 1].mean(axis=1)
+    floor = TEPID * float(np.median(warmth))
+    return annealing.Ground(padded, rows, np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0)))
+
+
+class Walk:
+    """One partition on the move, with its own chance."""
+
+    def __init__(self, ground: annealing.Ground, k: int, chance: NDArray[np.uint64]) -> None:
+        n, p = ground.points.shape
+        slots = n // k + 1
+        self.ground = ground
+        self.chance = chance
+        self.upheaval = min(0.1 / k, 0.05)
+        self.everyone = np.arange(n, dtype=np.int32)
+        self.groups = annealing.Groups(
+            labels=np.zeros(n, np.int32),
+            place=np.zeros(n, np.int32),
+            members=np.zeros((slots, 2 * k - 1), np.int32),
+            sizes=np.zeros(slots, np.int32),
+            centroids=np.zeros((slots, p)),
+            used=np.zeros(1, np.int64),
+            free=np.ones(n, np.bool_),
+            trail=np.zeros((2, 3 * k), np.int32),
+        )
+
+    def load(self, labels: NDArray[np.int32]) -> float:
+        """Start from this partition; its SSE."""
+        return annealing.arrange(self.groups, self.ground.points, labels)
+
+    def labels(self) -> NDArray[np.int32]:
+        return self.groups.labels.copy()
+
+    def anneal(self, steps: int, hot: float, cold: float) -> float:
+        """Walk while the temperature falls from hot to cold; the SSE reached, recomputed from the members."""
+        annealing.anneal(self.groups, self.ground, self.everyone, steps, hot, cold, self.upheaval, self.chance)
+        return annealing.settle(self.groups, self.ground.points, self.everyone)
+
+    def resolve(self, rounds: int, records: int, steps: int, hot: float, cold: float) -> float:
+        """Large-neighbourhood search: free the groups around a random record, anneal them alone, keep what got better.
+
+        Each round frees about so many records for so many steps. Returns the SSE, never above what it was.
+        """
+        groups, ground = self.groups, self.ground
+        room = np.zeros(min(max(records, 2 * groups.members.shape[1]), len(self.everyone)), np.int32)
+        saved = self.labels()
+        for _ in range(rounds):
+            seed = annealing.below(annealing.draw(self.chance) >> np.uint64(32), len(saved))
+            pool = room[: annealing.region(groups, ground, seed, room)]
+            before = annealing.settle(groups, ground.points, pool)
+            annealing.anneal(groups, ground, pool, steps, hot, cold, self.upheaval, self.chance)
+            if annealing.settle(groups, ground.points, pool) > before:
+                annealing.arrange(groups, ground.points, saved)
+            else:
+                saved[:] = groups.labels
+        groups.free[:] = True
+        return annealing.settle(groups, ground.points, self.everyone)
