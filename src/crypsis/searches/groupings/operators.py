@@ -144,8 +144,10 @@ class Resize:
 
 @dataclass(frozen=True)
 class Climb:
-    """Neighbours of an elite: random moves (also into a group of its own), swaps across groups, and merged pairs.
+    """Neighbours of an elite: mostly one or two random steps away, sometimes more, so that it can leave a local optimum.
 
+    A step moves an attribute to another group or to one of its own, swaps two attributes of different groups, or
+    (seldom) merges two groups.
     breadth  neighbours proposed at a time
     """
 
@@ -158,18 +160,23 @@ class Climb:
 
     @staticmethod
     def _neighbour(parent: Genome, rng: Generator) -> Genome:
-        labels, groups = parent[:-1].copy(), group_count(parent)
-        p, choice = len(labels), rng.random()
-        if groups > 1 and choice < 0.05:
-            kept, gone = rng.choice(groups, size=2, replace=False)
-            labels[labels == gone] = kept
-        elif groups > 1 and choice < 0.5:
-            first = rng.integers(p)
-            others = np.flatnonzero(labels != labels[first])
-            second = others[rng.integers(len(others))]
-            labels[first], labels[second] = labels[second], labels[first]
-        else:
-            steps = 1 + int(rng.random() < 0.3)
-            for attribute in rng.choice(p, size=min(steps, p), replace=False):
-                labels[attribute] = (labels[attribute] + rng.integers(1, groups + 1)) % (groups + 1)
-        return with_labels(parent, labels)
+        child = parent
+        for _ in range(min(int(rng.geometric(0.6)), 6)):
+            child = _stepped(child, rng)
+        return child
+
+
+def _stepped(parent: Genome, rng: Generator) -> Genome:
+    labels, groups, kind = parent[:-1].copy(), group_count(parent), rng.random()
+    if groups > 1 and kind < 0.04:
+        kept, gone = rng.choice(groups, size=2, replace=False)
+        labels[labels == gone] = kept
+    elif groups > 1 and kind < 0.5:
+        first = rng.integers(len(labels))
+        others = np.flatnonzero(labels != labels[first])
+        second = others[rng.integers(len(others))]
+        labels[first], labels[second] = labels[second], labels[first]
+    else:
+        attribute = rng.integers(len(labels))
+        labels[attribute] = (labels[attribute] + rng.integers(1, groups + 1)) % (groups + 1)
+    return with_labels(parent, labels)
