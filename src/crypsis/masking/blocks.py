@@ -101,7 +101,7 @@ class Blocks(Partitioner):
     """
 
     size: int = Field(
-        default=10_000, ge=4, le=10_000_000, description="most records of a block (raised to 4k where that is more)"
+        default=20_000, ge=4, le=10_000_000, description="most records of a block (raised to 4k where that is more)"
     )
     inner: str = Field(default="mdav", description="partitioner inside each block; any but blocks itself")
     inner_settings: dict[str, Any] = Field(default_factory=dict, description="settings of the inner partitioner")
