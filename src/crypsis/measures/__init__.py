@@ -10,6 +10,8 @@ from crypsis.measures import (
     numeric_loss,
     probabilistic_loss,
     record_linkage,
+    regression_use,
+    uses,
 )
 from crypsis.measures.assess import Assessment, assess
 from crypsis.measures.measure import Measure, Panel, Reading, max_score, mean_score, measures
@@ -32,4 +34,6 @@ __all__ = [
     "numeric_loss",
     "probabilistic_loss",
     "record_linkage",
+    "regression_use",
+    "uses",
 ]

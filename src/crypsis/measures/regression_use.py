@@ -1,0 +1,178 @@
+"""Declared use: a linear regression, and how much of its confidence intervals the released file still shows.
+
+The overlap of two intervals is that of Karr, Kohnen, Oganian, Reiter and Sanil (2006): the shared length as a part
+of each of them, averaged; none where they are disjoint.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy import stats
+
+from crypsis.errors import TableError
+from crypsis.measures.measure import measures
+from crypsis.measures.pairing import finite_numbers, published_numbers
+from crypsis.measures.spreading import Axis
+from crypsis.measures.uses import Found, Use
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Floats = NDArray[np.float64]
+TOLERANCE = 1e-9
+"""What rounding may leave of a direction in which the regressors do not vary, or of a residual."""
+
+
+@dataclass(frozen=True)
+class Regressor:
+    """A number, centred and scaled by the original; or a category with a column for every value but the commonest."""
+
+    name: str
+    axis: Axis | None
+    shown: tuple[int, ...]
+    centre: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, original: Table, name: str) -> Regressor:
+        if original.holds_numbers(name):
+            numbers = finite_numbers(original, name)
+            held = numbers[~np.isnan(numbers)]
+            deviation = float(held.std()) if held.size else 0.0
+            return cls(name, None, (), float(held.mean()) if held.size else 0.0, deviation or 1.0)
+        codes = original.column(name)
+        counts = np.bincount(codes[codes != MISSING])
+        used = np.flatnonzero(counts)
+        if len(used) < 2:
+            return cls(name, Axis.of(original, name, 2), ())
+        reference = int(np.argmax(counts))
+        return cls(name, Axis.of(original, name, 2), tuple(int(code) for code in used if code != reference))
+
+    def columns(self, original: Table, table: Table) -> Floats:
+        """float64[n, …]: the columns of the design; NaN where the value is missing."""
+        if self.axis is None:
+            return (published_numbers(table, self.name)[:, None] - self.centre) / self.scale
+        cells = np.array(self.shown, dtype=np.int64)
+        design = np.zeros((table.rows, len(cells)))
+        absent = np.zeros(table.rows, dtype=np.bool_)
+        for codes, wanted, share in self.axis.readings(original, table, cells):
+            design += np.where(codes[:, None] == wanted[None, :], share[:, None], 0.0)
+            absent |= codes == MISSING
+        return np.where(absent[:, None], np.nan, design)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Coefficients (without the constant) and the half width of their 95 % intervals; NaN where the data are silent."""
+
+    estimate: Floats
+    half_width: Floats
+    records: int
+
+
+def fit(design: Floats, target: Floats) -> Fit:
+    """Ordinary least squares with a constant, on the records where nothing is missing."""
+    here = ~np.isnan(target) & ~np.isnan(design).any(axis=1)
+    x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1)
+    y = target[here]
+    size = x.shape[1]
+    silent = Fit(np.full(size - 1, np.nan), np.full(size - 1, np.nan), len(y))
+    if not len(y):
+        return silent
+    _, singular, directions = np.linalg.svd(np.linalg.qr(x, mode="r"), full_matrices=True)
+    strength = np.zeros(size)
+    strength[: len(singular)] = singular
+    seen = strength > TOLERANCE * strength.max()
+    freedom = len(y) - int(seen.sum())
+    if freedom <= 0:
+        return silent
+    inverse = (directions[seen].T / strength[seen] ** 2) @ directions[seen]
+    coefficients = inverse @ (x.T @ y)
+    residual = y - x @ coefficients
+    # A perfect fit leaves rounding, not an error.
+    spread = max(float(np.abs(y - y.mean()).max()), TOLERANCE)
+    residual = np.where(np.abs(residual) > TOLERANCE * spread, residual, 0.0)
+    variance = float(residual @ residual) / freedom
+    half = float(stats.t.ppf(0.975, freedom)) * np.sqrt(variance * np.diagonal(inverse))
+    unseen = np.sqrt((directions[~seen] ** 2).sum(axis=0)) > 1e-6
+    estimate = np.where(unseen, np.nan, coefficients)
+    return Fit(estimate[1:], np.where(unseen, np.nan, half)[1:], len(y))
+
+
+def overlap(before: Fit, after: Fit) -> Floats:
+    """How much each original coefficient's interval shares with the released one, 0 to 1; 0 where that is not there."""
+    with np.errstate(invalid="ignore"):
+        low = np.maximum(before.estimate - before.half_width, after.estimate - after.half_width)
+        high = np.minimum(before.estimate + before.half_width, after.estimate + after.half_width)
+        shared = np.maximum(high - low, 0.0)
+        room = TOLERANCE * np.maximum(np.abs(before.estimate), 1.0)
+        points = (before.half_width <= 0) | (after.half_width <= 0)
+        same = (np.abs(before.estimate - after.estimate) <= room) & (before.half_width + after.half_width <= room)
+        one = shared / (2 * np.where(points, 1.0, before.half_width))
+        other = shared / (2 * np.where(points, 1.0, after.half_width))
+    found = np.where(points, same.astype(np.float64), (one + other) / 2)
+    return np.where(np.isnan(after.estimate), 0.0, found)
+
+
+@dataclass(frozen=True)
+class PreparedRegression:
+    """The original's fit, and how to build the same design again."""
+
+    original: Table
+    regressors: tuple[Regressor, ...]
+    fitted: Fit
+
+
+@measures.add("regression-use")
+class RegressionUse(Use):
+    """A linear regression of a numeric column on others."""
+
+    definition: ClassVar[str] = (
+        "100 times (1 − mean overlap of the 95 % confidence intervals of the slopes): ordinary least squares with a "
+        "constant, a category entering as one column per value but the commonest; the overlap of two intervals is "
+        "their shared length as a part of each, averaged, and 0 where they are disjoint or the released file cannot "
+        "estimate the slope; intervals of no length overlap only if equal"
+    )
+    missing: ClassVar[str] = (
+        "records with a missing target or regressor take no part; a generalised category enters as equal shares of the "
+        "values it covers; suppressed records are left out of the released side"
+    )
+
+    columns: tuple[str, ...] = Field(min_length=1, description="regressors: numbers or categories")
+    target: str = Field(min_length=1, description="numeric column that is explained")
+
+    def scope(self) -> tuple[str, ...]:
+        return (self.target, *self.columns)
+
+    def numeric(self) -> tuple[str, ...]:
+        return (self.target,)
+
+    def obstacle(self, original: Table) -> str:
+        if self.target in self.columns:
+            return f"column {self.target!r} cannot explain itself; leave it out of the regressors"
+        return super().obstacle(original)
+
+    def prepare(self, original: Table) -> PreparedRegression:
+        regressors = tuple(Regressor.of(original, name) for name in self.columns)
+        fitted = self._fit(original, regressors, original)
+        if np.isnan(fitted.estimate).all():
+            raise TableError(
+                f"the regression of {self.target!r} cannot be estimated on the original: {fitted.records} complete "
+                f"records and {len(fitted.estimate)} slopes; choose fewer regressors or ones that vary"
+            )
+        return PreparedRegression(original, regressors, fitted)
+
+    def _fit(self, original: Table, regressors: tuple[Regressor, ...], table: Table) -> Fit:
+        design = np.concatenate([each.columns(original, table) for each in regressors], axis=1)
+        return fit(design, published_numbers(table, self.target))
+
+    def compare(self, prepared: PreparedRegression, masked: Table) -> Found:
+        after = self._fit(prepared.original, prepared.regressors, masked)
+        counted = ~np.isnan(prepared.fitted.estimate)
+        shares = overlap(prepared.fitted, after)[counted]
+        counts = {"slopes": int(counted.sum()), "slopes not estimable": int(np.isnan(after.estimate[counted]).sum())}
+        return 100.0 * (1.0 - float(shares.mean())), counts

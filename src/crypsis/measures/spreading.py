@@ -1,0 +1,139 @@
+"""The cells of a table of the original, and how much of a released file falls into each.
+
+A released record that was generalised stands for several values; it is spread evenly over them. Only the cells
+the original fills are kept, so a table over many columns costs no more than there are records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.measures.pairing import alike_codes, finite_numbers, published_numbers
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import LOCAL, Table
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+ELSEWHERE = -2
+"""Code of a record that does not stand at the level under consideration."""
+LARGEST_KEY = 1 << 62
+
+Reading = tuple[Integers, Integers, Floats]
+"""Codes of the released records, codes of the cells in the same numbering, and the share of a record in each."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One column of a table: its codes in the original, and the bins of its numbers."""
+
+    name: str
+    codes: Integers
+    edges: Floats | None
+
+    @classmethod
+    def of(cls, original: Table, name: str, bins: int) -> Axis:
+        if not original.holds_numbers(name):
+            return cls(name, original.column(name).astype(np.int64), None)
+        numbers = finite_numbers(original, name)
+        held = numbers[~np.isnan(numbers)]
+        edges = np.unique(np.quantile(held, np.linspace(0, 1, bins + 1)[1:-1])) if held.size else np.empty(0)
+        return cls(name, binned(numbers, edges), edges)
+
+    def readings(self, original: Table, masked: Table, cells: Integers) -> Iterator[Reading]:
+        """The ways a released record can hold a cell; a record takes part in the one of its own level."""
+        if self.edges is not None:
+            codes = binned(published_numbers(masked, self.name), self.edges)
+            yield codes, cells, np.ones(masked.rows)
+            return
+        level = masked.level(self.name)
+        if level == 0:
+            yield alike_codes(original, masked, self.name)[0].astype(np.int64), cells, np.ones(masked.rows)
+            return
+        hierarchy = masked.attribute(self.name).hierarchy
+        if hierarchy is None:
+            raise TableError(f"column {self.name!r} is generalised but has no hierarchy; give the one that was used")
+        where = {label: leaf for leaf, label in enumerate(hierarchy.labels[0])}
+        known = [where.get(label, MISSING) for label in original.attribute(self.name).categories]
+        leaves = np.array([*known, MISSING], dtype=np.int32)[cells]
+        column = masked.column(self.name)
+        for each in range(hierarchy.height + 1) if level == LOCAL else [level]:
+            start = int(hierarchy.offsets[each]) if level == LOCAL else 0
+            inside = (column >= start) & (column < start + len(hierarchy.labels[each]))
+            blank = (column == MISSING) & (each == 0 or level != LOCAL)
+            codes = np.where(inside, column - start, np.where(blank, MISSING, ELSEWHERE)).astype(np.int64)
+            sizes = np.append(hierarchy.leaves(each), 1)
+            share = 1.0 / sizes[np.where(inside, codes, -1)]
+            yield codes, hierarchy.lift(leaves, each).astype(np.int64), share
+
+
+def binned(numbers: Floats, edges: Floats) -> Integers:
+    """The bin of each number; −1 where there is none."""
+    return np.where(np.isnan(numbers), MISSING, np.searchsorted(edges, numbers, side="left")).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The filled cells of a table: int64[m, p] codes, and the cell of each original record."""
+
+    original: Table
+    axes: tuple[Axis, ...]
+    cells: Integers
+    owner: Integers
+
+    @classmethod
+    def of(cls, original: Table, names: Sequence[str], bins: int) -> Grid:
+        axes = tuple(Axis.of(original, name, bins) for name in names)
+        codes = np.stack([axis.codes for axis in axes], axis=1)
+        _, first, owner = np.unique(joint_key(codes), return_index=True, return_inverse=True)
+        return cls(original, axes, codes[first], owner.astype(np.int64))
+
+    def own(self, amounts: Floats) -> Floats:
+        """float64[m, v]: totals of the original's amounts (float64[n, v]) by cell."""
+        return _totals(self.owner, amounts, len(self.cells))
+
+    def released(self, masked: Table, amounts: Floats) -> Floats:
+        """float64[m, v]: totals of the released amounts in each cell of the original; suppressed records hold 0."""
+        size = len(self.cells)
+        total = np.zeros((size, amounts.shape[1]))
+        choices = [
+            list(axis.readings(self.original, masked, self.cells[:, place])) for place, axis in enumerate(self.axes)
+        ]
+        for chosen in product(*choices):
+            here = masked.kept.copy()
+            for codes, _, _ in chosen:
+                here &= codes != ELSEWHERE
+            if not here.any():
+                continue
+            published = np.stack([codes[here] for codes, _, _ in chosen], axis=1)
+            wanted = np.stack([cells for _, cells, _ in chosen], axis=1)
+            share = np.prod([each[here] for _, _, each in chosen], axis=0)
+            keys = joint_key(np.concatenate([published, wanted]))
+            distinct, place = np.unique(keys, return_inverse=True)
+            sums = _totals(place[: len(published)], amounts[here] * share[:, None], len(distinct))
+            total += sums[place[len(published) :]]
+        return total
+
+
+def joint_key(codes: Integers) -> Integers:
+    """One number per row, equal exactly for equal rows of codes from −2 on."""
+    key, size = np.zeros(len(codes), dtype=np.int64), 1
+    for column in codes.T:
+        width = int(column.max(initial=ELSEWHERE)) - ELSEWHERE + 1
+        if size * width >= LARGEST_KEY:
+            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
+            size = len(codes)
+        key = key * width + (column - ELSEWHERE)
+        size *= width
+    return key
+
+
+def _totals(place: Integers, amounts: Floats, size: int) -> Floats:
+    return np.stack(
+        [np.bincount(place, weights=amounts[:, v], minlength=size) for v in range(amounts.shape[1])], axis=1
+    )

@@ -1,0 +1,265 @@
+"""Declared uses: what an analyst will do with the file, and how far the released file would lead her astray.
+
+A use reads the released file as a stranger does: suppressed records are not there, a generalised number is the
+middle of its group, a generalised category stands evenly for the values it covers. Every loss lies between 0 (the
+analysis gives what it gave) and 100 (nothing is left of it).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError, listing, suggestion
+from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.moments import Moments
+from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
+from crypsis.measures.spreading import Grid
+from crypsis.table.table import Table
+
+Floats = NDArray[np.float64]
+Found = tuple[float, Mapping[str, float]]
+"""The loss, and what it was made of."""
+
+_ABSENT = "suppressed records are left out of the released side, as they are not in the file"
+_BINS = Field(default=10, ge=2, le=1000, description="numbers are cut at this many quantiles of the original column")
+_WEIGHTS = Field(default="", description="numeric column of record weights; empty: every record counts once")
+
+
+class Use(Measure):
+    """A loss of one named analysis; it needs columns, so it never stands without settings."""
+
+    aim: ClassVar[Aim] = "loss"
+    missing: ClassVar[str]
+
+    def scope(self) -> tuple[str, ...]:
+        """Every column the analysis touches."""
+        return self.columns
+
+    def numeric(self) -> tuple[str, ...]:
+        """Those that must hold numbers."""
+        return ()
+
+    def obstacle(self, original: Table) -> str:
+        for name in self.scope():
+            if name not in original.names:
+                near = suggestion(name, original.names)
+                return f"there is no column {name!r}{near}; columns: {listing(original.names)}"
+        for name in self.numeric():
+            if not original.holds_numbers(name):
+                return f"column {name!r} is {original.attribute(name).kind} and this use needs numbers; choose another"
+        return "" if original.rows else "the table has no records; nothing can be compared"
+
+    def against(self, original: Table) -> UseGauge:
+        return UseGauge(self, original.rows, self.prepare(original))
+
+    @abstractmethod
+    def prepare(self, original: Table) -> Any:
+        """The analysis of the original, and what is needed to repeat it on a released file."""
+
+    @abstractmethod
+    def compare(self, prepared: Any, masked: Table) -> Found:
+        """The same analysis on the released records, and how far it went astray."""
+
+
+@dataclass(frozen=True)
+class UseGauge:
+    """A use bound to an original."""
+
+    use: Use
+    rows: int
+    prepared: Any
+
+    def read(self, masked: Table) -> float:
+        check_rows(self.rows, masked)
+        return self.use.compare(self.prepared, masked)[0]
+
+    def explain(self, masked: Table) -> Reading:
+        check_rows(self.rows, masked)
+        value, counts = self.use.compare(self.prepared, masked)
+        return Reading(
+            measure=measures.name_of(self.use),
+            value=value,
+            unit="%",
+            better="low",
+            aim="loss",
+            definition=self.use.definition,
+            scope=self.use.scope(),
+            missing=self.use.missing,
+            counts={**counts, "records released": int(masked.kept.sum())},
+        )
+
+
+def weights_of(table: Table, name: str) -> Floats:
+    """The weight of each record: 1 unless a column gives it; 0 where it is missing or the record suppressed."""
+    if not name:
+        return table.kept.astype(np.float64)
+    weights = np.nan_to_num(published_numbers(table, name), nan=0.0)
+    if bool((weights < 0).any()):
+        raise TableError(f"column {name!r} holds negative numbers and cannot weigh records; choose another column")
+    return weights
+
+
+@dataclass(frozen=True)
+class PreparedTable:
+    """The cells of the original's table and their shares."""
+
+    grid: Grid
+    shares: Floats
+
+
+@measures.add("table-use")
+class TableUse(Use):
+    """A (weighted) table of counts over some columns."""
+
+    definition: ClassVar[str] = (
+        "100 times the total variation distance between the weighted shares of the table's cells in the original and "
+        "in the released file: half the sum over cells of |p − q|"
+    )
+    missing: ClassVar[str] = f"a missing value is a category of its own; a missing weight counts 0; {_ABSENT}"
+
+    columns: tuple[str, ...] = Field(min_length=1, description="columns that span the table")
+    weights: str = _WEIGHTS
+    bins: int = _BINS
+
+    def scope(self) -> tuple[str, ...]:
+        return (*self.columns, *([self.weights] if self.weights else []))
+
+    def numeric(self) -> tuple[str, ...]:
+        return (self.weights,) if self.weights else ()
+
+    def prepare(self, original: Table) -> PreparedTable:
+        grid = Grid.of(original, self.columns, self.bins)
+        return PreparedTable(grid, _shares(grid.own(weights_of(original, self.weights)[:, None])[:, 0]))
+
+    def compare(self, prepared: PreparedTable, masked: Table) -> Found:
+        weights = weights_of(masked, self.weights)
+        total = float(weights.sum())
+        if total <= 0:
+            return 100.0, {"cells": len(prepared.shares)}
+        released = prepared.grid.released(masked, weights[:, None])[:, 0] / total
+        # What does not fall into a cell of the original lies wholly outside its table.
+        outside = max(1.0 - float(released.sum()), 0.0)
+        distance = 0.5 * (float(np.abs(prepared.shares - released).sum()) + outside)
+        return min(100.0 * distance, 100.0), {"cells": len(prepared.shares)}
+
+
+def _shares(totals: Floats) -> Floats:
+    whole = float(totals.sum())
+    if whole <= 0:
+        raise TableError("the weights of all records are 0 or missing, so there is no table; choose another weight")
+    return totals / whole
+
+
+@dataclass(frozen=True)
+class PreparedMeans:
+    """The groups of the original, their shares of the records, and their means, one column per number."""
+
+    grid: Grid
+    shares: Floats
+    means: Floats
+
+
+@measures.add("means-use")
+class MeansUse(Use):
+    """Means of numeric columns by group."""
+
+    definition: ClassVar[str] = (
+        "mean over groups, weighted by their share of the original, of the relative change |m' − m| / |m| of the "
+        "group's mean, at most 100 % each (also where m = 0 and m' is not, and where the group is not in the file); "
+        "mean over the columns"
+    )
+    missing: ClassVar[str] = (
+        f"a missing group is a group of its own; a missing number or weight takes no part in a mean; {_ABSENT}"
+    )
+
+    columns: tuple[str, ...] = Field(min_length=1, description="numeric columns whose means are wanted")
+    by: tuple[str, ...] = Field(min_length=1, description="columns that form the groups")
+    weights: str = _WEIGHTS
+    bins: int = _BINS
+
+    def scope(self) -> tuple[str, ...]:
+        return (*self.columns, *self.by, *([self.weights] if self.weights else []))
+
+    def numeric(self) -> tuple[str, ...]:
+        return (*self.columns, *([self.weights] if self.weights else []))
+
+    def prepare(self, original: Table) -> PreparedMeans:
+        grid = Grid.of(original, self.by, self.bins)
+        weights = weights_of(original, self.weights)
+        totals = grid.own(np.concatenate([weights[:, None], self._sums(original, weights)], axis=1))
+        return PreparedMeans(grid, _shares(totals[:, 0]), _means(totals[:, 1:]))
+
+    def _sums(self, table: Table, weights: Floats) -> Floats:
+        """float64[n, 2 p]: weight of the cells that hold a number, then weight times number."""
+        numbers = np.stack([published_numbers(table, name) for name in self.columns], axis=1)
+        held = np.where(np.isnan(numbers), 0.0, weights[:, None])
+        return np.concatenate([held, held * np.nan_to_num(numbers, nan=0.0)], axis=1)
+
+    def compare(self, prepared: PreparedMeans, masked: Table) -> Found:
+        sums = self._sums(masked, weights_of(masked, self.weights))
+        after = _means(prepared.grid.released(masked, sums))
+        astray = [
+            _relative(prepared.means[:, place], after[:, place], prepared.shares) for place in range(len(self.columns))
+        ]
+        named = {f"change of {name}, %": 100.0 * each for name, each in zip(self.columns, astray, strict=True)}
+        return 100.0 * float(np.mean(astray)), {"groups": len(prepared.shares), **named}
+
+
+def _means(sums: Floats) -> Floats:
+    held, total = np.split(sums, 2, axis=1)
+    return np.where(held > 0, total / np.where(held > 0, held, 1.0), np.nan)
+
+
+def _relative(before: Floats, after: Floats, shares: Floats) -> float:
+    """Mean relative change over the groups that have a mean, by their share."""
+    counted = ~np.isnan(before) & (shares > 0)
+    if not counted.any():
+        return 0.0
+    before, after, shares = before[counted], after[counted], shares[counted]
+    size = np.abs(before)
+    gap = np.abs(after - before)
+    change = np.where(size > 0, gap / np.where(size > 0, size, 1.0), np.where(gap > 0, 1.0, 0.0))
+    change = np.where(np.isnan(after), 1.0, np.minimum(change, 1.0))
+    return float((shares * change).sum() / shares.sum())
+
+
+@measures.add("correlation-use")
+class CorrelationUse(Use):
+    """Correlations among numeric columns."""
+
+    definition: ClassVar[str] = (
+        "mean over pairs of columns of |r − r'|, r and r' the Pearson correlations in the original and in the "
+        "released file, times 100 / 2 (a full reversal is 100); a constant column correlates 0 with everything"
+    )
+    missing: ClassVar[str] = f"each pair rests on the records that hold both columns; {_ABSENT}"
+
+    columns: tuple[str, ...] = Field(min_length=2, description="numeric columns, two or more")
+
+    def numeric(self) -> tuple[str, ...]:
+        return self.columns
+
+    def prepare(self, original: Table) -> tuple[Floats, Floats]:
+        values = np.stack([finite_numbers(original, name) for name in self.columns], axis=1)
+        present = ~np.isnan(values)
+        held = np.maximum(present.sum(axis=0), 1)
+        centre = np.asarray(np.where(present, values, 0.0).sum(axis=0) / held)
+        return centre, self._pairs(values, centre)
+
+    def _pairs(self, values: Floats, centre: Floats) -> Floats:
+        correlation = Moments.of(values, ~np.isnan(values), centre).correlation
+        return np.asarray(correlation[np.triu_indices(len(self.columns), 1)])
+
+    def compare(self, prepared: tuple[Floats, Floats], masked: Table) -> Found:
+        centre, before = prepared
+        if not masked.kept.any():
+            return 100.0, {"pairs": len(before)}
+        values = np.stack([published_numbers(masked, name) for name in self.columns], axis=1)
+        gaps = np.abs(self._pairs(values, centre) - before)
+        return 50.0 * float(gaps.mean()), {"pairs": len(before), "largest difference": float(gaps.max())}
