@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from numpy.random import Generator
 
 from crypsis.evolution import Budget, Genome, Problem, Space
+from crypsis.masking.method import Family
 from crypsis.measures.measure import Measure
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
@@ -37,6 +38,9 @@ class Search(Settings):
     `Problem.space` is a `TableSpace`; the objectives are a loss and a risk (and, for some searches, more), all
     minimised, per cent unless stated.
     """
+
+    family: ClassVar[Family] = Family.PERTURBATION
+    """What its solutions do to values; the careful default makes no use of class sizes."""
 
     @abstractmethod
     def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +13,7 @@ from pydantic import Field, model_validator
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Application, Budget, Elitist, Genome, Muting, Operator, Problem
 from crypsis.evolution.selection import DominanceOrder, WeightedMean
+from crypsis.masking.method import Family
 from crypsis.masking.partition import partitioners
 from crypsis.measures.measure import Measure
 from crypsis.searches.groupings import operators
@@ -40,6 +41,8 @@ class Grouping(Search):
     """Which attributes should be microaggregated together? All together keeps k-anonymity and loses most; groups lose
     less and can be linked. GOMM (2014) evolves the grouping; D-GOMM switches useless operators off on the way.
     """
+
+    family: ClassVar[Family] = Family.AGGREGATION
 
     recipe: Literal["best", "paper", "dynamic", "pareto"] = Field(
         default="best",

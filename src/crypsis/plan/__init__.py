@@ -1,0 +1,8 @@
+"""A whole job as one document: reading, checking and drafting plans."""
+
+from crypsis.plan.budget import read_budget
+from crypsis.plan.document import Plan
+from crypsis.plan.draft import draft
+from crypsis.plan.sections import MeasureChoice, Requirement, Scenario, SearchChoice, share
+
+__all__ = ["MeasureChoice", "Plan", "Requirement", "Scenario", "SearchChoice", "draft", "read_budget", "share"]

@@ -1,0 +1,122 @@
+"""Whether the parts of one plan can all be true at once; asked before any data are read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from crypsis.errors import listing
+from crypsis.plan.catalogue import measures, searches
+from crypsis.table.attribute import Role
+
+if TYPE_CHECKING:
+    from crypsis.plan.document import Plan
+
+
+def disagreements(plan: Plan) -> list[str]:
+    """A sentence for every two things in the plan that cannot both be meant."""
+    return [*_columns(plan), *_scenarios(plan), *_measures(plan), *_limits(plan), *_run(plan)]
+
+
+def _columns(plan: Plan) -> list[str]:
+    found = []
+    if not any(column.role is Role.QUASI_IDENTIFIER for column in plan.columns.values()) and not plan.scenario:
+        found.append(
+            "columns: no column has the role 'quasi', so nothing would be protected; give it to what an intruder "
+            "may know"
+        )
+    for name, column in plan.columns.items():
+        if column.order and column.kind is not None and column.kind != "ordinal":
+            found.append(f'columns.{name}: order is given but kind is {column.kind}; write kind = "ordinal" or drop it')
+        if column.order and len(set(column.order)) < len(column.order):
+            found.append(f"columns.{name}.order: a category is listed twice; list every one once")
+        if column.hierarchy and column.role is Role.IDENTIFIER:
+            found.append(
+                f"columns.{name}: an identifier is never released, so its hierarchy does nothing; drop one of the two"
+            )
+    return found
+
+
+def _scenarios(plan: Plan) -> list[str]:
+    found = []
+    for name, count in Counter(each.name for each in plan.scenario).items():
+        if count > 1:
+            found.append(f"scenario: {count} scenarios are called {name!r}; give each its own name")
+    for number, each in enumerate(plan.scenario, 1):
+        twice = [name for name, count in Counter(each.knows).items() if count > 1]
+        if twice:
+            found.append(f"scenario[{number}].knows: {listing(map(repr, twice))} listed twice; list every column once")
+        hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role is Role.IDENTIFIER]
+        if hidden:
+            found.append(
+                f"scenario[{number}].knows: {listing(map(repr, hidden))} is an identifier and never released, so she "
+                f"cannot use it; leave it out or change its role"
+            )
+    return found
+
+
+def _measures(plan: Plan) -> list[str]:
+    found = []
+    for aim in ("loss", "risk"):
+        chosen = getattr(plan.measures, aim)
+        if not chosen:
+            found.append(
+                f"measures.{aim}: the list is empty and the front needs a {aim}; name one or leave the key out"
+            )
+        for number, choice in enumerate(chosen, 1):
+            measure = measures[choice.name]
+            if measure.aim != aim:
+                fitting = [name for name in measures if measures[name].aim == aim]
+                found.append(
+                    f"measures.{aim}[{number}]: {choice.name!r} is a {measure.aim} and not a {aim}; "
+                    f"{'losses' if aim == 'loss' else 'risks'}: {listing(fitting, most=40)}"
+                )
+            elif measure.better == "high":
+                found.append(
+                    f"measures.{aim}[{number}]: {choice.name!r} is better high, and the front minimises; choose another"
+                )
+        twice = [name for name, count in Counter(choice.name for choice in chosen).items() if count > 1]
+        if twice:
+            found.append(f"measures.{aim}: {listing(map(repr, twice))} named twice; name every measure once")
+    for title, count in Counter(use.title for use in plan.use).items():
+        if count > 1:
+            found.append(f"use: {count} uses are called {title!r}; give each a name of its own")
+    return found
+
+
+def _limits(plan: Plan) -> list[str]:
+    found = []
+    for name, count in Counter(limit.measure for limit in plan.limit).items():
+        if count > 1:
+            found.append(f"limit: {count} limits on {name!r}; keep the one that counts")
+    for number, limit in enumerate(plan.limit, 1):
+        if limit.measure == "loss" and limit.at_most == 0 and (plan.require or any(s.require for s in plan.scenario)):
+            found.append(
+                f"limit[{number}]: no loss at all is allowed and a privacy model is required, which only the untouched "
+                f"file could reconcile; allow some loss"
+            )
+        if limit.measure == "suppressed" and limit.at_most > 100 * plan.suppression:
+            found.append(
+                f"limit[{number}]: {limit.at_most:g} % suppressed is allowed here and {plan.release.suppression} in "
+                f"release.suppression; keep one of the two"
+            )
+    return found
+
+
+def _run(plan: Plan) -> list[str]:
+    found = []
+    if plan.run.engine == "dask" and not plan.run.scheduler:
+        found.append('run: the engine dask needs the address of a scheduler; write scheduler = "tcp://host:8786"')
+    if plan.run.scheduler and plan.run.engine != "dask":
+        found.append(
+            f"run.scheduler: the engine {plan.run.engine} needs no scheduler; write engine = 'dask' or drop it"
+        )
+    perturbing = [c.name for c in plan.search if searches[c.name].family == "perturbation"]
+    required = [item.model for item in plan.require] + [m.model for each in plan.scenario for m in each.require]
+    if plan.search and required and len(perturbing) == len(plan.search):
+        found.append(
+            f"require: {listing(map(repr, dict.fromkeys(required)))} cannot hold after perturbation, and every search "
+            f"named ({listing(map(repr, perturbing))}) perturbs; add a search that aggregates or recodes, or limit a "
+            f"risk instead"
+        )
+    return found

@@ -1,0 +1,193 @@
+"""A whole job as one TOML document: what she has, what must hold, what must survive, how long to search.
+
+A plan is frozen and equal to its file. Reading one reports every problem at once, each with the place in
+the document where it stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, field_validator
+
+from crypsis.errors import PlanError
+from crypsis.plan.agreement import disagreements
+from crypsis.plan.catalogue import REFUSED, Named
+from crypsis.plan.sections import (
+    Column,
+    Data,
+    Limit,
+    MeasureChoice,
+    Measures,
+    Release,
+    Requirement,
+    Running,
+    Scenario,
+    SearchChoice,
+    Use,
+    share,
+)
+from crypsis.plan.sentences import place, sentences
+from crypsis.privacy.model import PrivacyModel
+from crypsis.registry import Settings
+from crypsis.table.attribute import Kind
+from crypsis.table.files import read_table
+from crypsis.table.table import Table
+
+
+class Plan(Settings):
+    """data + columns + requirements + scenarios + searches + measures + uses + limits + run + release."""
+
+    data: Data
+    columns: dict[str, Column] = Field(default_factory=dict, description="one entry per column that has a role")
+    require: tuple[Requirement, ...] = Field(default=(), description="privacy models that must hold")
+    scenario: tuple[Scenario, ...] = Field(default=(), description="intruders, each with what she knows")
+    search: tuple[SearchChoice, ...] = Field(default=(), description="one or several searches that share one front")
+    measures: Measures = Field(default=Measures(), description="losses and risks of the common front")
+    use: tuple[Use, ...] = Field(default=(), description="what the file must still be good for")
+    limit: tuple[Limit, ...] = Field(default=(), description="largest readings a released file may have")
+    run: Running = Field(default=Running(), description="budget, engine, seed")
+    release: Release = Field(default=Release(), description="how to publish")
+
+    @field_validator("search", mode="before")
+    @classmethod
+    def _one_search_is_enough(cls, value: Any) -> Any:
+        return [value] if isinstance(value, Mapping) else value
+
+    # -- reading --
+
+    @classmethod
+    def read(cls, path: str | Path) -> Plan:
+        """A plan from a TOML file; every problem of the document is reported together."""
+        path = Path(path)
+        return cls.parse(load(path), where=str(path))
+
+    @classmethod
+    def parse(cls, document: Mapping[str, Any], where: str = "plan") -> Plan:
+        """A plan from a document already read; refused with every problem it has."""
+        plan, problems = cls.understand(document)
+        if plan is None or problems:
+            raise PlanError(told(where, problems))
+        return plan
+
+    @classmethod
+    def understand(cls, document: Mapping[str, Any]) -> tuple[Plan | None, list[str]]:
+        """The plan, if its form is right, and every problem found in it."""
+        problems = _refused_names(document)
+        try:
+            plan = cls.model_validate(dict(document))
+        except ValidationError as error:
+            form = [item for item in error.errors(include_url=False) if item["type"] != REFUSED]
+            if form:
+                told_form = sentences(error, cls)
+                refused = {place(item["loc"]) for item in error.errors(include_url=False) if item["type"] == REFUSED}
+                problems = [s for s in told_form if s.split(":", 1)[0] not in refused] + problems
+            return None, problems
+        return plan, problems + disagreements(plan)
+
+    # -- what it says --
+
+    def fingerprint(self) -> str:
+        """SHA-256 of the plan's content, whatever its layout on the page; the seed, a secret, has no part in it."""
+        content = self.model_dump(mode="json", by_alias=True, exclude={"run": {"seed"}})
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def models(self) -> list[PrivacyModel]:
+        """Every model that must hold: against anybody, then against each scenario's intruder."""
+        return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
+
+    @property
+    def suppression(self) -> float:
+        """Largest share of records that may be left out."""
+        return share(self.release.suppression)
+
+    # -- its data --
+
+    def table(self, folder: Path) -> Table:
+        """Read the data the plan speaks of; paths are relative to `folder`."""
+        source = folder / self.data.source
+        table = read_table(
+            source,
+            roles={name: column.role.value for name, column in self.columns.items()},
+            kinds={name: column.kind.value for name, column in self.columns.items() if column.kind},
+            hierarchies={
+                name: self._hierarchy(column.hierarchy, folder)
+                for name, column in self.columns.items()
+                if column.hierarchy
+            },
+            delimiter=self.data.delimiter,
+            encoding=self.data.encoding,
+            missing=self.data.missing,
+        )
+        return self._ordered(table)
+
+    @staticmethod
+    def _hierarchy(spec: str, folder: Path) -> str | Path:
+        """A builder's spec as it stands; a file relative to the plan."""
+        head = spec.split(":", 1)[0]
+        return spec if ":" in spec and not Path(folder / spec).is_file() and len(head) > 1 else folder / spec
+
+    def _ordered(self, table: Table) -> Table:
+        """Categories of ordinal columns in the plan's order."""
+        for name, column in self.columns.items():
+            if column.order:
+                table = table.with_categories(name, column.order, Kind.ORDINAL)
+        return table
+
+
+def load(path: Path) -> dict[str, Any]:
+    """The TOML document in a file, or a sentence that says why there is none."""
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise PlanError(f"{path}: there is no such plan; write one with `crypsis init FILE`") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(
+            f"{path}: the plan cannot be read ({error.__class__.__name__}); it must be UTF-8 text"
+        ) from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path}: not valid TOML: {error}; see `crypsis init` for an example") from None
+
+
+def told(where: str, problems: list[str]) -> str:
+    """One problem in one line; several as a list."""
+    if len(problems) == 1:
+        return f"{where}: {problems[0]}"
+    return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
+
+
+_NAMED: tuple[tuple[tuple[str, ...], type[Named]], ...] = (
+    (("require",), Requirement),
+    (("scenario", "require"), Requirement),
+    (("search",), SearchChoice),
+    (("measures", "loss"), MeasureChoice),
+    (("measures", "risk"), MeasureChoice),
+    (("use",), Use),
+    (("limit",), Limit),
+)
+
+
+def _refused_names(document: Mapping[str, Any]) -> list[str]:
+    """What is wrong with the models, searches and measures a document names, whatever else is wrong with it."""
+    found = []
+    for path, kind in _NAMED:
+        for loc, item in _items(document, path, ()):
+            given = {kind.key(): item} if isinstance(item, str) and path[0] == "measures" else item
+            if isinstance(given, Mapping):
+                found += [f"{place(loc)}: {words}" for words in kind.refusals(given)]
+    return found
+
+
+def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
+    if isinstance(node, (list, tuple)):
+        return [pair for n, item in enumerate(node) for pair in _items(item, path, (*loc, n))]
+    if not path:
+        return [(loc, node)]
+    if not isinstance(node, Mapping) or path[0] not in node:
+        return []
+    return _items(node[path[0]], path[1:], (*loc, path[0]))

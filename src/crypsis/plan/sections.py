@@ -1,0 +1,249 @@
+"""The tables of a plan, one class each."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from crypsis.measures.measure import Measure
+from crypsis.plan.budget import read_budget
+from crypsis.plan.catalogue import Named, measures, models, searches
+from crypsis.privacy.model import PrivacyModel
+from crypsis.registry import Registry, Settings
+from crypsis.searches.search import Search
+from crypsis.table.attribute import Kind, Role
+
+
+class Data(Settings):
+    """Where the table lies and how to read it."""
+
+    source: str = Field(min_length=1, description="path of the CSV, TSV or Parquet file, relative to the plan")
+    delimiter: str | None = Field(
+        default=None, min_length=1, max_length=1, description="CSV delimiter; default: , or tab"
+    )
+    encoding: str = Field(default="utf8", description="text encoding of a CSV file")
+    missing: tuple[str, ...] = Field(default=("",), description="cell texts that mean: not known")
+
+
+class Column(Settings):
+    """What is said about one column."""
+
+    role: Role = Field(default=Role.OTHER, description="identifier, quasi, confidential or other")
+    kind: Kind | None = Field(default=None, description="numeric, ordinal or nominal; default: read from the values")
+    hierarchy: str | None = Field(
+        default=None,
+        description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
+    )
+    order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
+
+
+class Requirement(Named):
+    """A privacy model every released record must meet; its own settings stand beside its name."""
+
+    model: str = Field(description="name of a registered privacy model")
+
+    @classmethod
+    def registry(cls) -> Registry[Any]:
+        return models
+
+    @classmethod
+    def key(cls) -> str:
+        return "model"
+
+    def build(self) -> PrivacyModel:
+        built: PrivacyModel = super().build()
+        return built
+
+
+class Scenario(Settings):
+    """An intruder: what she knows, and what must hold against her."""
+
+    name: str = Field(min_length=1, max_length=60, description="what the scenario is called in tables and reports")
+    knows: tuple[str, ...] = Field(min_length=1, description="columns this intruder can look people up by")
+    require: tuple[Requirement, ...] = Field(default=(), description="privacy models that must hold against her")
+
+    def models(self) -> list[PrivacyModel]:
+        """Her requirements, judged by what she knows unless a requirement names its own columns."""
+        built = [item.build() for item in self.require]
+        return [m if m.quasi_identifiers else m.model_copy(update={"quasi_identifiers": self.knows}) for m in built]
+
+
+class SearchChoice(Named):
+    """A search; its settings stand beside its name."""
+
+    name: str = Field(description="name of a registered search")
+    budget: str | None = Field(default=None, description="a limit of this search's own, e.g. 200 generations")
+
+    @classmethod
+    def registry(cls) -> Registry[Any]:
+        return searches
+
+    @classmethod
+    def key(cls) -> str:
+        return "name"
+
+    @field_validator("budget")
+    @classmethod
+    def _is_a_budget(cls, value: str | None) -> str | None:
+        if value is not None:
+            read_budget(value)
+        return value
+
+    def build(self) -> Search:
+        built: Search = super().build()
+        return built
+
+
+class MeasureChoice(Named):
+    """A measure; its settings stand beside its name."""
+
+    name: str = Field(description="name of a registered measure")
+
+    @classmethod
+    def registry(cls) -> Registry[Any]:
+        return measures
+
+    @classmethod
+    def key(cls) -> str:
+        return "name"
+
+    def build(self) -> Measure:
+        built: Measure = super().build()
+        return built
+
+
+class Measures(Settings):
+    """What every solution is measured by, whichever search found it."""
+
+    loss: tuple[MeasureChoice, ...] = Field(
+        default=(MeasureChoice(name="cell-loss"),),
+        description="losses: names, or tables with settings; the front's loss is their mean",
+    )
+    risk: tuple[MeasureChoice, ...] = Field(
+        default=(MeasureChoice(name="record-linkage"),),
+        description="risks: names, or tables with settings; the front's risk is their mean in the worst scenario",
+    )
+    guide: bool = Field(
+        default=False, description="let the searches minimise these instead of their own, quicker figures"
+    )
+
+    @field_validator("loss", "risk", mode="before")
+    @classmethod
+    def _names_are_enough(cls, value: Any) -> Any:
+        return [{"name": item} if isinstance(item, str) else item for item in value] if _is_list(value) else value
+
+
+class Use(Named):
+    """What the released file must still be good for: a measure of that use, and how much it may change."""
+
+    measure: str = Field(description="name of a registered measure of a use")
+    name: str = Field(default="", max_length=60, description="what the use is called in tables; default: its measure")
+    tolerance: float = Field(gt=0, allow_inf_nan=False, description="largest reading that still serves the use")
+    weight: float = Field(default=1.0, gt=0, le=1000, description="weight among the uses that are objectives")
+    treated_as: Literal["objective", "limit", "report"] = Field(
+        default="limit",
+        alias="as",
+        description="objective: a third axis of the front; limit: beyond the tolerance a solution is refused; "
+        "report: only told",
+    )
+
+    @classmethod
+    def registry(cls) -> Registry[Any]:
+        return measures
+
+    @classmethod
+    def key(cls) -> str:
+        return "measure"
+
+    @property
+    def title(self) -> str:
+        return self.name or self.measure
+
+    def build(self) -> Measure:
+        built: Measure = super().build()
+        return built
+
+
+class Limit(Named):
+    """A largest reading: a solution beyond it may not be released."""
+
+    measure: str = Field(description="name of a registered measure, or loss, risk or suppressed")
+    at_most: float = Field(ge=0, allow_inf_nan=False, description="largest reading allowed, in the measure's unit")
+
+    @classmethod
+    def registry(cls) -> Registry[Any]:
+        return measures
+
+    @classmethod
+    def key(cls) -> str:
+        return "measure"
+
+    @classmethod
+    def refusals(cls, given: Any) -> list[str]:
+        if given.get("measure") in AXES:
+            odd = [key for key in given if key not in cls.own()]
+            return [f"{key}: {given['measure']} has no settings" for key in odd]
+        return super().refusals(given)
+
+    def build(self) -> Measure | None:
+        """The measure to read, or None where the limit is on an axis every solution has."""
+        return None if self.measure in AXES else super().build()
+
+
+AXES = ("loss", "risk", "suppressed")
+
+
+class Running(Settings):
+    """How the run goes about it."""
+
+    budget: str | None = Field(
+        default=None,
+        description="60s or 10m for the whole run; 500 evaluations or 50 generations for each search; default: what "
+        "each search's recipe asks for",
+    )
+    engine: Literal["serial", "processes", "dask"] = Field(default="serial", description="where candidates are scored")
+    workers: int = Field(default=0, ge=0, le=4096, description="worker processes; 0 means one per core")
+    scheduler: str = Field(default="", description="address of a Dask scheduler, for the engine dask")
+    seed: int | None = Field(default=None, ge=0, description="for a repeatable run; a secret, kept in the run folder")
+    points: int = Field(
+        default=40, ge=2, le=10_000, description="most members of each search's front that are measured in the end"
+    )
+
+    @field_validator("budget")
+    @classmethod
+    def _is_a_budget(cls, value: str | None) -> str | None:
+        if value is not None:
+            read_budget(value)
+        return value
+
+
+class Release(Settings):
+    """How the file is published."""
+
+    format: Literal["csv", "parquet"] = Field(default="csv", description="format of the released data")
+    order: Literal["shuffled", "kept"] = Field(
+        default="shuffled", description="row order; the original order can betray who is who"
+    )
+    suppression: str = Field(default="1%", description="largest share of records that may be left out, e.g. 1%")
+
+    @field_validator("suppression")
+    @classmethod
+    def _is_a_share(cls, value: str) -> str:
+        share(value)
+        return value
+
+
+def share(text: str) -> float:
+    """'1%' or '0.01' → 0.01; anything outside 0–100 % is refused."""
+    try:
+        number = float(text.rstrip("% ")) / (100 if text.strip().endswith("%") else 1)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a share; write 1% or 0.01") from None
+    if not 0 <= number <= 1:
+        raise ValueError(f"{text!r} is outside 0 to 100 %")
+    return number
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, (list, tuple))
