@@ -315,8 +315,8 @@ def test_settings_are_bounded_and_the_search_is_registered():
         searches.build("grouping", k=1)
     with pytest.raises(PlanError, match="did you mean 'crossovers'"):
         searches.build("grouping", crosovers=1)
-    kinds = "group_creates group_eliminates group_splits element_swaps element_moves crossovers climbs".split()
-    idle = dict.fromkeys(kinds, 0)
+    kinds = ["group_creates", "group_eliminates", "group_splits", "element_swaps", "element_moves"]
+    idle = dict.fromkeys([*kinds, "crossovers", "climbs"], 0)
     with pytest.raises(SearchError, match="let at least one work"):
         Grouping(**idle).pose(table_of(np.random.default_rng(0).normal(size=(30, 3))), {}, np.random.default_rng(0))
 

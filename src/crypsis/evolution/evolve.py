@@ -115,7 +115,7 @@ def step(problem: Problem, state: State, engine: Engine) -> State:
     """The state after one more generation."""
     streams = Streams(state.rng)
     proposed = problem.strategy.propose(state, problem.space, streams)
-    children = [replace(child, key=problem.space.key(child.genome)) for child in proposed]
+    children = [Child(c.genome, c.operator, c.parents, problem.space.key(c.genome)) for c in proposed]
     scores, known, fresh = score(problem, state, children, engine)
     after = problem.strategy.absorb(state, children, scores)
     after = replace(after, rng=streams.snapshot())

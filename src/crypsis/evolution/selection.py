@@ -77,10 +77,20 @@ def truncation(order: Floats, size: int) -> NDArray[np.int64]:
     return np.argsort(order, kind="stable")[:size].astype(np.int64)
 
 
+def drawn(eligible: int, count: int, rng: Generator) -> list[int]:
+    """`count` of the numbers 0 … eligible − 1, all different where there are enough of them."""
+    if count == 1:
+        return [int(rng.integers(eligible))]
+    if count == 2 and eligible > 1:
+        first, second = int(rng.integers(eligible)), int(rng.integers(eligible - 1))
+        return [first, second + (second >= first)]
+    return [int(place) for place in rng.choice(eligible, size=count, replace=eligible < count)]
+
+
 def tournament(order: Floats, rounds: int, rng: Generator, contestants: int = 2) -> NDArray[np.int64]:
     """Winners of `rounds` tournaments among randomly drawn rows; of equals the first drawn."""
-    drawn = rng.integers(len(order), size=(rounds, contestants))
-    return np.asarray(drawn[np.arange(rounds), np.argmin(order[drawn], axis=1)], dtype=np.int64)
+    rows = rng.integers(len(order), size=(rounds, contestants))
+    return np.asarray(rows[np.arange(rounds), np.argmin(order[rows], axis=1)], dtype=np.int64)
 
 
 def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:

@@ -15,6 +15,7 @@ from crypsis.evolution.selection import (
     Order,
     WeightedMean,
     Worth,
+    drawn,
     first_of_each,
     leaders,
     roulette,
@@ -49,7 +50,8 @@ def succeed(
     for child in children:
         used[[parent for parent in child.parents if parent < n]] = True
     parents_worth = worth(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
-    reference = np.array([np.mean(parents_worth[list(child.parents)]) for child in children], dtype=np.float64)
+    worths = parents_worth.tolist()
+    reference = np.array([sum(worths[p] for p in child.parents) / len(child.parents) for child in children])
     change = efficiency(worth(scores), reference) if children else np.empty(0)
     alive = np.zeros(n + len(children), dtype=np.bool_)
     alive[survivors] = True
@@ -112,8 +114,7 @@ class Elitist:
             rng = streams[operator.name]
             eligible = ranked[: application.elite or len(ranked)]
             for _ in range(application.times):
-                alone = len(eligible) < operator.arity
-                parents = rng.choice(eligible, size=operator.arity, replace=alone).tolist()
+                parents = eligible[drawn(len(eligible), operator.arity, rng)].tolist()
                 children += breed(operator, parents, state.genomes, rng)
         return children
 

@@ -19,6 +19,30 @@ TOLERANCE = 1e-12
 """Squared distances closer than this are ties."""
 
 
+def _renumber(labels: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Labels 0, 1, … by their place in `order`; groups nobody belongs to vanish. No order: by first appearance."""
+    p = len(labels)
+    widest = 0
+    for j in range(p):
+        widest = max(widest, labels[j])
+    present = np.zeros(widest + 1, dtype=np.bool_)
+    for j in range(p):
+        present[labels[j]] = True
+    place = np.full(widest + 1, -1, dtype=np.int32)
+    count = 0
+    for label in order if len(order) else labels:
+        if label <= widest and present[label] and place[label] < 0:
+            place[label] = count
+            count += 1
+    result = np.empty(p, dtype=np.int32)
+    for j in range(p):
+        result[j] = place[labels[j]]
+    return result
+
+
+renumber = kernel(_renumber)
+
+
 def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int) -> NDArray[np.float64]:
     """float64[groups, p]: mean of each group."""
     n, p = points.shape

@@ -34,9 +34,12 @@ def correlated_together(values: NDArray[np.float64], n: int) -> Groups:
     Each group starts with the most correlated pair left and takes in, one by one, the attribute with the
     highest mean absolute correlation to its members; ties go to the lower attribute.
     """
-    alike, left = likeness(np.asarray(values, dtype=np.float64)), list(range(np.shape(values)[1]))
-    _check(n, len(left))
-    groups = []
+    _check(n, np.shape(values)[1])
+    return _together(likeness(np.asarray(values, dtype=np.float64)), n)
+
+
+def _together(alike: NDArray[np.float64], n: int) -> Groups:
+    left, groups = list(range(len(alike))), []
     while left:
         group = _most_alike_pair(alike, left) if n > 1 and len(left) > 1 else [left[0]]
         while len(group) < min(n, len(left)):
@@ -52,23 +55,29 @@ def correlated_apart(values: NDArray[np.float64], n: int) -> Groups:
 
     Attributes alike are dealt out, one to each of the ⌈p / n⌉ groups.
     """
-    attributes = np.shape(values)[1]
-    _check(n, attributes)
-    hands = -(-attributes // n)
+    _check(n, np.shape(values)[1])
+    return _apart(likeness(np.asarray(values, dtype=np.float64)), n)
+
+
+def _apart(alike: NDArray[np.float64], n: int) -> Groups:
+    hands = -(-len(alike) // n)
     groups: list[list[int]] = [[] for _ in range(hands)]
-    for alike in correlated_together(values, hands):
+    for family in _together(alike, hands):
         # The fullest group waits, so that short families do not always feed the same groups.
         order = sorted(range(hands), key=lambda hand: (len(groups[hand]), hand))
-        for hand, attribute in zip(order, alike, strict=False):
+        for hand, attribute in zip(order, family, strict=False):
             groups[hand].append(attribute)
     return _canonical([group for group in groups if group])
 
 
 def families(values: NDArray[np.float64], most: int = 10) -> list[Groups]:
     """Natural families of attributes: hierarchical clusters of 1 − |correlation|, cut into 2 … `most` groups."""
-    apart = 1.0 - likeness(np.asarray(values, dtype=np.float64))
-    attributes = len(apart)
-    pairs = np.maximum(apart[np.triu_indices(attributes, 1)], 0.0)
+    return _families(likeness(np.asarray(values, dtype=np.float64)), most)
+
+
+def _families(alike: NDArray[np.float64], most: int) -> list[Groups]:
+    attributes = len(alike)
+    pairs = np.maximum(1.0 - alike[np.triu_indices(attributes, 1)], 0.0)
     found: dict[Groups, None] = {}
     for method in ("average", "complete", "ward") if attributes > 1 else ():
         tree = linkage(pairs, method)
@@ -80,10 +89,10 @@ def families(values: NDArray[np.float64], most: int = 10) -> list[Groups]:
 
 def customary(values: NDArray[np.float64]) -> list[Groups]:
     """All the groupings of this page for one table, each once, beginning with all together and univariate."""
-    attributes = np.shape(values)[1]
-    listed = [all_together(attributes), univariate(attributes), *families(values)]
-    for n in range(2, attributes // 2 + 1):
-        listed += [correlated_together(values, n), correlated_apart(values, n)]
+    alike = likeness(np.asarray(values, dtype=np.float64))
+    listed = [all_together(len(alike)), univariate(len(alike)), *_families(alike, 10)]
+    for n in range(2, len(alike) // 2 + 1):
+        listed += [_together(alike, n), _apart(alike, n)]
     return list(dict.fromkeys(listed))
 
 

@@ -17,21 +17,27 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
+from crypsis.kernels.groupings import renumber
 
 Genome = NDArray[Any]
+_NO_ORDER = np.empty(0, dtype=np.int32)
 Groups = tuple[tuple[int, ...], ...]
 """Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
 
 
-def renumbered(labels: NDArray[Any], order: Iterable[int] | None = None) -> NDArray[np.int32]:
+def renumbered(labels: NDArray[Any], order: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
     """Labels 0, 1, … in the order of the group part; groups that lost all attributes vanish.
 
     order  the group part; None: by each group's first attribute, which is the canonical form
     """
-    present = dict.fromkeys(labels.tolist())
-    listed = list(present) if order is None else [label for label in order if label in present]
-    place = {label: number for number, label in enumerate(listed)}
-    return np.array([place[label] for label in labels.tolist()], dtype=np.int32)
+    return renumber(np.ascontiguousarray(labels, dtype=np.int32), _NO_ORDER if order is None else order)
+
+
+def with_k(labels: NDArray[np.int32], k: int) -> Genome:
+    """Object part and k in one array."""
+    genome = np.empty(len(labels) + 1, dtype=np.int32)
+    genome[:-1], genome[-1] = labels, k
+    return genome
 
 
 def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genome:
@@ -95,14 +101,14 @@ class Partitions:
     def _draw(self, rng: Generator) -> Genome:
         groups = self.attributes if self.spread == "uniform" else _between(1, self.attributes, rng)
         labels = renumbered(rng.integers(groups, size=self.attributes))
-        return np.append(labels, np.int32(self.draw_k(rng)))
+        return with_k(labels, self.draw_k(rng))
 
     def draw_k(self, rng: Generator) -> int:
         """k uniform on a logarithmic scale within its bounds; nothing is drawn where it is fixed."""
         return _between(self.k, self.largest_k, rng) if self.largest_k > self.k else self.k
 
     def key(self, genome: Genome) -> bytes:
-        return np.append(renumbered(genome[:-1]), genome[-1:]).astype(np.int32).tobytes()
+        return renumbered(genome[:-1]).tobytes() + int(genome[-1]).to_bytes(4, "little")
 
     def decode(self, genome: Genome) -> Any:
         return groups_of(genome)

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.searches.groupings.encoding import Genome, group_count, renumbered
+from crypsis.searches.groupings.encoding import Genome, group_count, renumbered, with_k
 
 
-def with_labels(genome: Genome, labels: NDArray[Any], order: Sequence[int] | None = None) -> Genome:
+def with_labels(genome: Genome, labels: NDArray[Any], order: NDArray[np.int32] | None = None) -> Genome:
     """A genome of the same k with other labels; emptied groups vanish, the group part keeps its order."""
-    place = range(int(labels.max()) + 1) if order is None else order
-    return np.append(renumbered(labels, place), genome[-1:]).astype(np.int32)
+    place = np.arange(len(labels) + 1, dtype=np.int32) if order is None else order
+    return with_k(renumbered(labels, place), genome[-1])
 
 
 def inject(giver: Genome, receiver: Genome, low: int, high: int) -> Genome:
@@ -26,7 +26,7 @@ def inject(giver: Genome, receiver: Genome, low: int, high: int) -> Genome:
     given, shift = giver[:-1], group_count(giver)
     injected = (given >= low) & (given < high)
     labels = np.where(injected, given, receiver[:-1] + shift)
-    order = [*range(low, high), *range(shift, shift + group_count(receiver))]
+    order = np.array([*range(low, high), *range(shift, shift + group_count(receiver))], dtype=np.int32)
     return with_labels(giver, labels, order)
 
 
@@ -144,7 +144,7 @@ class Resize:
 
 @dataclass(frozen=True)
 class Climb:
-    """Neighbours of an elite: mostly one or two random steps away, sometimes more, so that it can leave a local optimum.
+    """Neighbours of an elite: mostly one or two random steps away, sometimes more, to leave local optima.
 
     A step moves an attribute to another group or to one of its own, swaps two attributes of different groups, or
     (seldom) merges two groups.

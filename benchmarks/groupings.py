@@ -1,0 +1,222 @@
+"""GOMM and D-GOMM on Census and Water: the figures of the paper's tables, of the search, of its speed.
+
+    python benchmarks/groupings.py [fitness] [search] [best] [speed] [dynamic] [operators] [--seeds 10] [--folder out]
+
+Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository. CPU seconds throughout.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import os
+import time
+from collections import deque
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.evolution import Budget, Problem, State, evolve
+from crypsis.searches.groupings import PAPER, Evaluator, Grouping, genome_of, groups_of
+from crypsis.searches.groupings.pictures import MUTATIONS, averaged, operator_picture, time_picture
+from crypsis.table.table import Table
+
+ROOT = Path(__file__).resolve().parents[1]
+DATA = Path(os.environ.get("CRYPSIS_DATA") or ROOT.parent / "shared" / "data")
+TARGETS = {("Water", 25): 35.53, ("Water", 50): 36.46, ("Water", 100): 40.68, ("Census", 50): 15.138,
+           ("Census", 100): 15.3138, ("Census", 5): 15.65, ("Census", 10): 14.133, ("Census", 25): 14.888}  # fmt: skip
+BEST = {("Water", 25): 34.99, ("Water", 50): 35.90, ("Water", 100): 36.99}
+
+
+def load() -> dict[str, NDArray[np.float64]]:
+    """Census: the first 12 attributes; Water: 38 attributes, complete records."""
+    with (DATA / "census.csv").open() as file:
+        census = np.array([[float(cell) for cell in row[:12]] for row in list(csv.reader(file))[1:]])
+    with (DATA / "water_treatment.csv").open() as file:
+        water = np.array([[float(c) for c in row[1:]] for row in list(csv.reader(file))[1:] if all(row[1:])])
+    return {"Census": census, "Water": water}
+
+
+def as_table(values: NDArray[np.float64]) -> Table:
+    names = [f"a{j + 1}" for j in range(values.shape[1])]
+    return Table.from_columns({n: values[:, j].tolist() for j, n in enumerate(names)}, dict.fromkeys(names, "quasi"))
+
+
+def run(table: Table, seed: int, generations: int = 0, **settings: Any) -> tuple[Problem, State, float, float]:
+    """Problem, last state, CPU seconds, and the score after half of the generations."""
+    search = Grouping(**settings)
+    rng = np.random.default_rng(seed)
+    started, middle = time.process_time(), np.inf
+    problem = search.pose(table, {}, rng)
+    budget = Budget(generations=generations or search.generations)
+    for state in evolve(problem, rng, budget):
+        if state.generation == budget.generations // 2:
+            middle = state.best_worth
+    return problem, state, time.process_time() - started, middle
+
+
+def rows_of(name: str) -> list[dict[str, str]]:
+    with (ROOT / "experiments" / "gomm" / name).open() as file:
+        return list(csv.DictReader(file))
+
+
+def fitness(data: dict[str, NDArray[np.float64]]) -> None:
+    print("\n## Published cells, and ours\n\ntable,set,row,k,quantity,published,ours,band,inside")
+    groupings = {
+        (row["set"], row["row"]): [[int(a) - 1 for a in group.split()] for group in row["groups"].split("|")]
+        for row in rows_of("groupings.csv")
+    }
+    evaluators = {name: Evaluator(values, PAPER) for name, values in data.items()}
+    inside, expected = 0, rows_of("expected.csv")
+    for row in expected:
+        evaluator = evaluators[row["set"]]
+        genome = genome_of(groupings[row["set"], row["row"]], evaluator.points.shape[1], int(row["k"]))
+        ours = getattr(evaluator.fitness(genome), row["quantity"])
+        good = abs(ours - float(row["value"])) <= float(row["band"])
+        inside += good
+        print(
+            *(row[c] for c in ("table", "set", "row", "k", "quantity", "value")),
+            f"{ours:.4f}",
+            row["band"],
+            good,
+            sep=",",
+        )
+    print(f"{inside} of {len(expected)} cells inside their band")
+
+
+def search(data: dict[str, NDArray[np.float64]], seeds: int, recipe: str) -> None:
+    goals = TARGETS if recipe == "paper" else BEST
+    print(f"\n## Recipe {recipe}, {seeds} seeds (paper's convention)")
+    print(
+        "set,k,goal,best,median,worst,seeds at goal,groups,found at evaluation,evaluations,group evaluations,asked,cpu"
+    )
+    for (name, k), goal in goals.items():
+        table, results = as_table(data[name]), []
+        for seed in range(seeds):
+            problem, state, cpu, _ = run(table, seed, k=k, recipe=recipe, convention="paper")
+            results.append((state.best_worth, state, problem.space.evaluator.counts, cpu))  # type: ignore[attr-defined]
+        worths = sorted(result[0] for result in results)
+        _, state, counts, _ = min(results, key=lambda result: result[0])
+        print(
+            name, k, goal, f"{worths[0]:.4f}", f"{np.median(worths):.4f}", f"{worths[-1]:.4f}",
+            sum(worth <= goal + 1e-4 for worth in worths), len(groups_of(state.best)), state.best_found,
+            state.evaluations, counts.group_evaluations, counts.groups_asked,
+            f"{np.mean([result[3] for result in results]):.1f}", sep=",", flush=True,
+        )  # fmt: skip
+        print("   ", [[a + 1 for a in group] for group in groups_of(state.best)])
+
+
+class Forgetful(Evaluator):
+    """The evaluator with every memory off: no groups kept, no distances kept, all pairs of records compared."""
+
+    def __call__(self, genome: NDArray[Any]) -> tuple[float, ...]:
+        found = self.in_full(genome)
+        return found.IL, self.risk(found)
+
+
+class Keyless:
+    """A space in which every genome is new, so that clones are paid for too."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def key(self, genome: NDArray[Any]) -> bytes:
+        self.asked += 1
+        return self.asked.to_bytes(8, "big")
+
+
+def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
+    print("\n## A whole paper-recipe run, k = 25, CPU seconds including compilation or its cache")
+    for name, values in data.items():
+        _, state, cpu, _ = run(as_table(values), 0, k=25, recipe="paper")
+        print(f"{name}: {cpu:.1f} s, {state.evaluations} evaluations, score {state.best_worth:.4f}")
+    print(f"\n## The same run, first {generations} generations, with all caches and with none (same result)")
+    for name, values in data.items():
+        table = as_table(values)
+        _, quick, cached, _ = run(table, 0, generations=generations, k=25, recipe="paper")
+        settings = Grouping(k=25, recipe="paper")
+        rng = np.random.default_rng(0)
+        posed = settings.pose(table, {}, rng)
+        plain = Forgetful(values, settings._convention())
+        plain(posed.start[0])  # compiled before the clock starts, as the other already is
+        bare = Problem(Keyless(), posed.strategy, posed.start, plain, posed.objectives, remember=0)
+        started = time.process_time()
+        state = deque(evolve(bare, rng, Budget(generations=generations)), maxlen=1).pop()
+        slow = time.process_time() - started
+        same = np.allclose(state.scores, quick.scores, atol=1e-9)
+        print(f"{name}: {cached:.2f} s with, {slow:.2f} s without: {slow / cached:.1f} times; {same=}")
+
+
+def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
+    print(f"\n## GOMM and D-GOMM on Water, {seeds} seeds")
+    print(
+        "k,same best,not worse,fewer evaluations,less time,evaluations,D-GOMM,seconds,D-GOMM,speed-up,mean difference"
+    )
+    table, bars = as_table(data["Water"]), []
+    for k in (5, 10, 25, 50, 100):
+        pairs = [
+            [run(table, seed, k=k, recipe=recipe)[1:3] for recipe in ("paper", "dynamic")] for seed in range(seeds)
+        ]
+        plain, quick = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        gap = np.array([d[0].best_worth - g[0].best_worth for g, d in pairs])
+        evaluations = [np.mean([state.evaluations for state, _ in runs]) for runs in (plain, quick)]
+        seconds = [float(np.mean([cpu for _, cpu in runs])) for runs in (plain, quick)]
+        print(
+            k, int((abs(gap) <= 1e-9).sum()), int((gap <= 1e-9).sum()),
+            sum(d[0].evaluations < g[0].evaluations for g, d in pairs), sum(d[1] < g[1] for g, d in pairs),
+            *(f"{e:.0f}" for e in evaluations), *(f"{s:.2f}" for s in seconds), f"{seconds[0] / seconds[1]:.2f}",
+            f"{gap.mean():+.4f}", sep=",", flush=True,
+        )  # fmt: skip
+        bars += [{"k": k, "algorithm": a, "seconds": s} for a, s in zip(("GOMM", "D-GOMM"), seconds, strict=True)]
+    draw(time_picture(bars, "Time of GOMM and D-GOMM by k (Water, 100 generations)"), folder / "gomm-time")
+
+
+def operators(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
+    table = as_table(data["Water"])
+    rows = averaged([run(table, seed, k=25, recipe="paper")[1].tally for seed in range(seeds)])
+    draw(operator_picture(rows, MUTATIONS, f"Mutations, Water k = 25, mean of {seeds} runs"), folder / "gomm-mutations")
+    draw(
+        operator_picture(rows, ("crossover",), f"Crossover, Water k = 25, mean of {seeds} runs"),
+        folder / "gomm-crossover",
+    )
+    plain = averaged([run(table, s, k=25, recipe="paper", correlated=False)[1].tally for s in range(seeds)])
+    draw(operator_picture(plain, MUTATIONS, "Mutations, random start only"), folder / "gomm-mutations-random-start")
+
+
+def draw(spec: dict[str, Any], path: Path) -> None:
+    import vl_convert
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.with_suffix(".vl.json").write_text(json.dumps(spec))
+    path.with_suffix(".png").write_bytes(vl_convert.vegalite_to_png(json.dumps(spec), scale=1.3))
+    print(f"drawn: {path.with_suffix('.png')}")
+
+
+def main() -> None:
+    parts = ("fitness", "search", "best", "speed", "dynamic", "operators")
+    asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    asked.add_argument("parts", nargs="*", choices=parts, default=["fitness", "speed"])
+    asked.add_argument("--seeds", type=int, default=3)
+    asked.add_argument("--generations", type=int, default=10, help="length of the run without caches")
+    asked.add_argument("--folder", type=Path, default=Path("out"))
+    given = asked.parse_args()
+    data = load()
+    if "fitness" in given.parts:
+        fitness(data)
+    if "search" in given.parts:
+        search(data, given.seeds, "paper")
+    if "best" in given.parts:
+        search(data, given.seeds, "best")
+    if "speed" in given.parts:
+        speed(data, given.generations)
+    if "dynamic" in given.parts:
+        dynamic(data, given.seeds, given.folder)
+    if "operators" in given.parts:
+        operators(data, given.seeds, given.folder)
+
+
+if __name__ == "__main__":
+    main()
