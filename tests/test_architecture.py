@@ -26,6 +26,7 @@ FLOORS = {
     "measures": 3,
     "privacy": 3,
     "searches": 4,
+    "rulebook": 4,
     "plan": 5,
     "run": 6,
     "sensitivity": 7,

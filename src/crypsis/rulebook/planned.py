@@ -1,0 +1,94 @@
+"""What a plan already promises, held against a rulebook before anything is run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crypsis.privacy import models as registered
+from crypsis.privacy.model import PrivacyModel
+from crypsis.rulebook.book import Rulebook, RuleResult
+from crypsis.rulebook.rules import ColumnsRule, Finding, OrderRule, RiskRule, Rule, SuppressionRule
+
+
+def check_planned(
+    book: Rulebook,
+    *,
+    models: Sequence[PrivacyModel],
+    columns: Sequence[str],
+    suppression: float,
+    order: str,
+    risk_limits: Mapping[str, float] | None = None,
+    waivers: Mapping[str, str] | None = None,
+) -> list[RuleResult]:
+    """The rules a plan alone can keep or break; what only the data can tell is left to the release.
+
+    models       the plan's requirements
+    columns      names of the columns that would be published
+    suppression  largest share of records the plan may leave out, 0 to 1
+    order        'shuffled' or 'kept'
+    risk_limits  limits the plan sets on measures of risk, in per cent
+    """
+    book.check_waivers(waivers or {})
+    results = []
+    for rule in book.rule:
+        found = _planned(rule, models, columns, suppression, order, risk_limits or {})
+        if found is not None:
+            waived = "" if found[1] else (waivers or {}).get(rule.id, "")
+            results.append(RuleResult(rule.id, rule.statement(), *found, waived))
+    return results
+
+
+def _planned(
+    rule: Rule,
+    models: Sequence[PrivacyModel],
+    columns: Sequence[str],
+    suppression: float,
+    order: str,
+    limits: Mapping[str, float],
+) -> Finding | None:
+    if isinstance(rule, ColumnsRule):
+        return rule.among(columns)
+    if isinstance(rule, SuppressionRule):
+        return f"the plan allows {100 * suppression:g} %", 100 * suppression <= rule.at_most
+    if isinstance(rule, OrderRule):
+        return f"the plan says {order}", order == "shuffled"
+    if isinstance(rule, RiskRule):
+        limit = limits.get(rule.measure)
+        if limit is None:
+            return None
+        return f"the plan allows {limit:g} %", limit <= rule.at_most
+    demanded = rule.requirements()
+    if not demanded:
+        return None
+    return _promised(demanded[0], models, bool(rule.families))
+
+
+def _promised(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Finding | None:
+    """Whether the plan requires a model at least as strict; a plan without models may mean to perturb."""
+    if not models and only_some_families:
+        return None
+    name = registered.name_of(demanded)
+    if any(as_strict(model, demanded) for model in models):
+        return "the plan requires it", True
+    weaker = [model.required for model in models if registered.name_of(model) == name]
+    told = f"the plan requires only {weaker[0]:g}" if weaker else f"the plan does not require {name}"
+    return f"{told}; set {demanded.sense} {demanded.required:g}", False
+
+
+def as_strict(model: PrivacyModel, demanded: PrivacyModel) -> bool:
+    """Whether whatever keeps the model also keeps the demanded one, as far as equal names can tell."""
+    if registered.name_of(model) != registered.name_of(demanded):
+        return False
+    if model.quasi_identifiers and not set(model.quasi_identifiers) >= set(demanded.quasi_identifiers or ("",)):
+        return False
+    mine, theirs = (
+        each.model_dump(exclude={"quasi_identifiers", "confidential", *_threshold(each)}) for each in (model, demanded)
+    )
+    if mine != theirs:
+        return False
+    return model.required >= demanded.required if model.sense == "at least" else model.required <= demanded.required
+
+
+def _threshold(model: PrivacyModel) -> set[str]:
+    """The setting that holds the required level."""
+    return {name for name in ("k", "l", "t", "beta") if getattr(model, name, None) == model.required}

@@ -1,0 +1,271 @@
+"""The rules a rulebook may hold: what each demands of a released file, and what it finds there.
+
+A rule that cannot be checked has not been kept: where a risk is not known, or a model says nothing about the way the
+file was masked, the rule fails and says why.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from crypsis.errors import PlanError, listing
+from crypsis.measures import measures
+from crypsis.measures.measure import Reading
+from crypsis.privacy import models
+from crypsis.privacy.model import PrivacyModel
+from crypsis.privacy.properties import class_sizes, group, worst
+from crypsis.registry import Settings
+from crypsis.table.attribute import Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Finding = tuple[str, bool]
+"""What was found, in words, and whether the rule is kept."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a rule may look at."""
+
+    table: Table
+    """The table as the public sees it: no suppressed record, plain labels."""
+    family: str = "unknown"
+    order: str = "shuffled"
+    suppressed: int = 0
+    risks: Sequence[Reading] | None = None
+    """Measured risks; None where they are not known (a public folder alone, or no original)."""
+
+
+class Rule(Settings):
+    """A demand on a released file."""
+
+    id: str = Field(pattern=r"^[a-z0-9-]+$", description="short name, used in results and waivers")
+    waivable: bool = Field(default=True, description="whether a reason may let a file pass that breaks it")
+    families: tuple[Literal["aggregation", "recoding", "perturbation", "unknown"], ...] = Field(
+        default=(), description="ways of masking the rule is for; empty: all"
+    )
+
+    def requirements(self) -> list[PrivacyModel]:
+        """Privacy models that say the same, for a plan or a release to demand."""
+        return []
+
+    @abstractmethod
+    def statement(self) -> str:
+        """The demand in words."""
+
+    @abstractmethod
+    def find(self, evidence: Evidence) -> Finding:
+        """What the evidence says."""
+
+
+_PERTURBED = "says nothing after perturbation: equal values do not mean equal people"
+
+
+class ModelRule(Rule):
+    """A privacy model: k, l, t and the others."""
+
+    demand: Literal["model"]
+    model: str = Field(description="name of a registered privacy model")
+    settings: dict[str, Any] = Field(default_factory=dict, description="the model's own settings")
+
+    @model_validator(mode="after")
+    def _exists(self) -> ModelRule:
+        self.requirements()
+        return self
+
+    def requirements(self) -> list[PrivacyModel]:
+        try:
+            return [models.build(self.model, **self.settings)]
+        except PlanError as error:
+            raise ValueError(str(error)) from None
+
+    def statement(self) -> str:
+        (model,) = self.requirements()
+        return f"{self.model} {model.sense} {model.required:g}"
+
+    def find(self, evidence: Evidence) -> Finding:
+        (model,) = self.requirements()
+        if evidence.family == "perturbation":
+            return f"{self.model} {_PERTURBED}", False
+        if "confidential" in type(model).model_fields and not evidence.table.confidential:
+            return "no confidential column is published", True
+        obstacle = model.obstacle(evidence.table)
+        if obstacle:
+            return obstacle, False
+        verdict = model.judge(evidence.table)
+        return f"{verdict.attained:g} attained, {verdict.offending} of {verdict.records} records offend", verdict.holds
+
+
+class ClassRule(Rule):
+    """The smallest class of equal quasi-identifiers."""
+
+    demand: Literal["class-size"]
+    at_least: int = Field(ge=2, description="records that must share the same quasi-identifiers")
+
+    def requirements(self) -> list[PrivacyModel]:
+        return [models.build("k-anonymity", k=self.at_least)]
+
+    def statement(self) -> str:
+        return f"at least {self.at_least} records share any combination of quasi-identifiers"
+
+    def find(self, evidence: Evidence) -> Finding:
+        if evidence.family == "perturbation":
+            return f"the size of a class {_PERTURBED}", False
+        table = evidence.table
+        if not len(table):
+            return "no record is left", False
+        smallest = worst(class_sizes(table, table.quasi_identifiers), "at least")
+        return f"the smallest class has {smallest:g}", smallest >= self.at_least
+
+
+class RiskRule(Rule):
+    """The largest risk of one attack, in per cent, in whatever scenario it was measured."""
+
+    demand: Literal["risk"]
+    measure: str = Field(description="name of a registered measure of risk")
+    at_most: float = Field(ge=0, le=100, description="per cent; 5 is a probability of 0.05")
+
+    @field_validator("measure")
+    @classmethod
+    def _is_a_risk(cls, value: str) -> str:
+        try:
+            aim = measures[value].aim
+        except PlanError as error:
+            raise ValueError(str(error)) from None
+        if aim != "risk":
+            raise ValueError(f"{value!r} measures {aim}, not risk; choose e.g. record-linkage")
+        return value
+
+    def statement(self) -> str:
+        return f"{self.measure} at most {self.at_most:g} %"
+
+    def find(self, evidence: Evidence) -> Finding:
+        if evidence.risks is None:
+            return "not known: no original was given, or the internal folder is absent", False
+        found = [reading.value for reading in evidence.risks if reading.measure == self.measure]
+        if not found:
+            return "not measured for this file", False
+        return f"{max(found):.4g} % at worst", max(found) <= self.at_most
+
+
+class SuppressionRule(Rule):
+    """How much of the file may be left out."""
+
+    demand: Literal["suppression"]
+    at_most: float = Field(ge=0, le=100, description="per cent of the original records")
+
+    def statement(self) -> str:
+        return f"at most {self.at_most:g} % of the records suppressed"
+
+    def find(self, evidence: Evidence) -> Finding:
+        rows = len(evidence.table) + evidence.suppressed
+        share = 100 * evidence.suppressed / rows if rows else 100.0
+        return f"{evidence.suppressed} of {rows} ({share:.3g} %)", share <= self.at_most
+
+
+class RowsRule(Rule):
+    """How small a file may be."""
+
+    demand: Literal["rows"]
+    at_least: int = Field(ge=1, description="released records")
+
+    def statement(self) -> str:
+        return f"at least {self.at_least} records"
+
+    def find(self, evidence: Evidence) -> Finding:
+        return f"{len(evidence.table)}", len(evidence.table) >= self.at_least
+
+
+class ColumnsRule(Rule):
+    """Columns that must never appear, by patterns of their names."""
+
+    demand: Literal["columns"]
+    never: tuple[str, ...] = Field(min_length=1, description="names or patterns such as *surname*; case is ignored")
+
+    def statement(self) -> str:
+        return f"no column is called {listing(self.never, most=6)}"
+
+    def find(self, evidence: Evidence) -> Finding:
+        return self.among(evidence.table.names)
+
+    def among(self, names: Iterable[str]) -> Finding:
+        bad = [name for name in names if any(fnmatch(name.lower(), pattern.lower()) for pattern in self.never)]
+        return (listing(bad), False) if bad else ("none", True)
+
+
+class IdentifierRule(Rule):
+    """No identifier is published, whatever it is called."""
+
+    demand: Literal["identifiers"]
+
+    def statement(self) -> str:
+        return "no identifier, and no column of text that is different for every record"
+
+    def find(self, evidence: Evidence) -> Finding:
+        table = evidence.table
+        bad = [name for name in table.names if table.attribute(name).role is Role.IDENTIFIER or _names_all(table, name)]
+        return (listing(bad), False) if bad else ("none", True)
+
+
+def _names_all(table: Table, name: str) -> bool:
+    codes = table.column(name)
+    return (
+        not table.attribute(name).numeric and len(table) > 1 and len(np.unique(codes[codes != MISSING])) == len(table)
+    )
+
+
+class OrderRule(Rule):
+    """The rows must not stand in the order of the source."""
+
+    demand: Literal["order"]
+
+    def statement(self) -> str:
+        return "the rows are shuffled"
+
+    def find(self, evidence: Evidence) -> Finding:
+        return evidence.order, evidence.order == "shuffled"
+
+
+class CellRule(Rule):
+    """Every published category, or pair of categories, is held by enough records."""
+
+    demand: Literal["cells"]
+    at_least: int = Field(ge=2, description="records in every cell that is not empty")
+    ways: Literal[1, 2] = Field(default=1, description="count single columns (1) or pairs of columns too (2)")
+    columns: tuple[str, ...] = Field(default=(), description="columns to count; empty: every column of categories")
+
+    def statement(self) -> str:
+        what = "category" if self.ways == 1 else "category and pair of categories"
+        return f"every published {what} is held by at least {self.at_least} records"
+
+    def find(self, evidence: Evidence) -> Finding:
+        table = evidence.table
+        names = [n for n in self.columns or table.names if n in table.names and not table.holds_numbers(n)]
+        cells = [[name] for name in names]
+        if self.ways == 2:
+            cells += [[one, other] for place, one in enumerate(names) for other in names[place + 1 :]]
+        small = {" × ".join(cell): count for cell in cells if (count := _small_cells(table, cell, self.at_least))}
+        if not small:
+            return f"no cell below {self.at_least} in {len(cells)} tables", True
+        told = listing((f"{name} ({count})" for name, count in small.items()), most=6)
+        return f"{sum(small.values())} cells below {self.at_least}: {told}", False
+
+
+def _small_cells(table: Table, names: Sequence[str], least: int) -> int:
+    codes = table.codes(names)
+    codes = codes[(codes != MISSING).all(axis=1)]
+    labels, size = group(codes)
+    return int((np.bincount(labels, minlength=size) < least).sum())
+
+
+AnyRule = Annotated[
+    ModelRule | ClassRule | RiskRule | SuppressionRule | RowsRule | ColumnsRule | IdentifierRule | OrderRule | CellRule,
+    Field(discriminator="demand"),
+]
