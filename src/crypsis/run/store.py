@@ -12,7 +12,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ CREATE TABLE history (
 );
 CREATE TABLE solution (
     id INTEGER PRIMARY KEY, search INTEGER NOT NULL, key BLOB NOT NULL, genome BLOB NOT NULL, content TEXT NOT NULL,
-    UNIQUE (search, key)
+    provisional INTEGER NOT NULL, UNIQUE (search, key)
 );
 """
 
@@ -127,13 +127,14 @@ class Store:
 
     # -- checkpoints and history --
 
-    def checkpoint(self, step: Step, state: bytes) -> None:
+    def checkpoint(self, steps: Sequence[Step], state: bytes) -> None:
+        """The state after the last of some generations of one search, and a line of history for each."""
+        last = steps[-1]
         self._connection.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (step.search, step.generation, state)
+            "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (last.search, last.generation, state)
         )
-        self._connection.execute(
-            "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (step.search, step.generation, step.evaluations, step.hits, step.seconds, step.best, step.front),
+        self._connection.executemany(
+            "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?)", [astuple(step) for step in steps]
         )
 
     def state(self, search: int) -> bytes | None:
@@ -147,14 +148,19 @@ class Store:
 
     # -- solutions --
 
-    def add(self, search: int, key: bytes, genome: NDArray[Any], content: Mapping[str, Any]) -> int:
+    def add(self, row: Row, *, provisional: bool = False) -> None:
+        """A solution under a number of its own; a provisional one is forgotten when the run goes on."""
         buffer = io.BytesIO()
-        np.save(buffer, genome, allow_pickle=False)
-        cursor = self._connection.execute(
-            "INSERT OR IGNORE INTO solution (search, key, genome, content) VALUES (?, ?, ?, ?)",
-            (search, key, buffer.getvalue(), json.dumps(content, sort_keys=True)),
+        np.save(buffer, row.genome, allow_pickle=False)
+        self._connection.execute(
+            "INSERT INTO solution VALUES (?, ?, ?, ?, ?, ?)",
+            (row.id, row.search, row.key, buffer.getvalue(), json.dumps(row.content, sort_keys=True), provisional),
         )
-        return int(cursor.lastrowid or 0)
+
+    def forget_provisional(self) -> None:
+        """Drop what was measured only because the run was stopped, so that it goes on as if it never had been."""
+        with self.transaction():
+            self._connection.execute("DELETE FROM solution WHERE provisional")
 
     def known(self, search: int) -> set[bytes]:
         return {

@@ -1,0 +1,78 @@
+"""What one gets without any search: the untouched file, plain MDAV, plain full-domain recoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from crypsis.errors import CrypsisError
+from crypsis.masking import Microaggregation
+from crypsis.masking.generalisation import Generalisation
+from crypsis.masking.method import Family
+from crypsis.plan import Plan
+from crypsis.table.lattice import Lattice
+from crypsis.table.table import Table
+
+USUAL_K = 5
+"""Group size where the plan requires none."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A masking anybody could have made in a minute."""
+
+    name: str
+    family: Family
+    words: str
+    make: Callable[[Table, Generator], Table]
+
+
+def required_k(plan: Plan) -> int:
+    """The largest class size a plan's models demand."""
+    return max([model.least_class_size for model in plan.models()], default=1)
+
+
+def baselines(plan: Plan, table: Table) -> list[Baseline]:
+    """Those that suit the table, in a fixed order."""
+    k = required_k(plan) if required_k(plan) > 1 else USUAL_K
+    found = [Baseline("untouched", Family.RECODING, "the file as it was collected", lambda original, _: original)]
+    if table.quasi_identifiers and len(table) >= k:
+        found.append(
+            Baseline(
+                "plain MDAV",
+                Family.AGGREGATION,
+                f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}",
+                lambda original, rng: Microaggregation(k=k, missing="aggregate").mask(original, rng),
+            )
+        )
+    if table.quasi_identifiers and all(table.attribute(n).hierarchy is not None for n in table.quasi_identifiers):
+        found.append(
+            Baseline(
+                "plain recoding",
+                Family.RECODING,
+                f"the column with most values raised by one level, again and again, until at most "
+                f"{plan.release.suppression} of the records stand in classes of fewer than {k}; those are left out",
+                lambda original, rng: datafly(original, k, plan.suppression, rng),
+            )
+        )
+    return found
+
+
+def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:
+    """Full-domain recoding as Sweeney's Datafly does it: raise the column with most values until k is near enough."""
+    lattice = Lattice.of(table)
+    levels = dict.fromkeys(lattice.names, 0)
+    heights = dict(zip(lattice.names, lattice.heights, strict=True))
+    hierarchies = dict(zip(lattice.names, lattice.hierarchies, strict=True))
+    while True:
+        method = Generalisation(levels=dict(levels), suppression=suppression, k=k)
+        try:
+            return method.mask(table, rng)
+        except CrypsisError:
+            open_ = [name for name in lattice.names if levels[name] < heights[name]]
+            if not open_:
+                raise
+            name = max(open_, key=lambda each: len(hierarchies[each].labels[levels[each]]))
+            levels[name] += 1

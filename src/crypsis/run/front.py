@@ -1,0 +1,187 @@
+"""The common front: what no other solution beats on every axis, over all searches and baselines."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from crypsis.errors import PlanError, SearchError
+from crypsis.evolution.frontier import Frontier
+from crypsis.run.solution import Solution
+from crypsis.run.where import Value, parse
+
+if TYPE_CHECKING:
+    import polars as pl
+
+SHOWN = ("loss", "risk", "uses", "k", "unique", "suppressed")
+"""Figures every table of a front begins with."""
+
+
+@dataclass(frozen=True)
+class Front:
+    """All measured solutions of a run, and which of them are worth a choice.
+
+    Iterating, `len` and `frame` speak of the front alone: solutions that may be released and that none of these
+    beats on every axis. `everything` holds the rest too, and baselines whether they may be released or not.
+    """
+
+    everything: tuple[Solution, ...]
+    axes: tuple[str, ...] = ("loss", "risk")
+
+    @property
+    def solutions(self) -> tuple[Solution, ...]:
+        return best(self.everything, self.axes)
+
+    @property
+    def baselines(self) -> tuple[Solution, ...]:
+        return tuple(solution for solution in self.everything if solution.baseline)
+
+    @property
+    def out_of_reach(self) -> tuple[Solution, ...]:
+        """Solutions that may not be released though no releasable one beats them: what the requirements cost."""
+        open_ = best(self.everything, self.axes, feasible=False)
+        return tuple(solution for solution in open_ if not solution.feasible and not solution.baseline)
+
+    def __iter__(self) -> Iterator[Solution]:
+        return iter(self.solutions)
+
+    def __len__(self) -> int:
+        return len(self.solutions)
+
+    # -- choosing --
+
+    def where(self, condition: str, among: Sequence[Solution] | None = None) -> tuple[Solution, ...]:
+        """The members of the front (or of the given ones) that meet a condition such as 'k >= 5 and loss < 20'."""
+        chosen = self.solutions if among is None else tuple(among)
+        holds = parse(condition, self.figures)
+        return tuple(solution for solution in chosen if holds(row_of(solution)))
+
+    @property
+    def figures(self) -> list[str]:
+        """Names a condition may use."""
+        names = dict.fromkeys(name for solution in self.everything for name in solution.measured.figures)
+        return [*names, "number", "family", "method", "feasible", "baseline"]
+
+    def knee(self, among: Sequence[Solution] | None = None) -> Solution:
+        """The member with the best balance: nearest to the best of every axis, each scaled by the front's range."""
+        chosen = self.solutions if among is None else tuple(among)
+        if not chosen:
+            raise SearchError(self._nothing())
+        scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in chosen], dtype=np.float64)
+        return chosen[Frontier(tuple(scores), scores).knee()]
+
+    def pick(self, text: str | int) -> Solution:
+        """By number; 'knee'; 'best' (least loss); each with 'where CONDITION' to choose among fewer."""
+        words = str(text).strip()
+        if words.isdigit():
+            for solution in self.everything:
+                if solution.number == int(words):
+                    return solution
+            raise SearchError(f"there is no solution {words} in this run; `crypsis front` lists those there are")
+        rule, _, condition = words.partition(" where ")
+        chosen = self.where(condition) if condition else self.solutions
+        if rule.strip() not in ("knee", "best"):
+            raise PlanError(f'pick {words!r}: write a number, knee, best, or "best where risk < 5"')
+        if not chosen:
+            raise SearchError(f"no solution that may be released meets {condition!r}" if condition else self._nothing())
+        return self.knee(chosen) if rule.strip() == "knee" else min(chosen, key=lambda s: (s.figure("loss"), s.number))
+
+    def _nothing(self) -> str:
+        told = dict.fromkeys(c for solution in self.everything for c in solution.measured.complaints[:1])
+        why = f"; e.g. {next(iter(told))}" if told else ""
+        return (
+            f"no solution of this run may be released ({len(self.everything)} were measured){why}; give it more time, "
+            f"add a search, or ask for less"
+        )
+
+    # -- looking --
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """The front as a small frame, least loss first."""
+        import polars as pl
+
+        names = [n for n in SHOWN if any(n in s.measured.figures for s in self.everything)]
+        rows = [
+            {
+                "number": solution.number,
+                "method": solution.title,
+                "family": solution.family,
+                **{name: solution.figure(name) for name in names},
+                "words": solution.words,
+            }
+            for solution in self.solutions
+        ]
+        schema = {"number": pl.Int64, "method": pl.String, "family": pl.String, **dict.fromkeys(names, pl.Float64)}
+        return pl.DataFrame(rows, schema={**schema, "words": pl.String})
+
+    def _repr_html_(self) -> str:
+        frame = self.frame
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in frame.columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>" for row in frame.rows()
+        )
+        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+    def __repr__(self) -> str:
+        return f"Front({len(self)} of {len(self.everything)} solutions)"
+
+    def plot(self) -> dict[str, Any]:
+        """Loss against risk as a Vega-Lite specification; baselines are drawn in, other solutions faintly."""
+        on = {solution.number for solution in self.solutions}
+        values = [
+            {
+                "number": s.number, "loss": s.figure("loss"), "risk": s.figure("risk"), "method": s.title,
+                "standing": "front" if s.number in on else "baseline" if s.baseline else
+                "beaten" if s.feasible else "not releasable",
+                "words": s.words,
+            }
+            for s in self.everything
+            if s.figure("loss") is not None and s.figure("risk") is not None
+        ]  # fmt: skip
+        return {
+            "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+            "data": {"values": values},
+            "mark": {"type": "point", "filled": True, "tooltip": True, "size": 60},
+            "encoding": {
+                "x": {"field": "loss", "type": "quantitative", "title": "loss, %"},
+                "y": {"field": "risk", "type": "quantitative", "title": "risk, %"},
+                "color": {"field": "method", "type": "nominal"},
+                "shape": {"field": "standing", "type": "nominal"},
+                "opacity": {"condition": {"test": "datum.standing == 'front'", "value": 1}, "value": 0.35},
+            },
+        }
+
+
+def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:
+    """Those none of the others beats: least first axis first. Of equals the lower number stays."""
+    pool = [s for s in solutions if (s.feasible or not feasible) and all(s.figure(axis) is not None for axis in axes)]
+    scores = np.array([[s.figure(axis) for axis in axes] for s in pool], dtype=np.float64).reshape(len(pool), len(axes))
+    kept = []
+    for place, row in enumerate(scores):
+        no_worse = (scores <= row).all(axis=1)
+        better = no_worse & (scores < row).any(axis=1)
+        twin = no_worse & ~better
+        if not better.any() and int(np.flatnonzero(twin)[0]) == place:
+            kept.append(pool[place])
+    return tuple(sorted(kept, key=lambda s: (s.figure(axes[0]), s.number)))
+
+
+def row_of(solution: Solution) -> dict[str, Value]:
+    """What a condition may ask of a solution."""
+    return {
+        **solution.measured.figures,
+        "number": float(solution.number),
+        "family": solution.family,
+        "method": solution.title,
+        "feasible": solution.feasible,
+        "baseline": solution.baseline,
+    }
+
+
+def _cell(value: Any) -> str:
+    return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
