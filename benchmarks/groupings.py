@@ -176,13 +176,13 @@ def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> N
 
 def operators(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
     table = as_table(data["Water"])
-    rows = averaged([run(table, seed, k=25, recipe="paper")[1].tally for seed in range(seeds)])
+    rows = averaged([run(table, seed, k=25, recipe="paper")[1].settled() for seed in range(seeds)])
     draw(operator_picture(rows, MUTATIONS, f"Mutations, Water k = 25, mean of {seeds} runs"), folder / "gomm-mutations")
     draw(
         operator_picture(rows, ("crossover",), f"Crossover, Water k = 25, mean of {seeds} runs"),
         folder / "gomm-crossover",
     )
-    plain = averaged([run(table, s, k=25, recipe="paper", correlated=False)[1].tally for s in range(seeds)])
+    plain = averaged([run(table, s, k=25, recipe="paper", correlated=False)[1].settled() for s in range(seeds)])
     draw(operator_picture(plain, MUTATIONS, "Mutations, random start only"), folder / "gomm-mutations-random-start")
 
 

@@ -44,6 +44,7 @@ def test_every_child_is_booked_once_and_dies_at_most_once():
     living = int((final.born > 0).sum())
     assert tally.column("died").sum() + living == tally.column("created").sum()
     assert (tally.column("unused") <= tally.column("died")).all()
+    assert final.settled().column("died").sum() == tally.column("created").sum()
 
 
 def test_long_runs_keep_short_tallies():

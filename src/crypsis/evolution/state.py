@@ -51,6 +51,10 @@ class State:
     known: Mapping[bytes, Scores] = field(default_factory=dict)
     rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
+    def settled(self) -> Tally:
+        """The tally with the living booked as if the run ended here, for tables and pictures."""
+        return self.tally.died(self.generation, self.origin, self.born, self.used)
+
     def to_bytes(self) -> bytes:
         """An npz archive; equal states give equal bytes."""
         head = {
