@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from crypsis.masking import Microaggregation, Pram
+from crypsis.masking import Generalisation, Microaggregation, Pram
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -22,6 +22,24 @@ CONTEXT: dict[Place, dict[str, Any]] = {
     ("measure", "means-use", "bins"): {"by": ("b",)},
     ("measure", "correlation-use", None): {"columns": ("a", "c")},
     ("measure", "regression-use", None): {"columns": ("c", "secret"), "target": "e"},
+    ("masking method", "generalisation", "columns"): {"level": 1},
+    ("masking method", "generalisation", "suppression"): {"level": 2, "suppression": 0.1},
+    ("masking method", "generalisation", "rule"): {
+        "level": 2,
+        "suppression": 0.5,
+        "l": 2,
+        "columns": ("sex", "district"),
+    },
+    ("masking method", "generalisation", "k"): {"level": 2, "suppression": 1.0},
+    ("masking method", "generalisation", "l"): {"level": 2, "suppression": 1.0},
+    ("masking method", "generalisation", "confidential"): {"level": 2, "suppression": 1.0, "l": 3},
+    ("masking method", "local-recoding", "confidential"): {"k": 3, "l": 3},
+    ("partitioner", "genetic", None): {"epochs": 1000},
+    ("partitioner", "one-step", None): {"epochs": 100},
+    ("partitioner", "two-step", None): {"epochs": 100},
+    ("partitioner", "one-step", "solver"): {"macrogroup": 12},
+    ("partitioner", "two-step", "solver"): {"macrogroup": 12, "epochs": 1},
+    ("partitioner", "blocks", None): {"size": 60},
     ("privacy model", "l-diversity", "c"): {"kind": "recursive"},
     ("privacy model", "l-diversity", "confidential"): {"quasi_identifiers": ("a", "b")},
     ("privacy model", "t-closeness", "confidential"): {"quasi_identifiers": ("a", "b")},
@@ -38,6 +56,24 @@ _TURN = tuple(tuple(float(to == (row + 1) % 9) for to in range(9)) for row in ra
 OTHER: dict[Place, Any] = {
     ("masking method", "*", "columns"): ("a",),
     ("measure", "*", "columns"): ("a", "b"),
+    ("masking method", "generalisation", "columns"): ("age", "sex"),
+    ("masking method", "generalisation", "levels"): {"age": 2},
+    ("masking method", "generalisation", "confidential"): "diagnosis",
+    ("masking method", "local-recoding", "columns"): ("age", "sex"),
+    ("masking method", "local-recoding", "confidential"): "diagnosis",
+    ("masking method", "local-recoding", "nodes"): 10,
+    ("masking method", "local-recoding", "effort"): 0,
+    ("partitioner", "one-step", "heuristic"): "cbfs",
+    ("partitioner", "two-step", "heuristic"): "cbfs",
+    ("partitioner", "memetic", "starts"): 1,
+    ("partitioner", "memetic", "region"): 12,
+    ("partitioner", "blocks", "size"): 12,
+    ("partitioner", "blocks", "inner"): "cbfs",
+    ("partitioner", "blocks", "inner_settings"): {"metric": "manhattan"},
+    ("measure", "glm", "columns"): ("age", "sex"),
+    ("measure", "precision", "columns"): ("age", "sex"),
+    ("measure", "non-uniform-entropy", "columns"): ("age", "sex"),
+    ("measure", "classification-metric", "label"): "diagnosis",
     ("privacy model", "*", "quasi_identifiers"): ("a",),
     ("privacy model", "*", "confidential"): ("c",),
     ("privacy model", "l-diversity", "c"): 0.5,
@@ -96,9 +132,11 @@ def ordinal_table() -> Table:
     return Table(attributes, columns)
 
 
-def masked_example(table: Table) -> Table:
-    """A masking every measure can read: aggregated, then some categories moved."""
-    masked = Microaggregation(k=3, missing="aggregate").mask(table, np.random.default_rng(1))
+def masked_examples(table: Table) -> list[Table]:
+    """Maskings of every family: aggregated and then moved; recoded, where there are hierarchies."""
+    moved = Microaggregation(k=3, missing="aggregate").mask(table, np.random.default_rng(1))
     if any(not table.attribute(name).numeric for name in table.quasi_identifiers):
-        masked = Pram(theta=0.5, form="plain").mask(masked, np.random.default_rng(2))
-    return masked
+        moved = Pram(theta=0.5, form="plain").mask(moved, np.random.default_rng(2))
+    if all(table.attribute(name).hierarchy is None for name in table.quasi_identifiers):
+        return [moved]
+    return [moved, Generalisation(level=1, suppression=0.2).mask(table, np.random.default_rng(3))]

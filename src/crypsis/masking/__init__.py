@@ -1,5 +1,6 @@
 """Table → table. Importing registers the masking methods and the partitioners."""
 
+from crypsis.masking.blocks import Blocks
 from crypsis.masking.coding import BottomCoding, GlobalRecoding, TopCoding
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.heuristics import CBFS, MDAV, VMDAV, Univariate
@@ -15,6 +16,7 @@ __all__ = [
     "CBFS",
     "MDAV",
     "VMDAV",
+    "Blocks",
     "BottomCoding",
     "Family",
     "Generalisation",
