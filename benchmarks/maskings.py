@@ -277,7 +277,7 @@ def front(path: Path, recipe: MaskingEvolution) -> list[Row]:
         "encoding": {
             "x": {"field": "loss", "type": "quantitative", "title": "information loss"},
             "y": {"field": "risk", "type": "quantitative", "title": "disclosure risk"},
-            "color": {"field": "when", "sort": ["before", "after"], "title": ""},
+            "color": {"field": "when", "type": "nominal", "sort": ["before", "after"], "title": None},
             "column": {"field": "set", "title": None},
         },
         "width": 300,

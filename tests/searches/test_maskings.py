@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from itertools import pairwise
 
 import moocore
@@ -167,6 +168,14 @@ def test_one_file_evolves_by_mutation_alone():
     assert result.scores[0] < result.scores_before[0]
 
 
+def test_one_record_missing_values_and_lone_categories():
+    original = table([(-1, 0, 0)], [3, 1, 2], [True, True, False])
+    masked = table([(1, 0, -1)], [3, 1, 2], [True, True, False])
+    settings = QUICK.model_copy(update={"aimed": 0.5, "strokes": 3})
+    result = evolve_maskings(original, [masked, original], settings, np.random.default_rng(18))
+    assert (result.scores <= result.scores_before).all()
+
+
 def test_bad_requests_are_refused():
     original, population = scene()
     rng = np.random.default_rng(0)
@@ -231,6 +240,16 @@ def test_the_shared_loop_breeds_the_same_space(score):
     fresh = pose_maskings(original, population, QUICK.model_copy(update={"score": score, "batch": 2}))
     *_, resumed = evolve(fresh, np.random.default_rng(0), Budget(generations=25), state=again)
     assert resumed.to_bytes() == last.to_bytes()
+
+
+def test_workers_count_afresh_and_agree():
+    original, population = scene(n=30, files=4)
+    settings = QUICK.model_copy(update={"batch": 2})
+    here, there = (pose_maskings(original, population, settings, followed=f) for f in (True, False))
+    one, two = ([*evolve(p, np.random.default_rng(17), Budget(generations=10))][-1] for p in (here, there))
+    assert one.to_bytes() == two.to_bytes()
+    sent = pickle.loads(pickle.dumps(there.evaluate))
+    assert sent(one.genomes[0]) == tuple(one.scores[0])
 
 
 def test_drawn_genomes_are_valid():

@@ -75,8 +75,7 @@ def _mixture(patterns: Ints, attributes: int, rows: int) -> Floats:
 
     →         float64[2p + 1]: P(agree | match), P(agree | no match), P(match)
 
-    Starts at 0.9, 0.1 and 1/rows; clipped to [1e-6, 1 − 1e-6]; at most 100 rounds or a change below 1e-6;
-    the roles are swapped if 'matches' agree less.
+    From 0.9, 0.1 and 1/rows; clipped; until a change below 1e-6 or 100 rounds; swapped if 'matches' agree less.
     """
     now = np.empty(2 * attributes + 1)
     now[:attributes], now[attributes : 2 * attributes] = 0.9, 0.1
@@ -354,7 +353,7 @@ halves = kernel(_halves)
 def _worth(loss: float, risk: float, goal: Floats) -> float:
     """goal[0] times the greater of goal[1] · loss and goal[2] · risk, plus goal[3] times their mean."""
     loss, risk = goal[1] * loss, goal[2] * risk
-    return goal[0] * max(loss, risk) + goal[3] * ((loss + risk) / 2.0)
+    return float(goal[0] * max(loss, risk) + goal[3] * ((loss + risk) / 2.0))
 
 
 worth = kernel(_worth)

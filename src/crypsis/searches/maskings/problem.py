@@ -156,9 +156,12 @@ def pose_maskings(
     columns: Sequence[str] = (),
     models: Sequence[PrivacyModel] = (),
     allowed: Allowed | None = None,
+    followed: bool = True,
 ) -> Problem:
     """The paper's search for the shared loop: objectives loss and risk, crowding by their mean or maximum.
 
+    followed  score children from their parents' tallies, here; else count each afresh, wherever the engine puts it
+              (a batch of disjoint parents keeps several workers busy), with the same values
     Of the settings, `strokes` and `aimed` belong to `evolve_maskings`; `front` weighs like `max` here, and the loop's
     own frontier keeps the front.
     """
@@ -183,7 +186,7 @@ def pose_maskings(
         start=tuple(files.codes(who).copy() for who in range(len(files))),
         evaluate=FullScores(pairing, measured),
         objectives=("loss", "risk"),
-        assess=FollowedScores(pairing, measured, 2 * len(files) + 2 * settings.batch),
+        assess=FollowedScores(pairing, measured, 2 * len(files) + 2 * settings.batch) if followed else None,
         remember=4 * len(files),
     )
 
