@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import assessing, demonstrating, doctoring, masking, profiling, releasing
+from crypsis.cli import assessing, checking, demonstrating, doctoring, masking, profiling, releasing, running
 from crypsis.errors import CrypsisError, ReleaseRefused
 
 app = typer.Typer(
@@ -25,6 +25,13 @@ app = typer.Typer(
 app.command("demo")(demonstrating.demo)
 app.command("profile")(profiling.profile)
 app.command("init")(profiling.init)
+app.command("check")(checking.check)
+app.command("schema")(checking.schema)
+app.command("run")(running.run)
+app.command("resume")(running.resume)
+app.command("front")(running.front)
+app.command("show")(running.show)
+app.command("compare")(running.compare)
 app.command("mask")(masking.mask)
 app.command("assess")(assessing.assess)
 app.command("release")(releasing.release)

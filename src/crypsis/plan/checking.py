@@ -1,0 +1,228 @@
+"""Before anything runs: every problem of plan, data and hierarchies at once, and what the run will take."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from crypsis.errors import CrypsisError, TableError, listing, suggestion
+from crypsis.evolution import Budget
+from crypsis.measures.measure import Measure
+from crypsis.plan.budget import read_budget
+from crypsis.plan.document import Plan, load
+from crypsis.plan.sections import Use
+from crypsis.searches.search import Search
+from crypsis.table.attribute import Role
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What one search will take, measured on the table itself.
+
+    candidates   how many there are to choose from, where the search can tell; else None
+    evaluations  how many of them the budget allows
+    seconds      for these
+    megabytes    at most, roughly
+    """
+
+    search: str
+    candidates: float | None
+    evaluations: float
+    seconds: float
+    megabytes: float
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found; sound when there is no problem."""
+
+    problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+    rows: int = 0
+    estimates: tuple[Estimate, ...] = field(default=())
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+
+def check(path: str | Path, *, estimate: bool = True) -> Check:
+    """Read a plan, its data and its hierarchies, and report everything at once."""
+    path = Path(path)
+    plan, problems = Plan.understand(load(path))
+    if plan is None:
+        return Check(tuple(problems))
+    table, unread = _table(plan, path.parent)
+    problems += unread
+    if table is None:
+        return Check(tuple(problems))
+    problems += against(plan, table)
+    notes = (*table.notes, *_remarks(plan, table))
+    estimates = () if problems or not estimate else tuple(_estimates(plan, table))
+    return Check(tuple(problems), notes, len(table), estimates)
+
+
+def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
+    """The data, or why they cannot be read; hierarchies are then tried one by one, so that each has its sentence."""
+    try:
+        return plan.table(folder), []
+    except TableError as error:
+        first = str(error)
+    bare = plan.model_copy(
+        update={"columns": {n: c.model_copy(update={"hierarchy": None}) for n, c in plan.columns.items()}}
+    )
+    try:
+        table = bare.table(folder)
+    except TableError:
+        return None, [f"data: {first}"]
+    problems = []
+    for name, column in plan.columns.items():
+        if column.hierarchy:
+            one = bare.model_copy(update={"columns": {**bare.columns, name: column}})
+            try:
+                one.table(folder)
+            except TableError as error:
+                problems.append(f"columns.{name}.hierarchy: {error}")
+    return table, problems or [f"data: {first}"]
+
+
+def against(plan: Plan, table: Table) -> list[str]:
+    """A sentence for everything in the plan that this table cannot bear."""
+    return [
+        *_columns(plan, table),
+        *_models(plan, table),
+        *_searches(plan, table),
+        *_readings(plan, table),
+    ]
+
+
+def _columns(plan: Plan, table: Table) -> list[str]:
+    named = [(f"columns.{name}", name) for name in plan.columns]
+    named += [(f"scenario[{n}].knows", c) for n, each in enumerate(plan.scenario, 1) for c in each.knows]
+    return [
+        f"{where}: the file has no column {name!r}{suggestion(name, table.names)}; columns: {listing(table.names)}"
+        for where, name in named
+        if name not in table.names
+    ]
+
+
+def _models(plan: Plan, table: Table) -> list[str]:
+    found = []
+    demands = [(f"require[{n}]", item.build()) for n, item in enumerate(plan.require, 1)]
+    demands += [(f"scenario[{n}].require", m) for n, each in enumerate(plan.scenario, 1) for m in each.models()]
+    for where, model in demands:
+        obstacle = model.obstacle(table)
+        if obstacle:
+            found.append(f"{where}: {obstacle}")
+        elif model.least_class_size > len(table):
+            found.append(
+                f"{where}: classes of at least {model.least_class_size} records are required and the file has "
+                f"{len(table)} in all; ask for less"
+            )
+    return found
+
+
+def _searches(plan: Plan, table: Table) -> list[str]:
+    found = []
+    for number, choice in enumerate(plan.search, 1):
+        obstacle = choice.build().obstacle(table)
+        if obstacle:
+            found.append(f"search[{number}] ({choice.name}): {obstacle}")
+    return found
+
+
+def _readings(plan: Plan, table: Table) -> list[str]:
+    found = []
+    chosen: list[tuple[str, Measure | None]] = []
+    for aim in ("loss", "risk"):
+        chosen += [(f"measures.{aim}[{n}]", c.build()) for n, c in enumerate(getattr(plan.measures, aim), 1)]
+    chosen += [(f"use[{n}]", use.build()) for n, use in enumerate(plan.use, 1)]
+    chosen += [(f"limit[{n}]", limit.build()) for n, limit in enumerate(plan.limit, 1)]
+    for where, measure in chosen:
+        if measure is None:
+            continue
+        if measure.aim == "risk" and not measure.columns and plan.scenario:
+            reasons = [_scenario_obstacle(measure, table, each.knows) for each in plan.scenario]
+            obstacle = reasons[0] if all(reasons) else ""
+        else:
+            obstacle = measure.obstacle(table)
+        if obstacle:
+            found.append(f"{where}: {obstacle}")
+    return found
+
+
+def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -> str:
+    """Why not one of the columns an intruder knows can be read; empty if some can."""
+    reasons = [measure.model_copy(update={"columns": (name,)}).obstacle(table) for name in knows]
+    return reasons[0] if reasons and all(reasons) else ""
+
+
+def _remarks(plan: Plan, table: Table) -> list[str]:
+    """What is no problem but worth a thought."""
+    found = []
+    silent = [name for name in table.names if name not in plan.columns]
+    if silent:
+        found.append(f"columns the plan does not mention are released untouched: {listing(silent)}")
+    for number, each in enumerate(plan.scenario, 1):
+        unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
+        if unmasked:
+            found.append(
+                f"scenario[{number}]: {listing(unmasked)} is known to her and not masked (its role is not quasi)"
+            )
+    if not plan.require and not any(each.require for each in plan.scenario):
+        found.append("no privacy model is required: nothing can be released until one is")
+    if not plan.search:
+        found.append("no search is named: the plan can be used by `mask`, `assess` and `release`, not by `run`")
+    for use in plan.use:
+        found += _use_remark(use)
+    return found
+
+
+def _use_remark(use: Use) -> list[str]:
+    if use.tolerance >= 100 and use.treated_as != "report":
+        return [f"use {use.title!r}: a tolerance of {use.tolerance:g} % limits nothing"]
+    return []
+
+
+def _estimates(plan: Plan, table: Table) -> list[Estimate]:
+    return [_estimate(choice.name, choice.build(), plan, table) for choice in plan.search]
+
+
+def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
+    """Pose the search, evaluate one candidate twice (the first may compile), and multiply."""
+    measures: Mapping[str, Measure] = {}
+    if plan.measures.guide:
+        measures = {c.name: c.build() for c in (*plan.measures.loss, *plan.measures.risk)}
+    started = time.monotonic()
+    problem = search.pose(table, measures, np.random.default_rng(0))
+    posing = time.monotonic() - started
+    once = math.inf
+    for genome in problem.start[:3]:
+        began = time.monotonic()
+        try:
+            problem.evaluate(genome)
+        except CrypsisError:
+            continue
+        once = min(once, time.monotonic() - began)
+    budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
+    evaluations, seconds = _spent(budget, once, posing, len(problem.start), max(len(plan.search), 1))
+    bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in problem.start) * 4
+    noted = problem.notes.get("candidates")
+    megabytes = bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
+    return Estimate(name, None if noted is None else float(noted), evaluations, seconds, megabytes)
+
+
+def _spent(budget: Budget, once: float, posing: float, population: int, searches: int) -> tuple[float, float]:
+    """Evaluations and seconds a search gets out of a budget."""
+    first = posing + once * population
+    if math.isfinite(budget.seconds):
+        share = budget.seconds / searches
+        return max(float(population), share / max(once, 1e-6)), max(share, first)
+    evaluations = budget.evaluations if math.isfinite(budget.evaluations) else population * (1 + budget.generations / 2)
+    return max(evaluations, population), posing + once * max(evaluations, population)
