@@ -17,6 +17,7 @@ from crypsis.measures.categorical_risk import (
     RankLinkage,
     wilson,
 )
+from crypsis.table.table import Table
 from naive import categorical as naive
 
 ORIGINAL = [(0, 0), (1, 0), (2, 1), (3, 1)]
@@ -199,3 +200,11 @@ def test_bad_requests_are_refused():
         CategoryLinkage(weights={"a": -1.0}).against(original)
     assert "too many agreement patterns" in ProbabilisticLinkage(columns=tuple("abcdefghijklm")).obstacle(original)
     assert ProbabilisticLinkage().obstacle(original) == ""
+
+
+def test_too_many_columns_are_refused_before_they_are_counted():
+    names = [f"c{place}" for place in range(13)]
+    wide = Table.from_columns({name: ["x", "y"] for name in names}, roles=dict.fromkeys(names, "quasi"))
+    assert "13 columns" in ProbabilisticLinkage().obstacle(wide)
+    with pytest.raises(TableError, match="13 columns"):
+        ProbabilisticLinkage().against(wide)

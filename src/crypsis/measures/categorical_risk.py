@@ -27,6 +27,7 @@ from crypsis.measures.categories import (
     distances,
     obstacle,
     ranks_apart,
+    readable,
     spread_out,
     steps_apart,
     unequal,
@@ -301,12 +302,15 @@ class ProbabilisticLinkage(CategoricalRisk):
     )
 
     def against(self, original: Table) -> PatternGauge:
+        problem = self.obstacle(original)
+        if problem:
+            raise TableError(problem)
         return PatternGauge(self, Ground.of(original, self.columns))
 
     def obstacle(self, original: Table) -> str:
-        many = len(self.columns) > MOST_ATTRIBUTES
-        too_many = f"{len(self.columns)} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
-        return too_many if many else super().obstacle(original)
+        found = len(readable(original, self.columns))
+        too_many = f"{found} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
+        return too_many if found > MOST_ATTRIBUTES else super().obstacle(original)
 
     @property
     def rule(self) -> int:
@@ -319,12 +323,6 @@ class PatternGauge:
 
     measure: ProbabilisticLinkage
     ground: Ground
-
-    def __post_init__(self) -> None:
-        if len(self.ground.names) > MOST_ATTRIBUTES:
-            raise TableError(
-                f"{len(self.ground.names)} columns make too many agreement patterns; name at most {MOST_ATTRIBUTES}"
-            )
 
     def tally(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
         """Own and all patterns per original tuple, and pairs with each pattern."""
