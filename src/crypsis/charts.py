@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 BEFORE, AFTER = "#8a8f98", "#0b6e4f"
-"""Grey for the original, green for the masked file: readable in print and for colour-blind eyes."""
+"""Grey for the original, green for the released file: readable in print and for colour-blind eyes."""
 
 Spec = dict[str, Any]
 
@@ -18,8 +18,14 @@ _FRAME: Spec = {
     "config": {
         "font": "system-ui, sans-serif",
         "view": {"stroke": None},
-        "axis": {"grid": False, "labelFontSize": 11, "titleFontSize": 12},
-        "legend": {"orient": "top", "title": None},
+        "axis": {
+            "grid": False,
+            "labelFontSize": 11,
+            "titleFontSize": 12,
+            "titleFontWeight": "normal",
+            "labelLimit": 120,
+        },
+        "legend": {"orient": "top", "title": None, "labelFontSize": 11},
     },
 }
 
@@ -27,11 +33,11 @@ _FRAME: Spec = {
 def bars_before_after(
     title: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str
 ) -> Spec:
-    """Two bars per label, original beside masked."""
+    """Two bars per label, original beside released."""
     rows = [
         {"label": label, "file": which, "value": value}
         for label, b, a in zip(labels, before, after, strict=True)
-        for which, value in (("original", b), ("masked", a))
+        for which, value in (("original", b), ("released", a))
     ]
     return {
         **_FRAME,
@@ -48,32 +54,70 @@ def bars_before_after(
                 "title": None,
                 "axis": {"labelAngle": -35},
             },
-            "xOffset": {"field": "file", "sort": ["original", "masked"]},
+            "xOffset": {"field": "file", "sort": ["original", "released"]},
             "y": {"field": "value", "type": "quantitative", "title": axis},
             "color": {
                 "field": "file",
                 "type": "nominal",
-                "scale": {"domain": ["original", "masked"], "range": [BEFORE, AFTER]},
+                "scale": {"domain": ["original", "released"], "range": [BEFORE, AFTER]},
             },
         },
     }
 
 
+FAMILIES = ("#0b6e4f", "#b3541e", "#3d5a98", "#8a5a9e", "#7a6a1b", "#4d4d4d")
+"""Dark enough on white for print, and told apart by brightness too."""
+
+
 def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
-    """Loss against risk, one mark per solution; `kind` tells baselines, solutions and the chosen one apart."""
+    """Loss against risk, one mark per solution; `kind` tells solutions, baselines and the chosen one apart.
+
+    points  mappings with name, family, kind ('solution', 'baseline' or 'chosen'), loss and risk
+    """
+    values = [dict(point) for point in points]
+    families = list(dict.fromkeys(str(point["family"]) for point in values))
+    place = {
+        "x": {"field": "loss", "type": "quantitative", "title": loss, "scale": {"nice": True}},
+        "y": {"field": "risk", "type": "quantitative", "title": risk, "scale": {"nice": True}},
+    }
+    colour = {
+        "field": "family",
+        "type": "nominal",
+        "scale": {"domain": families, "range": [FAMILIES[place % len(FAMILIES)] for place in range(len(families))]},
+    }
+    shape = {
+        "field": "kind",
+        "type": "nominal",
+        "scale": {"domain": ["solution", "baseline", "chosen"], "range": ["circle", "square", "circle"]},
+        "legend": None,
+    }
+    named = {"filter": "datum.kind != 'solution'"}
     return {
         **_FRAME,
         "width": 560,
-        "height": 340,
-        "data": {"values": [dict(point) for point in points]},
-        "mark": {"type": "point", "filled": True, "size": 70},
-        "encoding": {
-            "x": {"field": "loss", "type": "quantitative", "title": loss},
-            "y": {"field": "risk", "type": "quantitative", "title": risk},
-            "color": {"field": "family", "type": "nominal"},
-            "shape": {"field": "kind", "type": "nominal"},
-            "tooltip": [{"field": name} for name in ("name", "family", "loss", "risk")],
-        },
+        "height": 320,
+        "data": {"values": values},
+        "layer": [
+            {
+                "mark": {"type": "point", "filled": True, "size": 55, "opacity": 0.9},
+                "encoding": {
+                    **place,
+                    "color": colour,
+                    "shape": shape,
+                    "tooltip": [{"field": name} for name in ("name", "family", "loss", "risk")],
+                },
+            },
+            {
+                "transform": [{"filter": "datum.kind == 'chosen'"}],
+                "mark": {"type": "point", "filled": False, "size": 260, "strokeWidth": 2, "color": "#000"},
+                "encoding": place,
+            },
+            {
+                "transform": [named],
+                "mark": {"type": "text", "align": "left", "dx": 11, "dy": -7, "fontSize": 11},
+                "encoding": {**place, "text": {"field": "name"}},
+            },
+        ],
     }
 
 

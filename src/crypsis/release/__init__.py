@@ -1,6 +1,8 @@
 """Publish what keeps its guarantee, and check it again from the files alone."""
 
-from crypsis.release.bundle import Account, publish
+from crypsis.release.bundle import publish
+from crypsis.release.facts import Account
+from crypsis.release.guarantees import Limit
 from crypsis.release.verification import Verification, verify
 
-__all__ = ["Account", "Verification", "publish", "verify"]
+__all__ = ["Account", "Limit", "Verification", "publish", "verify"]

@@ -6,11 +6,9 @@ in the house. There is no flag to publish a file that does not keep its guarante
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,30 +17,29 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused
-from crypsis.measures import assess
-from crypsis.measures.measure import Reading
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
-from crypsis.privacy.properties import class_sizes
+from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings_of
+from crypsis.release.guarantees import (
+    Limit,
+    LimitResult,
+    check_limits,
+    judge,
+    refuse_meaningless,
+    refuse_unguarded,
+)
+from crypsis.release.leaks import refuse_leaks
+from crypsis.release.manifest import MANIFEST_FORMAT, digests, seal, sha256, write_sealed, write_text
 from crypsis.release.published import flatten, read_published, schema_of
-from crypsis.report import Dossier, Histogram, external_html, external_json, internal_html, internal_json
-from crypsis.report.dossier import class_size_histogram, distributions, tell_columns
-from crypsis.table.attribute import Role
+from crypsis.release.readback import put_back
+from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
+from crypsis.report.dossier import public_reading
+from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.table import Table
 from crypsis.version import __version__
 
-MANIFEST_FORMAT = 1
-
-
-@dataclass(frozen=True)
-class Account:
-    """What is said about how the masked table came to be."""
-
-    title: str = "Protected microdata"
-    method: str = "The file was masked before it reached Crypsis."
-    family: str = "unknown"
-    settings: Mapping[str, Any] = field(default_factory=dict)
+__all__ = ["Account", "publish", "seal", "sha256"]
 
 
 def publish(
@@ -55,81 +52,71 @@ def publish(
     format: Literal["csv", "parquet"] = "csv",
     order: Literal["shuffled", "kept"] = "shuffled",
     rng: Generator | None = None,
+    limits: Sequence[Limit] = (),
+    scenarios: Mapping[str, Sequence[str]] | None = None,
+    rulebook: Rulebook | None = None,
+    waivers: Mapping[str, str] | None = None,
+    front: Sequence[Mapping[str, Any]] = (),
+    seed: int | None = None,
 ) -> Path:
     """Publish a masked table into a folder that must not exist yet.
 
-    models    what every released record must meet; at least one
-    original  the table before masking, row by row; needed for losses, risks and the before-figures
-    rng       order of the rows; the operating system's randomness unless given
+    models     what every released record must meet; at least one, or a binding limit on a risk
+    original   the table before masking, row by row; needed for losses, risks and the before-figures
+    rng        order of the rows; the operating system's randomness unless given
+    limits     largest readings allowed: of risks, and of declared uses
+    scenarios  name → columns an intruder knows; by default one who knows every quasi-identifier
+    rulebook   rules the file must keep, except those waived with a reason (rule id → reason)
+    front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
+    seed       of the masking: searched for in everything public, and reported as a salted digest only
     """
     folder, account = Path(folder), account or Account()
-    if not models:
-        raise PlanError("a release needs at least one privacy model to keep; add e.g. k-anonymity with k = 5")
-    if original is not None and len(original) != len(masked):
-        raise PlanError(
-            f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
-        )
-    refuse_meaningless(models, account.family)
+    _refuse_early(masked, original, models, limits, account, rulebook, waivers)
     rows = _row_order(masked, order, rng)
     published = flatten(masked, rows)
     verdicts = judge(models, published)
-    readings = _readings(original, masked)
+    as_published = put_back(published, masked, rows)
+    before = check_limits(limits, original, as_published, account.family) if original is not None else []
     with atomic_folder(folder) as aside:
         public, internal = aside / "public", aside / "internal"
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)
         schema = schema_of(published, format)
         write_table(published, public / schema["file"])
-        _write(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
-        _same_again(public, published, models, verdicts)
-        dossier = _dossier(masked, original, published, models, verdicts, readings, account, order)
-        _write(public / "report.html", external_html(dossier))
-        _write(public / "report.json", external_json(dossier))
-        _write(internal / "report.html", internal_html(dossier))
-        _write(internal / "report.json", internal_json(dossier))
-        _manifests(public, internal, published, models, verdicts, readings)
+        write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        again = _read_again(public, published, models, verdicts)
+        shown = put_back(again, masked, rows)
+        kept = _limits_again(limits, original, shown, account.family, before)
+        readings = readings_of(original, shown, account.family, scenarios)
+        rules = _rules(rulebook, waivers, again, readings, kept, account, order, len(masked) - len(again))
+        facts = Facts(account, order, models, verdicts, kept, rulebook, rules, front, seed)
+        dossier = dossier_of(facts, original, shown, len(again), readings)
+        _write_reports(public, internal, dossier)
+        _write_manifests(public, internal, again, dossier, facts, readings)
+        risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
+        refuse_leaks(public, again, original, risks=risks, losses=readings.losses, seed=seed)
     return folder
 
 
-def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
-    """Class sizes guarantee nothing once values are false at random."""
-    if family == "perturbation":
-        names = ", ".join(registered.name_of(model) for model in models)
-        raise ReleaseRefused(
-            f"{names} cannot protect a perturbed file: after swapping, noise or PRAM equal values do not mean equal "
-            f"people; mask by aggregation or recoding, or judge the file by its linkage risk"
+def _refuse_early(
+    masked: Table,
+    original: Table | None,
+    models: Sequence[PrivacyModel],
+    limits: Sequence[Limit],
+    account: Account,
+    rulebook: Rulebook | None,
+    waivers: Mapping[str, str] | None,
+) -> None:
+    refuse_unguarded(models, limits, original)
+    if original is not None and len(original) != len(masked):
+        raise PlanError(
+            f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
         )
-
-
-def judge(models: Sequence[PrivacyModel], table: Table) -> list[Verdict]:
-    """Every verdict, or a refusal that names each model that fails and by how much."""
-    for model in models:
-        obstacle = model.obstacle(table)
-        if obstacle:
-            raise PlanError(obstacle)
-    verdicts = [model.judge(table) for model in models]
-    broken = [v for v in verdicts if not v.holds]
-    if broken:
-        raise ReleaseRefused("nothing was released: " + "; ".join(complaint(v) for v in broken))
-    return verdicts
-
-
-def complaint(verdict: Verdict) -> str:
-    return (
-        f"{verdict.model} requires {verdict.sense} {verdict.required:g}, the file attains {verdict.attained:g}, "
-        f"and {verdict.offending} of {verdict.records} records offend"
-    )
-
-
-def sha256(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def seal(content: Mapping[str, Any]) -> str:
-    """Digest of a manifest without its own seal, whatever its layout."""
-    bare = {key: value for key, value in content.items() if key != "seal"}
-    return hashlib.sha256(json.dumps(bare, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
+    refuse_meaningless(models, account.family)
+    if waivers and rulebook is None:
+        raise PlanError("a rule was waived and no rulebook given; name the rulebook the rule stands in")
+    if rulebook is not None:
+        rulebook.check_waivers(waivers or {})
 
 
 def _row_order(masked: Table, order: str, rng: Generator | None) -> NDArray[np.intp]:
@@ -139,18 +126,7 @@ def _row_order(masked: Table, order: str, rng: Generator | None) -> NDArray[np.i
     return rows
 
 
-def _readings(original: Table | None, masked: Table) -> dict[str, tuple[Reading, ...]]:
-    if original is None:
-        return {"losses": (), "risks": (), "risks_before": ()}
-    after, before = assess(original, masked), assess(original, original)
-    return {
-        "losses": tuple(r for r in after.readings if r.aim == "loss"),
-        "risks": tuple(r for r in after.readings if r.aim == "risk"),
-        "risks_before": tuple(r for r in before.readings if r.aim == "risk"),
-    }
-
-
-def _same_again(public: Path, published: Table, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> None:
+def _read_again(public: Path, published: Table, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Table:
     """Read the written file back and demand the same table and the same verdicts."""
     schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
     again = read_published(public, schema)
@@ -161,81 +137,83 @@ def _same_again(public: Path, published: Table, models: Sequence[PrivacyModel], 
         )
     if judge(models, again) != list(verdicts):
         raise ReleaseRefused("nothing was released: the written file is judged differently from the table in memory")
+    return again
 
 
-def _dossier(
-    masked: Table,
-    original: Table | None,
-    published: Table,
-    models: Sequence[PrivacyModel],
-    verdicts: Sequence[Verdict],
-    readings: Mapping[str, tuple[Reading, ...]],
+def _limits_again(
+    limits: Sequence[Limit], original: Table | None, shown: Table, family: str, before: Sequence[LimitResult]
+) -> list[LimitResult]:
+    """Every limited measure read from the written file, which must say what the table in memory said."""
+    if original is None:
+        return []
+    after = check_limits(limits, original, shown, family)
+    if after != list(before):
+        raise ReleaseRefused("nothing was released: the written file is measured differently from the table in memory")
+    return after
+
+
+def _rules(
+    rulebook: Rulebook | None,
+    waivers: Mapping[str, str] | None,
+    again: Table,
+    readings: Readings,
+    kept: Sequence[LimitResult],
     account: Account,
     order: str,
-) -> Dossier:
-    visible = masked.drop(masked.named(Role.IDENTIFIER))
-    before = original.drop(original.named(Role.IDENTIFIER)) if original is not None else visible
-    known = original is not None
-    return Dossier(
-        title=account.title,
-        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        version=__version__,
-        method=account.method,
-        family=account.family,
-        order=order,
-        rows_before=len(masked),
-        rows_after=len(published),
-        columns=tell_columns(before, visible),
-        verdicts_before=tuple(model.judge(before) for model in models) if known else (),
-        verdicts=tuple(verdicts),
-        class_sizes=_class_histogram(before, visible) if known else None,
-        distributions=distributions(before, visible) if known else (),
-        settings=account.settings,
-        **readings,
-    )
+    suppressed: int,
+) -> list[RuleResult]:
+    if rulebook is None:
+        return []
+    risks = [*readings.risks, *(s.after for s in readings.scenarios)] if readings.measured else None
+    if risks is not None:
+        risks += [each.reading for each in kept if each.reading.aim == "risk"]
+    results = check_rulebook(rulebook, Evidence(again, account.family, order, suppressed, risks), waivers)
+    broken = refusals(results)
+    if broken:
+        raise ReleaseRefused(f"nothing was released: rulebook {rulebook.name}: {'; '.join(broken)}")
+    return results
 
 
-def _class_histogram(before: Table, after: Table) -> Histogram:
-    names = before.quasi_identifiers
-    return class_size_histogram(class_sizes(before, names), class_sizes(after, names))
+def _write_reports(public: Path, internal: Path, dossier: Dossier) -> None:
+    """The pages are rendered from their JSON twins, so that each says what the other says."""
+    outside, inside = external_json(dossier), internal_json(dossier)
+    write_text(public / "report.json", outside)
+    write_text(public / "report.html", external_html(json.loads(outside)))
+    write_text(internal / "report.json", inside)
+    write_text(internal / "report.html", internal_html(json.loads(inside)))
 
 
-def _manifests(
-    public: Path,
-    internal: Path,
-    published: Table,
-    models: Sequence[PrivacyModel],
-    verdicts: Sequence[Verdict],
-    readings: Mapping[str, tuple[Reading, ...]],
+def _write_manifests(
+    public: Path, internal: Path, published: Table, dossier: Dossier, facts: Facts, readings: Readings
 ) -> None:
+    book = facts.rulebook
     content: dict[str, Any] = {
         "format": MANIFEST_FORMAT,
         "crypsis": __version__,
         "fingerprint": published.fingerprint(),
-        "files": {path.name: sha256(path) for path in sorted(public.iterdir())},
+        "family": dossier.family,
+        "order": dossier.order,
+        "suppressed": dossier.suppressed,
+        "files": digests(public),
         "requirements": [
             {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
-            for model, verdict in zip(models, verdicts, strict=True)
+            for model, verdict in zip(facts.models, facts.verdicts, strict=True)
         ],
-        "losses": [asdict(reading) for reading in readings["losses"]],
+        "rulebook": book
+        and {"name": book.name, "title": book.title, "waived": [r.id for r in facts.rules if r.waived]},
+        "losses": [public_reading(reading) for reading in readings.losses],
     }
-    _write_sealed(public / "manifest.json", content)
-    _write_sealed(
+    write_sealed(public / "manifest.json", content)
+    write_sealed(
         internal / "manifest.json",
         {
             "format": MANIFEST_FORMAT,
             "public": sha256(public / "manifest.json"),
-            "files": {path.name: sha256(path) for path in sorted(internal.iterdir())},
-            "risks": [asdict(reading) for reading in readings["risks"]],
+            "files": digests(internal),
+            "measured": readings.measured,
+            "risks": [asdict(reading) for reading in (*readings.risks, *(s.after for s in readings.scenarios))],
+            "limits": [asdict(each) for each in facts.limits],
+            "rulebook": book and {"name": book.name, "rules": [asdict(each) for each in facts.rules]},
+            "seed": dossier.seed_print,
         },
     )
-
-
-def _write_sealed(path: Path, content: dict[str, Any]) -> None:
-    content = json.loads(json.dumps(content, default=float))
-    _write(path, json.dumps(content | {"seal": seal(content)}, indent=2, ensure_ascii=False) + "\n")
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-    path.chmod(0o600 if path.parent.name == "internal" else 0o644)

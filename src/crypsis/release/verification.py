@@ -10,7 +10,8 @@ from typing import Any
 from crypsis.errors import CrypsisError, TableError
 from crypsis.privacy import models
 from crypsis.privacy.model import Verdict
-from crypsis.release.bundle import MANIFEST_FORMAT, complaint, seal, sha256
+from crypsis.release.guarantees import complaint
+from crypsis.release.manifest import MANIFEST_FORMAT, seal, sha256
 from crypsis.release.published import read_published
 
 

@@ -1,59 +1,74 @@
-"""The two reports as single HTML files that open offline, and their JSON twins."""
+"""The two reports as single HTML files that open offline, and their JSON twins.
+
+The pages are rendered from the JSON content alone, so that whoever holds the twin can render the page again.
+"""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from crypsis.charts import bars_before_after, to_svg
-from crypsis.report.dossier import Dossier, Histogram
-
-
-def number(value: float | int) -> str:
-    """Four significant digits at most, no noise: 15 · 0.4829 · 799.2."""
-    return f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.4g}"
-
-
-def sentence(text: str) -> str:
-    """A capital first and a full stop last, unless there is nothing to say."""
-    text = text.strip()
-    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
+from crypsis.charts import bars_before_after, front, to_svg
+from crypsis.report.dossier import Dossier
+from crypsis.report.words import front_in_words, judgement, number, sentence, span
 
 
 def _environment() -> Environment:
     environment = Environment(
-        loader=PackageLoader("crypsis.report"), autoescape=select_autoescape(), undefined=StrictUndefined
+        loader=PackageLoader("crypsis.report"),
+        autoescape=select_autoescape(),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "sentence": sentence}
+    environment.filters |= {"number": number, "sentence": sentence, "span": span}
     return environment
 
 
-def internal_html(dossier: Dossier) -> str:
+def internal_html(facts: Mapping[str, Any]) -> str:
     """For the person who signs: all risk figures, settings, pictures."""
-    drawn = [*([dossier.class_sizes] if dossier.class_sizes else []), *dossier.distributions]
-    facts = dossier.internal() | {"charts": [_chart(histogram) for histogram in drawn], "sort": "internal"}
-    return _environment().get_template("internal.html").render(facts)
+    drawn = [*([facts["class_sizes"]] if facts["class_sizes"] else []), *facts["distributions"]]
+    more = {
+        "charts": [_bars(histogram) for histogram in drawn],
+        "front_chart": _front(facts["front"]) if facts["front"] else None,
+        "judgement": judgement(facts),
+        "sort": "internal",
+    }
+    return _environment().get_template("internal.html").render({**facts, **more})
 
 
-def external_html(dossier: Dossier) -> str:
+def external_html(facts: Mapping[str, Any]) -> str:
     """For whoever uses the data: what was done and what was lost."""
-    return _environment().get_template("external.html").render(dossier.external() | {"sort": "external"})
+    return _environment().get_template("external.html").render({**facts, "sort": "external"})
 
 
 def internal_json(dossier: Dossier) -> str:
-    return json.dumps(dossier.internal(), indent=2, default=_plain) + "\n"
+    return json.dumps(dossier.internal(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def external_json(dossier: Dossier) -> str:
-    return json.dumps(dossier.external(), indent=2, default=_plain) + "\n"
+    return json.dumps(dossier.external(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
-def _chart(histogram: Histogram) -> dict[str, Any]:
-    spec = bars_before_after(histogram.name, histogram.labels, histogram.before, histogram.after, "records")
-    rows = list(zip(histogram.labels, histogram.before, histogram.after, strict=True))
-    return {"name": histogram.name, "svg": to_svg(spec), "rows": rows}
+def vocabulary() -> str:
+    """The fixed words of the pages: what stands in a report whatever the data are."""
+    folder = files("crypsis.report").joinpath("templates")
+    return "\n".join(page.read_text(encoding="utf-8") for page in folder.iterdir() if page.name.endswith(".html"))
+
+
+def _bars(histogram: Mapping[str, Any]) -> dict[str, Any]:
+    labels, before, after = histogram["labels"], histogram["before"], histogram["after"]
+    spec = bars_before_after(histogram["title"], labels, before, after, "records")
+    return {**histogram, "svg": to_svg(spec), "rows": list(zip(labels, before, after, strict=True))}
+
+
+def _front(points: list[Mapping[str, Any]]) -> dict[str, Any]:
+    spec = front(points, "information loss, %", "disclosure risk, %")
+    return {"svg": to_svg(spec), "summary": front_in_words(points), "points": points}
 
 
 def _plain(value: Any) -> Any:

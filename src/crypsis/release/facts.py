@@ -1,0 +1,187 @@
+"""What is known about a release when its reports are written: readings from the written file, and the dossier."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+
+from crypsis.measures import assess
+from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.measure import Reading
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.privacy.properties import class_sizes
+from crypsis.release.guarantees import LimitResult
+from crypsis.report.columns import tell_columns
+from crypsis.report.dossier import Demand, Dossier, RuleStory, ScenarioStory
+from crypsis.report.hardest import Burden, hardest_groups
+from crypsis.report.histograms import class_size_histogram, distributions
+from crypsis.rulebook import Rulebook, RuleResult
+from crypsis.table.attribute import Role
+from crypsis.table.table import Table
+from crypsis.version import __version__
+
+EVERYTHING = "every quasi-identifier"
+"""The scenario nobody has to declare."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """What is said about how the masked table came to be."""
+
+    title: str = "Protected microdata"
+    method: str = "The file was masked before it reached Crypsis."
+    family: str = "unknown"
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was decided and judged."""
+
+    account: Account
+    order: str
+    models: Sequence[PrivacyModel]
+    verdicts: Sequence[Verdict]
+    limits: Sequence[LimitResult]
+    rulebook: Rulebook | None
+    rules: Sequence[RuleResult]
+    front: Sequence[Mapping[str, Any]]
+    seed: int | None
+
+
+@dataclass(frozen=True)
+class Readings:
+    """What was measured, from the written file beside the original."""
+
+    measured: bool = False
+    losses: tuple[Reading, ...] = ()
+    risks: tuple[Reading, ...] = ()
+    risks_before: tuple[Reading, ...] = ()
+    scenarios: tuple[ScenarioStory, ...] = ()
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+
+def readings_of(
+    original: Table | None, masked: Table, family: str, scenarios: Mapping[str, Sequence[str]] | None
+) -> Readings:
+    """Every measure that means something after this family of masking, and the linkage of every scenario."""
+    if original is None:
+        return Readings()
+    known = family if family in ("aggregation", "recoding", "perturbation") else None
+    after = assess(original, masked, family=known)
+    risks = tuple(r for r in after.readings if r.aim == "risk")
+    before = assess(original, original, [r.measure for r in risks])
+    if scenarios is None and original.quasi_identifiers:
+        scenarios = {EVERYTHING: original.quasi_identifiers}
+    told = tuple(_scenario(name, tuple(knows), original, masked, family) for name, knows in (scenarios or {}).items())
+    return Readings(
+        True, tuple(r for r in after.readings if r.aim == "loss"), risks, before.readings, told, after.skipped
+    )
+
+
+def _scenario(name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str) -> ScenarioStory:
+    gauge = RecordLinkage(columns=knows).against(original)
+    before, after = class_sizes(original, knows), class_sizes(masked, knows)
+    counted = family != "perturbation" and bool(masked.kept.any())
+    return ScenarioStory(
+        name=name,
+        knows=knows,
+        alone_before=int((before == 1).sum()),
+        alone_after=int((after == 1).sum()) if counted else None,
+        smallest_before=int(np.nanmin(before)),
+        smallest_after=int(np.nanmin(after)) if counted else None,
+        before=gauge.explain(original),
+        after=gauge.explain(masked),
+    )
+
+
+def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings) -> Dossier:
+    """Everything the reports may speak of."""
+    account = facts.account
+    visible = masked.drop(masked.named(Role.IDENTIFIER))
+    before = original.drop(original.named(Role.IDENTIFIER)) if original is not None else visible
+    known, counted = original is not None, account.family != "perturbation"
+    by_column = next((r.counts for r in readings.losses if r.measure == "cell-loss"), {})
+    names = before.quasi_identifiers
+    return Dossier(
+        title=account.title,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
+        method=account.method,
+        family=account.family,
+        order=facts.order,
+        rows_before=len(masked),
+        rows_after=rows,
+        columns=tell_columns(before, visible, dict(by_column)),
+        verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
+        verdicts=tuple(facts.verdicts),
+        losses=readings.losses,
+        risks_before=readings.risks_before,
+        risks=readings.risks,
+        skipped=readings.skipped,
+        demands=tuple(Demand(e.name, e.at_most, e.holds, e.binding, e.reading) for e in facts.limits),
+        rulebook=f"{facts.rulebook.title} ({facts.rulebook.name})" if facts.rulebook else "",
+        rules=tuple(RuleStory(**asdict(rule)) for rule in facts.rules),
+        scenarios=readings.scenarios,
+        hardest=hardest_groups(before, _burden(before, visible, names), names) if known and names else (),
+        class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))
+        if known and counted and names
+        else None,
+        distributions=distributions(before, visible) if known else (),
+        front=tuple({key: point[key] for key in ("name", "family", "kind", "loss", "risk")} for point in facts.front),
+        settings=without_seeds(account.settings),
+        seed_print=seed_print(facts.seed) if facts.seed is not None else "",
+        notes=_notes(facts, known),
+    )
+
+
+def _burden(original: Table, masked: Table, names: Sequence[str]) -> Burden:
+    lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
+    return Burden(
+        alone=class_sizes(original, names) == 1,
+        suppressed=~masked.kept,
+        loss=np.where(masked.kept, lost, 1.0),
+        found=RecordLinkage(columns=tuple(names)).against(original).credits(masked),
+    )
+
+
+def _notes(facts: Facts, known: bool) -> tuple[str, ...]:
+    notes = []
+    if not known:
+        notes.append("No original was given: losses and risks could not be measured, only the file itself was judged.")
+    if facts.account.family == "perturbation":
+        notes.append(
+            "The file was perturbed: equal values do not mean equal people, so class sizes are not shown; the risk "
+            "limits stand on measured attacks."
+        )
+    if facts.account.family == "unknown":
+        notes.append(
+            "It is not known how the file was masked. Class sizes protect only if values were aggregated or recoded, "
+            "not if they were swapped or made noisy."
+        )
+    if facts.order == "kept":
+        notes.append("The rows keep the order of the source, which may tell who is who.")
+    return tuple(notes)
+
+
+def without_seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings without anything called a seed, at any depth: seeds are secrets."""
+    return {
+        key: without_seeds(value) if isinstance(value, Mapping) else value
+        for key, value in settings.items()
+        if "seed" not in str(key).lower()
+    }
+
+
+def seed_print(seed: int, salt: bytes | None = None) -> str:
+    """salt:digest, slow to compute, so that a short seed cannot be tried out in passing."""
+    salt = secrets.token_bytes(16) if salt is None else salt
+    digest = hashlib.scrypt(str(seed).encode(), salt=salt, n=2**14, r=8, p=1, dklen=32)
+    return f"{salt.hex()}:{digest.hex()}"

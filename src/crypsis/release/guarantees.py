@@ -1,0 +1,99 @@
+"""What a release promises: privacy models on the file itself, and limits on what was measured against the original."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from crypsis.errors import PlanError, ReleaseRefused
+from crypsis.measures.measure import Measure, Reading, measures
+from crypsis.privacy import models as registered
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The largest reading a released file may have: a risk limit, or the tolerance of a declared use."""
+
+    measure: Measure
+    at_most: float
+    name: str = ""
+    """What people call it; the measure's name unless given."""
+    binding: bool = True
+    """False: the reading is told beside its tolerance, and does not stop a release."""
+
+
+@dataclass(frozen=True)
+class LimitResult:
+    """A limit and what was read."""
+
+    name: str
+    at_most: float
+    holds: bool
+    binding: bool
+    reading: Reading
+
+
+def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[Limit], original: Table | None) -> None:
+    """A release promises at least one thing, and measured promises need the original."""
+    if limits and original is None:
+        raise PlanError("a limit on a measure needs the original file to be measured against; give it, same rows")
+    risky = any(limit.binding and limit.measure.aim == "risk" for limit in limits)
+    if not models and not risky:
+        raise PlanError(
+            "a release needs at least one privacy model or one risk limit to keep; add e.g. k-anonymity with k = 5, "
+            "or record-linkage at most 5 %"
+        )
+
+
+def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
+    """Class sizes guarantee nothing once values are false at random."""
+    if models and family == "perturbation":
+        names = ", ".join(registered.name_of(model) for model in models)
+        raise ReleaseRefused(
+            f"{names} cannot protect a perturbed file: after swapping, noise or PRAM equal values do not mean equal "
+            f"people; mask by aggregation or recoding, or release it by a limit on its linkage risk"
+        )
+
+
+def judge(models: Sequence[PrivacyModel], table: Table) -> list[Verdict]:
+    """Every verdict, or a refusal that names each model that fails and by how much."""
+    for model in models:
+        obstacle = model.obstacle(table)
+        if obstacle:
+            raise PlanError(obstacle)
+    verdicts = [model.judge(table) for model in models]
+    broken = [v for v in verdicts if not v.holds]
+    if broken:
+        raise ReleaseRefused("nothing was released: " + "; ".join(complaint(v) for v in broken))
+    return verdicts
+
+
+def complaint(verdict: Verdict) -> str:
+    return (
+        f"{verdict.model} requires {verdict.sense} {verdict.required:g}, the file attains {verdict.attained:g}, "
+        f"and {verdict.offending} of {verdict.records} records offend"
+    )
+
+
+def check_limits(limits: Sequence[Limit], original: Table, masked: Table, family: str) -> list[LimitResult]:
+    """Every limit and its reading, or a refusal that names each binding one that is exceeded."""
+    results = [_check(limit, original, masked, family) for limit in limits]
+    broken = [each for each in results if each.binding and not each.holds]
+    if broken:
+        told = "; ".join(f"{e.name} may be at most {e.at_most:g} and is {e.reading.value:.4g}" for e in broken)
+        raise ReleaseRefused(f"nothing was released: {told}")
+    return results
+
+
+def _check(limit: Limit, original: Table, masked: Table, family: str) -> LimitResult:
+    name = limit.name or measures.name_of(limit.measure)
+    obstacle = limit.measure.obstacle(original)
+    if obstacle:
+        raise PlanError(f"limit on {name}: {obstacle}")
+    if family != "unknown" and family not in limit.measure.valid_for:
+        raise PlanError(f"limit on {name}: its number has no meaning after {family}; limit another measure")
+    reading = limit.measure.against(original).explain(masked)
+    holds = bool(reading.value <= limit.at_most) if reading.better == "low" else bool(reading.value >= limit.at_most)
+    return LimitResult(name, float(limit.at_most), holds, limit.binding, replace(reading, counts=dict(reading.counts)))

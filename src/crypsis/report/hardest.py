@@ -1,0 +1,96 @@
+"""Who is hardest to protect: how much each group of people lost, and how findable it remains. Never who."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.report.histograms import FEW
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Burden:
+    """What each original record bears, by row."""
+
+    alone: NDArray[np.bool_]
+    """Whether nobody shares its quasi-identifiers in the original."""
+    suppressed: NDArray[np.bool_]
+    loss: Floats
+    """Mean cell loss, 0–1; 1 if suppressed."""
+    found: Floats | None
+    """What a linkage attack on the released file earns on it, 0–1; None where no attack was run."""
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """People who share a value of one column, if they are many enough to be spoken of."""
+
+    column: str
+    group: str
+    records: int
+    alone: float
+    suppressed: float
+    loss: float
+    found: float | None
+
+
+def hardest_groups(original: Table, burden: Burden, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
+    """All people together, then the groups that bore the greatest loss (and are findable most often, where equal)."""
+    everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), burden)
+    groups = [
+        _subgroup(name, label, rows, burden)
+        for name in names
+        for label, rows in _groups(original, name)
+        if int(rows.sum()) >= FEW
+    ]
+    groups.sort(key=lambda each: (-each.loss, -(each.found or 0.0), -each.alone))
+    return (everyone, *groups[:most])
+
+
+def _subgroup(column: str, label: str, rows: NDArray[np.bool_], burden: Burden) -> Subgroup:
+    found = None if burden.found is None else float(100 * burden.found[rows].mean())
+    return Subgroup(
+        column,
+        label,
+        int(rows.sum()),
+        float(100 * burden.alone[rows].mean()),
+        float(100 * burden.suppressed[rows].mean()),
+        float(100 * burden.loss[rows].mean()),
+        found,
+    )
+
+
+def _groups(original: Table, name: str) -> list[tuple[str, NDArray[np.bool_]]]:
+    if original.holds_numbers(name):
+        return _quarters(original.column(name))
+    codes, labels = original.column(name), original.labels(name)
+    counts = np.bincount(codes[codes != MISSING], minlength=len(labels))
+    groups = [(labels[code], codes == code) for code in np.flatnonzero(counts >= FEW)]
+    rare = np.append(counts < FEW, False)[codes] & (codes != MISSING)
+    groups.append((f"values of fewer than {FEW} records, together", rare))
+    groups.append(("missing", codes == MISSING))
+    return groups
+
+
+def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Four groups of about equal size, and the missing ones."""
+    missing = np.isnan(numbers)
+    if missing.all():
+        return [("missing", missing)]
+    cuts = np.unique(np.nanpercentile(numbers, [25, 50, 75]))
+    with np.errstate(invalid="ignore"):
+        place = np.where(missing, -1, np.searchsorted(cuts, numbers, side="left"))
+    words = [
+        f"up to {cuts[0]:g}",
+        *(f"over {low:g}, up to {high:g}" for low, high in pairwise(cuts)),
+    ]
+    words.append(f"over {cuts[-1]:g}")
+    return [*((word, place == number) for number, word in enumerate(words)), ("missing", missing)]

@@ -1,0 +1,163 @@
+"""Distributions before and after, over the same bins, each with a sentence; no bin holds one person."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.table.table import LOCAL, Table
+
+FEW = 10
+"""A value held by fewer original records is never shown by itself, not even inside the house."""
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Histogram:
+    """Records by value, original beside released."""
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    before: tuple[float, ...]
+    after: tuple[float, ...]
+    summary: str
+
+
+def class_size_histogram(before: Floats, after: Floats) -> Histogram:
+    """Records by the size of the class they stand in."""
+    edges: Sequence[float] = (1, 2, 3, 5, 10, 20, 50, 100, float("inf"))
+    labels = ("1", "2", "3–4", "5–9", "10–19", "20–49", "50–99", "100+")
+    counts = []
+    for sizes in (before, after):
+        held = sizes[~np.isnan(sizes)]
+        counts.append(tuple(float(np.sum((held >= lo) & (held < hi))) for lo, hi in pairwise(edges)))
+    smallest = f"{np.nanmin(after):.0f}" if not np.isnan(after).all() else "–"
+    summary = (
+        f"In the original {counts[0][0]:.0f} people are alone with their combination of quasi-identifiers; in the "
+        f"released file {counts[1][0]:.0f} are, and the smallest group counts {smallest}."
+    )
+    return Histogram(
+        "class size", "How many people share their quasi-identifiers", labels, counts[0], counts[1], summary
+    )
+
+
+def distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histogram, ...]:
+    """Quasi-identifiers before and after in at most `most` bins; generalised ones by their published groups."""
+    drawn = []
+    for name in masked.names:
+        if original.attribute(name).role.value != "quasi" or masked.level(name) == LOCAL:
+            continue
+        if masked.level(name) > 0:
+            drawn.append(_groups(original, masked, name, most))
+        elif original.holds_numbers(name):
+            drawn.append(_numbers(original, masked, name, most))
+        else:
+            drawn.append(_codes(name, _labels(original, name), _labels(masked.take(masked.kept), name), most))
+    return tuple(each for each in drawn if each is not None)
+
+
+def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram | None:
+    before, after = original.column(name), masked.column(name)[masked.kept]
+    before, after = before[~np.isnan(before)], after[~np.isnan(after)]
+    if not before.size:
+        return None
+    # Rounded bin edges between the 1st and 99th percentile: the extremes of a person stay unseen.
+    low, high = np.percentile(before, [1, 99])
+    step = _round_step((high - low) / max(most - 2, 1))
+    edges = np.unique(np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step) if step else np.array([low])
+    bins = np.concatenate([[-np.inf], edges, [np.inf]])
+    dates = original.attribute(name).dates
+    inner = [in_words(edge, dates) for edge in edges]
+    labels = (
+        f"under {inner[0]}",
+        *(f"{a}–{b}" for a, b in pairwise(inner)),
+        f"{inner[-1]} or more",
+    )
+    counts = [np.histogram(x, bins)[0].astype(float) for x in (before, after)]
+    labels, counts = _without_thin_ends(labels, counts)
+    summary = "No record of this column is released."
+    if after.size:
+        summary = f"The mean goes from {in_words(before.mean(), dates)} to {in_words(after.mean(), dates)}"
+        summary += "." if dates else f", the standard deviation from {before.std():.4g} to {after.std():.4g}."
+    return Histogram(name, name, labels, tuple(counts[0]), tuple(counts[1]), summary)
+
+
+def in_words(value: float, dates: str) -> str:
+    """A number for the eye, or the day it stands for."""
+    if not dates:
+        return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}"
+    return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
+
+
+def _without_thin_ends(labels: tuple[str, ...], counts: list[Floats]) -> tuple[tuple[str, ...], list[Floats]]:
+    """Outer bins of fewer than FEW original records join their neighbours, so that no tail shows a person."""
+    names, before, after = list(labels), list(counts[0]), list(counts[1])
+    while len(names) > 2 and before[0] < FEW:
+        names[1] = "under " + names[1].split("–")[-1]
+        before[1], after[1] = before[0] + before[1], after[0] + after[1]
+        names, before, after = names[1:], before[1:], after[1:]
+    while len(names) > 2 and before[-1] < FEW:
+        names[-2] = names[-2].split("–")[0] + " or more"
+        before[-2], after[-2] = before[-1] + before[-2], after[-1] + after[-2]
+        names, before, after = names[:-1], before[:-1], after[:-1]
+    return tuple(names), [np.array(before), np.array(after)]
+
+
+def _round_step(width: float) -> float:
+    """The nearest 1, 2 or 5 times a power of ten."""
+    if width <= 0:
+        return 0.0
+    power = 10.0 ** np.floor(np.log10(width))
+    return float(power * min((1, 2, 5, 10), key=lambda each: abs(each - width / power)))
+
+
+def _labels(table: Table, name: str) -> list[str]:
+    labels, codes = table.labels(name), table.column(name)
+    return [labels[code] for code in codes if code >= 0]
+
+
+def _groups(original: Table, masked: Table, name: str, most: int) -> Histogram | None:
+    """A generalised column: the original lifted to the same groups."""
+    hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
+    if hierarchy is None or len(hierarchy.labels[level]) < 2:
+        return None
+    lifted = hierarchy.lift(original.leaf_codes(name), level)
+    before = [hierarchy.labels[level][code] for code in lifted if code >= 0]
+    order = list(hierarchy.labels[level]) if original.attribute(name).numeric else None
+    return _codes(name, before, _labels(masked.take(masked.kept), name), most, order)
+
+
+def _codes(
+    name: str, before: list[str], after: list[str], most: int, order: list[str] | None = None
+) -> Histogram | None:
+    counts, later = Counter(before), Counter(after)
+    common = sorted((label for label, count in counts.items() if count >= FEW), key=lambda label: -counts[label])
+    common = common[: most - 1]
+    if not common:
+        return None
+    if order:
+        common.sort(key=order.index)
+    there = {label: later[label] for label in common}
+    rest = len(before) - sum(counts[label] for label in common), len(after) - sum(there.values())
+    labels = [*common, *(["all others"] if any(rest) else [])]
+    values = [[float(counts[label]) for label in common], [float(there[label]) for label in common]]
+    for column, left in zip(values, rest, strict=True):
+        column.extend([float(left)] if any(rest) else [])
+    return Histogram(name, name, tuple(labels), tuple(values[0]), tuple(values[1]), _largest_move(labels, values))
+
+
+def _largest_move(labels: list[str], values: list[list[float]]) -> str:
+    shares = [[100 * value / max(sum(column), 1) for value in column] for column in values]
+    moves = [after - before for before, after in zip(*shares, strict=True)]
+    place = max(range(len(moves)), key=lambda each: abs(moves[each]))
+    if abs(moves[place]) < 0.05:
+        return "The shares are those of the original."
+    before, after = shares[0][place], shares[1][place]
+    return f"The largest shift: {labels[place]} goes from {before:.1f} % to {after:.1f} % of the records."
