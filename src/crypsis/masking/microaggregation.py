@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -89,20 +90,34 @@ class Microaggregation(MaskingMethod):
         return groups
 
     def mask(self, table: Table, rng: Generator) -> Table:
-        masked: dict[str, Column] = {}
         groups = self.attribute_groups(table)
-        for name in (name for group in groups for name in group):
-            self._check(table, name)
-        rows = np.flatnonzero(table.kept)
-        present = table.take(rows)
+        self.check(table, [name for group in groups for name in group])
+        present = table.take(np.flatnonzero(table.kept))
+        masked = table
         for group in groups:
             points = embed(present, group, self.scaling)
             labels = self.chosen_partitioner().partition(points, self.k, rng)
-            for name in group:
-                column = table.column(name).copy()
-                column[rows] = self._aggregated(present, name, labels)
-                masked[name] = column
+            masked = self.shared(masked, group, labels)
+        return masked
+
+    def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
+        """The table with the named columns shared within given groups of records.
+
+        labels  group of each record that is kept, in order
+        """
+        masked: dict[str, Column] = {}
+        rows = np.flatnonzero(table.kept)
+        present = table.take(rows)
+        for name in names:
+            column = table.column(name).copy()
+            column[rows] = self._aggregated(present, name, labels)
+            masked[name] = column
         return table.with_columns(masked)
+
+    def check(self, table: Table, names: Iterable[str]) -> None:
+        """Refuse columns that cannot be microaggregated with these settings."""
+        for name in names:
+            self._check(table, name)
 
     def _check(self, table: Table, name: str) -> None:
         attribute, column = table.attribute(name), table.column(name)

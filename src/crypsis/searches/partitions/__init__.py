@@ -3,6 +3,7 @@
 from crypsis.searches.partitions.bounds import nearest_neighbour_bound
 from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.partitions.hybrid import OneStep, TwoStep
+from crypsis.searches.partitions.ladder import Partition
 from crypsis.searches.partitions.memetic import Memetic, MemeticResult, memetic
 from crypsis.searches.partitions.partition import partition
 
@@ -11,6 +12,7 @@ __all__ = [
     "Memetic",
     "MemeticResult",
     "OneStep",
+    "Partition",
     "TwoStep",
     "memetic",
     "nearest_neighbour_bound",

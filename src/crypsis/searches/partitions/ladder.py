@@ -1,0 +1,227 @@
+"""The search "partition": groups of similar records for a ladder of k, each made tighter generation by generation.
+
+A genome is int32[n + 1]: the group of every kept record, and k. Its quick figures are the share of variance lost
+within the groups and the share of groups among the records: the chance to pick the right one of a known group.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import SearchError, TableError
+from crypsis.evolution import Application, Budget, Elitist, Genome, Problem, Scores
+from crypsis.evolution.selection import DominanceOrder
+from crypsis.kernels.annealing import Ground
+from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import MDAV
+from crypsis.masking.method import Family
+from crypsis.masking.microaggregation import Microaggregation
+from crypsis.masking.scaling import Scaling, embed
+from crypsis.measures.measure import Gauge, Measure
+from crypsis.privacy.properties import class_sizes
+from crypsis.searches.partitions.walk import Walk, survey
+from crypsis.searches.search import Account, Search, searches
+from crypsis.table.table import Table
+
+WARM, TEPID, COLD = 0.3, 0.15, 0.06
+"""Temperatures of a re-solved region, of a short reheating, and of rest, in units of the local spacing."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordPartitions:
+    """Partitions of the kept records of a table into groups of at least k."""
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+    method: Microaggregation
+    points: NDArray[np.float64] = field(repr=False)
+    ladder: tuple[int, ...]
+    _grounds: dict[int, Ground] = field(default_factory=dict, repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_grounds": {}}  # a worker surveys for itself
+
+    def draw(self, rng: Generator, size: int) -> list[Genome]:
+        """Random partitions: k from the ladder, records in random order, cut into groups of k (the last one larger)."""
+        drawn = []
+        for _ in range(size):
+            k = int(rng.choice(self.ladder))
+            groups = max(1, len(self.points) // k)
+            labels = np.minimum(np.arange(len(self.points)) // k, groups - 1)
+            drawn.append(np.append(rng.permutation(labels), k).astype(np.int32))
+        return drawn
+
+    def key(self, genome: Genome) -> bytes:
+        """Equal for equal groups, whatever their numbers."""
+        _, first, inverse = np.unique(genome[:-1], return_index=True, return_inverse=True)
+        canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
+        return hashlib.blake2b(canonical.tobytes() + int(genome[-1]).to_bytes(8, "little"), digest_size=16).digest()
+
+    def decode(self, genome: Genome) -> Table:
+        return self.method.shared(self.table, self.names, _compact(genome))
+
+    def tell(self, genome: Genome) -> Account:
+        labels, k = _compact(genome), int(genome[-1])
+        sizes = np.bincount(labels)
+        smallest = class_sizes(self.decode(genome), self.table.quasi_identifiers or list(self.names))
+        effective = int(np.nanmin(smallest)) if len(smallest) else 0
+        words = (
+            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
+            f"{', '.join(self.names)}"
+        )
+        return Account(words, {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)})
+
+    def ground(self, k: int) -> Ground:
+        """Neighbour lists for walks at one k; surveyed once."""
+        if k not in self._grounds:
+            self._grounds[k] = survey(self.points, k)
+        return self._grounds[k]
+
+    @cached_property
+    def total(self) -> float:
+        """SST: what one group of all would lose."""
+        return float(np.square(self.points - self.points.mean(axis=0)).sum())
+
+
+@dataclass(frozen=True)
+class QuickScores:
+    """(SSE/SST, groups/records), both per cent: what the search minimises by itself."""
+
+    space: RecordPartitions
+
+    def __call__(self, genome: Genome) -> Scores:
+        labels = _compact(genome)
+        lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
+        return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
+
+
+@dataclass(frozen=True)
+class GuidedScores:
+    """(mean loss, mean risk) of the decoded table under measures of the user's choice."""
+
+    space: RecordPartitions
+    gauges: Mapping[str, tuple[str, Gauge]]
+
+    def __call__(self, genome: Genome) -> Scores:
+        masked = self.space.decode(genome)
+        read = {aim: [g.read(masked) for a, g in self.gauges.values() if a == aim] for aim in ("loss", "risk")}
+        return float(np.mean(read["loss"])), float(np.mean(read["risk"]))
+
+
+@dataclass(frozen=True)
+class Anneal:
+    """A partition walks a while at a falling temperature; regions of it are freed and solved again."""
+
+    space: RecordPartitions = field(repr=False)
+    steps: int
+    region: int
+    name: str = "anneal"
+    arity: int = 1
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        parent = parents[0]
+        k, labels = int(parent[-1]), _compact(parent)
+        sizes = np.bincount(labels)
+        chance = np.array([rng.integers(2**63)], dtype=np.uint64) | np.uint64(1)
+        if len(labels) < 2 * k or int(sizes.max()) >= 2 * k or int(sizes.min()) < k:
+            return [parent.copy()]
+        walk = Walk(self.space.ground(k), k, chance)
+        before = walk.load(labels)
+        each = max(100, min(700 * self.region, self.steps))
+        if rng.random() < 0.5:
+            walk.anneal(self.steps, TEPID, COLD)
+        else:
+            walk.resolve(max(1, self.steps // each), self.region, each, WARM, COLD)
+        found = _compact(np.append(walk.labels(), k))
+        if sse(self.space.points, found) > before:
+            return [parent.copy()]
+        return [np.append(found, np.int32(k)).astype(np.int32)]
+
+
+@searches.add("partition")
+class Partition(Search):
+    """Which records should become alike? MDAV's groups for a ladder of k, annealed ever tighter.
+
+    Every solution keeps k-anonymity over the columns it masks; a larger k loses more and links less.
+    """
+
+    family: ClassVar[Family] = Family.AGGREGATION
+
+    k: int = Field(default=5, ge=2, le=1_000_000, description="least group size: the lowest rung of the ladder")
+    rungs: int = Field(default=8, ge=1, le=100, description="how many group sizes are tried")
+    largest_k: int = Field(default=0, ge=0, description="highest rung; 0 means ten times k, or a tenth of the records")
+    columns: tuple[str, ...] = Field(default=(), description="columns to mask; empty means every quasi-identifier")
+    scaling: Scaling = Field(default="z", description="weight of the columns: by deviation, by range, or none")
+    missing: Literal["refuse", "aggregate"] = Field(
+        default="aggregate", description="missing values: refuse, or give them their group's value like the rest"
+    )
+    breedings: int = Field(default=8, ge=1, le=1000, description="walks in one generation")
+    steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record in one walk")
+    region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
+    generations: int = Field(default=50, ge=1, description="generations, where no other budget is given")
+
+    def names(self, table: Table) -> tuple[str, ...]:
+        return self.columns or tuple(table.quasi_identifiers)
+
+    def obstacle(self, table: Table) -> str:
+        names = self.names(table)
+        if not names:
+            return "the table has no quasi-identifier to mask; give columns the role 'quasi' or name columns"
+        if int(table.kept.sum()) < self.k:
+            return f"{int(table.kept.sum())} records cannot form a group of {self.k}; choose a smaller k"
+        if self.largest_k and self.largest_k < self.k:
+            return f"the ladder cannot go from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
+        try:
+            self._method().check(table, names)
+        except TableError as error:
+            return str(error)
+        return ""
+
+    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
+        obstacle = self.obstacle(table)
+        if obstacle:
+            raise SearchError(f"search 'partition': {obstacle}")
+        names, ladder = self.names(table), self.ladder(int(table.kept.sum()))
+        points = np.ascontiguousarray(embed(table.take(np.flatnonzero(table.kept)), names, self.scaling))
+        space = RecordPartitions(table, names, self._method(), points, ladder)
+        start = tuple(np.append(MDAV().partition(points, k, rng), k).astype(np.int32) for k in ladder)
+        anneal = Anneal(space, self.steps * len(points), self.region)
+        gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
+        if gauges and {aim for aim, _ in gauges.values()} < {"loss", "risk"}:
+            raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
+        return Problem(
+            space=space,
+            strategy=Elitist(len(ladder), (Application(anneal, self.breedings),), order=DominanceOrder(), clones=False),
+            start=start,
+            evaluate=GuidedScores(space, gauges) if gauges else QuickScores(space),
+            objectives=("loss", "risk"),
+            remember=10 * (len(ladder) + self.breedings),
+            notes={"ladder": list(ladder), "columns": list(names)},
+        )
+
+    def ladder(self, records: int) -> tuple[int, ...]:
+        """Group sizes from k upwards, each about the same factor larger; none above half of the records."""
+        top = self.largest_k or max(self.k, min(10 * self.k, records // 10))
+        top = max(self.k, min(top, max(records // 2, self.k)))
+        sizes = np.geomspace(self.k, top, self.rungs) if self.rungs > 1 else np.array([self.k])
+        return tuple(dict.fromkeys(round(float(size)) for size in sizes))
+
+    def budget(self) -> Budget:
+        return Budget(generations=self.generations)
+
+    def _method(self) -> Microaggregation:
+        return Microaggregation(k=self.k, scaling=self.scaling, missing=self.missing)
+
+
+def _compact(genome: Genome) -> NDArray[np.int32]:
+    """Labels 0, 1, … without gaps."""
+    return np.unique(genome[:-1], return_inverse=True)[1].astype(np.int32)
