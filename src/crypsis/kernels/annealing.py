@@ -24,6 +24,8 @@ _7, _11, _13, _17, _32 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(1
 _LOW = np.uint64(2**32 - 1)
 _UNIT = 2.0**-53
 
+EVEN = 1e-9
+"""A rise of this many temperatures is rounding: the walk must not depend on its sign."""
 HOPELESS = 14.0
 """A rise of this many temperatures is refused unasked: once in a million it might have been accepted."""
 
@@ -70,9 +72,9 @@ def _draw(chance: NDArray[np.uint64]) -> np.uint64:
 draw = kernel(_draw)
 
 
-def _below(bits: np.uint64, limit: int) -> np.int64:
+def _below(bits: np.uint64, limit: int) -> int:
     """Thirty-two bits as a whole number in [0, limit)."""
-    return np.int64((bits * np.uint64(limit)) >> _32)
+    return int(np.int64((bits * np.uint64(limit)) >> _32))
 
 
 below = kernel(_below)
@@ -80,7 +82,7 @@ below = kernel(_below)
 
 def _bears(rise: float, heat: float, chance: NDArray[np.uint64]) -> bool:
     """Metropolis: a change for the better always, one for the worse with probability exp(−rise / heat)."""
-    if rise < 0.0:
+    if rise < EVEN * heat:
         return True
     if rise >= HOPELESS * heat:
         return False
@@ -120,7 +122,7 @@ def _exchange(groups: Groups, points: NDArray[np.float64], i: int, j: int) -> fl
         t += d * d
         u += (centroids[b, q + 1] - centroids[a, q + 1]) * e
         v += e * e
-    return 2.0 * (s + u) - (t + v) * (1.0 / groups.sizes[a] + 1.0 / groups.sizes[b])
+    return 2.0 * (s + u) - (t + v) * (1.0 / float(groups.sizes[a]) + 1.0 / float(groups.sizes[b]))
 
 
 exchange = kernel(_exchange)
@@ -269,7 +271,7 @@ def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> fl
     for q in range(-1, ground.neighbours.shape[1]):
         i = seed if q < 0 else ground.neighbours[seed, q]
         a = groups.labels[i]
-        size = groups.sizes[a]
+        size = int(groups.sizes[a])
         if size <= least or not groups.free[i]:
             if q < 0:
                 return np.inf

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -29,6 +30,14 @@ CHUNK = 400_000
 """Steps between two looks at the clock: some 40 ms."""
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
+LINEAGE = 10_000
+"""Steps per record after which an independent partition is worth more than a longer walk."""
+ANNEALED = 0.4
+"""Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
+STEPS_PER_FREED = 700
+"""Steps per record of a region."""
+STEPS_PER_CHOICE = 100
+"""What a choice is charged for every group it chooses from."""
 CHOICE_UP_TO = 5
 """Largest k at which a choice among seen groups pays."""
 STEPS_PER_RECORD = 3000
@@ -88,7 +97,7 @@ class Meter:
 class Tuning:
     """How the budget is spent: see the settings of `Memetic`."""
 
-    starts: int = 4
+    starts: int = 8
     heat: float = 0.6
     region: int = 120
 
@@ -105,6 +114,7 @@ class _Search:
         self.points, self.k, self.meter, self.tuning = points, k, meter, tuning
         self.walk = Walk(survey(points, k), k, chance)
         self.pool = Pool(points, 40 * len(points))
+        self.chunk = CHUNK
 
     def starts(self) -> None:
         """Offer what the quick heuristics find, where it keeps to sizes k … 2k − 1."""
@@ -137,32 +147,35 @@ class _Search:
         self.starts()
         yield
         start, total = self.meter.labels, self.plan()
-        lineages = max(1, min(self.tuning.starts, total // (40 * CHUNK)))
-        each = int(total * (0.4 if lineages == 1 else 0.6 / lineages))
-        for _ in range(lineages):
-            yield from self.lineage(start, min(each, 3000 * len(self.points)), each)
+        self.chunk = max(min(CHUNK, total // 50), 500)
+        longest = LINEAGE * len(self.points)
+        each = min(int(0.9 * total), longest)
+        for _ in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
+            yield from self.lineage(start, each)
         yield from self.refine()
 
-    def lineage(self, start: NDArray[np.int32], steps: int, most: int) -> Iterator[None]:
+    def lineage(self, start: NDArray[np.int32], steps: int) -> Iterator[None]:
         """An independent partition: annealed from hot, its regions re-solved, recombined with the best."""
         self.walk.load(start)
-        pieces = max(1, steps // CHUNK)
         hot = self.tuning.heat
+        pieces = max(1, int(ANNEALED * steps) // self.chunk)
         fall = (COLD / hot) ** (1 / pieces)
         for piece in range(pieces):
-            self.walk.anneal(steps // pieces, hot * fall**piece, hot * fall ** (piece + 1))
-            self.meter.steps += steps // pieces
+            value = self.walk.anneal(self.chunk, hot * fall**piece, hot * fall ** (piece + 1))
+            self.meter.steps += self.chunk
             yield
-        spent = steps
-        while spent < most:
-            spent += self.resolve(60 if spent < most // 2 else 120)
+        self.meter.offer(self.walk.labels(), value)
+        spent = pieces * self.chunk
+        while spent < steps:
+            spent += self.resolve(self.tuning.region // 2 if spent < steps // 2 else self.tuning.region)
             yield
         self.keep()
+        self.choose()
 
     def resolve(self, records: int) -> int:
-        """A chunk of re-solved regions."""
-        each = records * 700
-        rounds = max(1, CHUNK // each)
+        """A chunk of re-solved regions; the steps it took."""
+        each = min(STEPS_PER_FREED * min(records, len(self.points)), self.chunk)
+        rounds = max(1, self.chunk // each)
         value = self.walk.resolve(rounds, records, each, WARM, COLD)
         self.meter.steps += rounds * each
         self.meter.offer(self.walk.labels(), value)
@@ -177,27 +190,30 @@ class _Search:
         self.meter.offer(labels, sse(self.points, labels))
 
     def refine(self) -> Iterator[None]:
-        """Regions of growing size around the best partition, short reheats, and choices among the groups seen."""
-        turn = 0
-        while True:
+        """Regions of changing size around the best partition, short reheats, and choices among the groups seen."""
+        for turn in count():
             self.walk.load(self.meter.labels)
             for _ in range(4):
-                self.resolve((60, 120, 240)[turn % 3])
+                self.resolve(self.tuning.region << turn % 3 >> 1)
                 yield
             self.keep()
-            self.walk.anneal(2 * CHUNK, TEPID, COLD)
-            self.meter.steps += 2 * CHUNK
-            self.keep()
-            yield
-            turn += 1
-            if self.k <= CHOICE_UP_TO and turn % 10 == 0:
+            for _ in range(2):
+                self.walk.load(self.meter.labels)
+                self.walk.anneal(self.chunk, TEPID, COLD)
+                self.meter.steps += self.chunk
+                self.keep()
+                yield
+            if turn % 5 == 4:
                 self.choose()
                 yield
 
     def choose(self) -> None:
+        """Put together the best partition from the groups seen, at small k only: elsewhere it does not pay."""
+        if self.k > CHOICE_UP_TO:
+            return
         self.pool.add(self.meter.labels, group_costs(self.points, self.meter.labels))
         labels = self.pool.choose(self.meter.left())
-        self.meter.steps += 100 * len(self.pool)
+        self.meter.steps += STEPS_PER_CHOICE * len(self.pool)
         if labels is not None:
             self.meter.offer(labels, sse(self.points, labels))
 
@@ -267,7 +283,7 @@ class Memetic(Partitioner):
         description="CPU seconds to spend in place of a number of moves; 0 means that the moves decide. "
         "How far a walk gets in a second is not the same twice, so neither are the groups",
     )
-    starts: int = Field(default=4, ge=1, le=64, description="independent annealing runs, where the budget allows them")
+    starts: int = Field(default=8, ge=1, le=64, description="independent annealing runs, where the budget allows them")
     heat: float = Field(
         default=0.6,
         ge=0.01,

@@ -1,0 +1,124 @@
+"""Annealing over partitions: changes of SSE by hand, and the compiled walk against its plain twin."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from crypsis.kernels import annealing
+from crypsis.kernels.squares import sse
+from crypsis.searches.partitions.walk import Walk, survey
+from naive.annealing import Annealer, Bits, group_sse, lists, total_sse
+
+
+def blocks(n: int, k: int) -> NDArray[np.int32]:
+    """Labels by row order, k each, the last group taking the rest."""
+    return np.minimum(np.arange(n) // k, n // k - 1).astype(np.int32)
+
+
+def walk(points: NDArray[np.float64], k: int, state: int = 12345) -> Walk:
+    made = Walk(survey(points, k), k, np.array([state], np.uint64))
+    made.load(blocks(len(points), k))
+    return made
+
+
+def exact(made: Walk) -> float:
+    return sse(made.ground.points, made.labels())
+
+
+def test_a_swap_by_hand() -> None:
+    """0, 10 | 1, 11 cost 50 each; after trading 10 for 1 the groups 0, 1 | 10, 11 cost 1/2 each."""
+    made = walk(np.array([[0.0], [10.0], [1.0], [11.0]]), 2)
+    assert exact(made) == pytest.approx(100)
+    assert annealing.exchange(made.groups, made.ground.points, 1, 2) == pytest.approx(-99)
+
+
+def test_entering_and_leaving_keep_the_centroid_and_the_member_list() -> None:
+    made = walk(np.array([[0.0], [2.0], [4.0], [10.0], [12.0]]), 2)
+    assert made.groups.centroids[1, 0] == pytest.approx(26 / 3)
+    annealing.leave(made.groups, made.ground.points, 2)
+    annealing.enter(made.groups, made.ground.points, 2, 0)
+    assert made.groups.sizes[:2].tolist() == [3, 2]
+    assert made.groups.centroids[:2, 0] == pytest.approx([2, 11])
+    assert sorted(made.groups.members[0, :3].tolist()) == [0, 1, 2]
+
+
+def test_scattering_a_group_costs_what_its_members_bring_elsewhere() -> None:
+    """0, 1 | 2, 3 | 20, 21, k = 2: of the middle group 2 joins 0, 1 (SSE 2) and so does nothing else than 3 fit there."""
+    points = np.array([[0.0], [1.0], [2.0], [3.0], [20.0], [21.0]])
+    made = walk(points, 2)
+    before = exact(made)
+    rise = annealing.scatter(made.groups, made.ground, 1)
+    groups = [[0, 1, 2], [4, 5, 3]]
+    assert rise == pytest.approx(total_sse(points, groups) - before)
+    annealing.rewind(made.groups, made.ground.points, 2)
+    assert exact(made) == pytest.approx(before)
+    assert lists(made.labels()) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_gathering_takes_only_what_groups_can_spare() -> None:
+    points = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [12.0]])
+    made = walk(points, 2)
+    made.load(np.array([0, 0, 0, 1, 1, 1], np.int32))
+    rise = annealing.gather(made.groups, made.ground, 2, 2, 0)
+    assert lists(made.labels()) == [[0, 1], [4, 5], [2, 3]]
+    assert rise == pytest.approx(0.5 + 12.5 + 0.5 - group_sse(points, [0, 1, 2]) - group_sse(points, [3, 4, 5]))
+    assert annealing.gather(made.groups, made.ground, 0, 3, 0) == np.inf
+
+
+def test_the_generator_is_xorshift() -> None:
+    chance, plain = np.array([987654321], np.uint64), Bits(987654321)
+    assert [int(annealing.draw(chance)) for _ in range(50)] == [plain.draw() for _ in range(50)]
+
+
+@settings(max_examples=20, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(8, 24), k=st.integers(2, 4), upheaval=st.sampled_from([0.02, 0.4]))
+def test_the_compiled_walk_is_its_plain_twin(seed: int, n: int, k: int, upheaval: float) -> None:
+    points = np.random.default_rng(seed).standard_normal((n, 3))
+    made = walk(points, k, seed + 1)
+    start = made.labels()
+    made.upheaval = upheaval
+    value = made.anneal(300, 1.0, 0.05)
+    twin = Annealer(points, made.ground.neighbours, made.ground.warmth, start, k, seed + 1)
+    assert np.array_equal(twin.walk(300, 1.0, 0.05, upheaval), made.labels())
+    assert value == pytest.approx(total_sse(points, lists(made.labels())))
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(4, 90),
+    k=st.integers(2, 12),
+    distinct=st.sampled_from([2, 5, 1000]),
+    steps=st.sampled_from([0, 1, 700, 20_000]),
+)
+def test_sizes_stay_within_bounds_and_nothing_drifts(seed: int, n: int, k: int, distinct: int, steps: int) -> None:
+    n = max(n, 2 * k)
+    points = np.random.default_rng(seed).integers(0, distinct, (n, 2)).astype(np.float64)
+    made = walk(points, k, seed + 1)
+    made.upheaval = 0.2
+    value = made.anneal(steps, 2.0, 0.01)
+    sizes = np.bincount(made.labels())
+    assert sizes.min() >= k
+    assert sizes.max() < 2 * k
+    assert np.array_equal(sizes, made.groups.sizes[: made.groups.used[0]])
+    assert value == pytest.approx(sse(points, made.labels()), rel=1e-9, abs=1e-9)
+    after = made.resolve(3, 30, 500, 0.5, 0.05)
+    assert after <= value * (1 + 1e-12) + 1e-12
+    assert after == pytest.approx(sse(points, made.labels()), rel=1e-9, abs=1e-9)
+    assert made.groups.free.all()
+
+
+def test_a_region_consists_of_whole_groups_around_the_seed() -> None:
+    points = np.random.default_rng(5).standard_normal((200, 2))
+    made = walk(points, 4)
+    room = np.zeros(40, np.int32)
+    pool = room[: annealing.region(made.groups, made.ground, 17, room)]
+    labels = made.labels()
+    assert 17 in pool
+    assert len(set(pool.tolist())) == len(pool) > 40 - 2 * 4
+    assert sorted(pool.tolist()) == np.flatnonzero(np.isin(labels, labels[pool])).tolist()
+    assert np.array_equal(np.flatnonzero(made.groups.free), np.sort(pool))
