@@ -1,8 +1,10 @@
 """Publish what keeps its guarantee, and check it again from the files alone."""
 
 from crypsis.release.bundle import publish
+from crypsis.release.differences import Differences, diff_release
+from crypsis.release.evidence import check_release
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import Limit
 from crypsis.release.verification import Verification, verify
 
-__all__ = ["Account", "Limit", "Verification", "publish", "verify"]
+__all__ = ["Account", "Differences", "Limit", "Verification", "check_release", "diff_release", "publish", "verify"]

@@ -13,8 +13,9 @@ import numpy as np
 
 from crypsis.measures import assess
 from crypsis.measures.cell_loss import cell_losses
-from crypsis.measures.measure import Reading
+from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.uses import Use
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.guarantees import LimitResult
@@ -81,9 +82,10 @@ def readings_of(
     if scenarios is None and original.quasi_identifiers:
         scenarios = {EVERYTHING: original.quasi_identifiers}
     told = tuple(_scenario(name, tuple(knows), original, masked, family) for name, knows in (scenarios or {}).items())
-    return Readings(
-        True, tuple(r for r in after.readings if r.aim == "loss"), risks, before.readings, told, after.skipped
-    )
+    losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
+    # A use nobody declared is not a measure that failed to apply.
+    skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], Use)}
+    return Readings(True, tuple(losses), risks, before.readings, told, skipped)
 
 
 def _scenario(name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str) -> ScenarioStory:
@@ -127,7 +129,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         risks=readings.risks,
         skipped=readings.skipped,
         demands=tuple(Demand(e.name, e.at_most, e.holds, e.binding, e.reading) for e in facts.limits),
-        rulebook=f"{facts.rulebook.title} ({facts.rulebook.name})" if facts.rulebook else "",
+        rulebook=facts.rulebook.title if facts.rulebook else "",
         rules=tuple(RuleStory(**asdict(rule)) for rule in facts.rules),
         scenarios=readings.scenarios,
         hardest=hardest_groups(before, _burden(before, visible, names), names) if known and names else (),

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from jinja2 import UndefinedError
+
 from crypsis.errors import CrypsisError, TableError
 from crypsis.privacy import models
 from crypsis.privacy.model import Verdict
+from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST_FORMAT, seal, sha256
-from crypsis.release.published import read_published
+from crypsis.release.published import read_published, schema_of
+from crypsis.report import external_html, internal_html
+from crypsis.table.table import Table
+from crypsis.version import __version__
+
+DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
+"""Pictures depend on the renderer's version; the numbers they show stand in the tables beside them."""
 
 
 @dataclass(frozen=True)
@@ -23,6 +34,8 @@ class Verification:
     verdicts: tuple[Verdict, ...]
     problems: tuple[str, ...]
     files: int
+    notes: tuple[str, ...] = ()
+    """What could not be checked, and why."""
 
     @property
     def sound(self) -> bool:
@@ -30,22 +43,31 @@ class Verification:
 
 
 def verify(folder: str | Path) -> Verification:
-    """Re-read and re-judge a release bundle, or its public folder alone."""
+    """Re-read and re-judge a release bundle, or its public folder alone.
+
+    What follows from the files is made again and compared: verdicts, schema, the facts of the reports, and both pages
+    from their JSON twins. What was measured beside the original is only known to be as it was sealed.
+    """
     folder = Path(folder)
-    public = folder / "public" if (folder / "public").is_dir() else folder
-    if not (public / "manifest.json").is_file():
-        raise TableError(f"{folder}: not a release: it holds no manifest.json; give the folder `crypsis release` wrote")
+    public = public_of(folder)
     problems: list[str] = []
     manifest = _manifest(public / "manifest.json", problems)
     files = _check_files(public, manifest, problems)
     internal = folder / "internal"
+    pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
     if internal.is_dir():
+        pages.append((internal, lambda facts: internal_html(facts, draw=lambda spec: "")))
         inner = _manifest(internal / "manifest.json", problems)
         files += _check_files(internal, inner, problems)
         if inner and inner.get("public") != sha256(public / "manifest.json"):
             problems.append("public/manifest.json is not the one the internal manifest was written with")
-    verdicts = _judge_again(public, manifest, problems)
-    return Verification(str(folder), tuple(verdicts), tuple(problems), files)
+    verdicts, table = _judge_again(public, manifest, problems)
+    notes = [] if internal.is_dir() else ["the internal part is not here: risks and waivers could not be looked at"]
+    if table is not None:
+        _compare_facts(public, table, verdicts, problems)
+    for part, render in pages:
+        notes += _render_again(part, render, problems)
+    return Verification(str(folder), tuple(verdicts), tuple(problems), files, tuple(notes))
 
 
 def _manifest(path: Path, problems: list[str]) -> dict[str, Any]:
@@ -80,17 +102,19 @@ def _check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) ->
     return len(listed)
 
 
-def _judge_again(public: Path, manifest: dict[str, Any], problems: list[str]) -> list[Verdict]:
+def _judge_again(public: Path, manifest: dict[str, Any], problems: list[str]) -> tuple[list[Verdict], Table | None]:
     if not manifest:
-        return []
+        return [], None
     try:
         schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
         table = read_published(public, schema)
     except (CrypsisError, OSError, ValueError, KeyError, TypeError) as error:
         problems.append(f"the data cannot be read by its schema: {error}")
-        return []
+        return [], None
     if table.fingerprint() != manifest.get("fingerprint"):
         problems.append("the data are not the table that was signed")
+    if schema_of(table, schema["format"]) != schema:
+        problems.append("public/schema.json does not describe the data")
     verdicts = []
     for item in manifest.get("requirements", []):
         verdict = models.build(item["model"], **item["settings"]).judge(table)
@@ -99,4 +123,43 @@ def _judge_again(public: Path, manifest: dict[str, Any], problems: list[str]) ->
             problems.append(complaint(verdict))
         if json.loads(json.dumps(asdict(verdict), default=float)) != item["verdict"]:
             problems.append(f"{item['model']} is judged differently from what the manifest says")
-    return verdicts
+    return verdicts, table
+
+
+def _compare_facts(public: Path, table: Table, verdicts: list[Verdict], problems: list[str]) -> None:
+    """What the external report says of the data, against the data."""
+    try:
+        told = json.loads((public / "report.json").read_text(encoding="utf-8"))
+        columns = {column["name"]: column["distinct"] for column in told["columns"]}
+        rows, guarantees = told["rows"], told["guarantees"]
+    except (OSError, ValueError, KeyError, TypeError):
+        problems.append("public/report.json is missing or cannot be read")
+        return
+    found = {name: _distinct(table, name) for name in table.names}
+    if rows != len(table) or columns != found:
+        problems.append("public/report.json counts other records, columns or values than the data hold")
+    problems.extend(
+        f"public/report.json does not state the guarantee of {verdict.model}"
+        for verdict in verdicts
+        if verdict.statement not in guarantees
+    )
+
+
+def _distinct(table: Table, name: str) -> int:
+    codes = table.codes([name])[:, 0]
+    return len(set(codes[codes >= 0].tolist()))
+
+
+def _render_again(folder: Path, render: Callable[[Mapping[str, Any]], str], problems: list[str]) -> list[str]:
+    """The page made from its JSON twin must be the page in the folder; another version may draw it differently."""
+    try:
+        facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        page = (folder / "report.html").read_text(encoding="utf-8")
+        if facts["version"] != __version__:
+            return [f"{folder.name}/report.html was written by Crypsis {facts['version']} and not rendered again"]
+        same = render(facts) == DRAWING.sub("", page)
+    except (OSError, ValueError, KeyError, TypeError, UndefinedError):
+        same = False
+    if not same:
+        problems.append(f"{folder.name}/report.html does not say what {folder.name}/report.json says")
+    return []

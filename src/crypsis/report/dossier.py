@@ -129,7 +129,7 @@ class Dossier:
         if any(d.binding and d.reading.aim == "risk" for d in self.demands):
             told.append("the chance of finding a person again was measured and lies within the limit set for this file")
         if self.rules:
-            told.append(f"the rules for this kind of file were checked ({self.rulebook})")
+            told.append(f"the rules for this kind of file were checked: {self.rulebook}")
         return told
 
 

@@ -92,7 +92,7 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
 def in_words(value: float, dates: str) -> str:
     """A number for the eye, or the day it stands for."""
     if not dates:
-        return f"{value:.5g}" if abs(value) < 1e5 else f"{value:.0f}"
+        return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
 
 

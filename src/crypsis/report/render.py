@@ -6,13 +6,13 @@ The pages are rendered from the JSON content alone, so that whoever holds the tw
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from crypsis.charts import bars_before_after, front, to_svg
+from crypsis.charts import Spec, bars_before_after, front, to_svg
 from crypsis.report.dossier import Dossier
 from crypsis.report.words import front_in_words, judgement, number, sentence, span
 
@@ -29,12 +29,12 @@ def _environment() -> Environment:
     return environment
 
 
-def internal_html(facts: Mapping[str, Any]) -> str:
+def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg) -> str:
     """For the person who signs: all risk figures, settings, pictures."""
     drawn = [*([facts["class_sizes"]] if facts["class_sizes"] else []), *facts["distributions"]]
     more = {
-        "charts": [_bars(histogram) for histogram in drawn],
-        "front_chart": _front(facts["front"]) if facts["front"] else None,
+        "charts": [_bars(histogram, draw) for histogram in drawn],
+        "front_chart": _front(facts["front"], draw) if facts["front"] else None,
         "judgement": judgement(facts),
         "sort": "internal",
     }
@@ -60,15 +60,15 @@ def vocabulary() -> str:
     return "\n".join(page.read_text(encoding="utf-8") for page in folder.iterdir() if page.name.endswith(".html"))
 
 
-def _bars(histogram: Mapping[str, Any]) -> dict[str, Any]:
+def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str, Any]:
     labels, before, after = histogram["labels"], histogram["before"], histogram["after"]
     spec = bars_before_after(histogram["title"], labels, before, after, "records")
-    return {**histogram, "svg": to_svg(spec), "rows": list(zip(labels, before, after, strict=True))}
+    return {**histogram, "svg": draw(spec), "rows": list(zip(labels, before, after, strict=True))}
 
 
-def _front(points: list[Mapping[str, Any]]) -> dict[str, Any]:
+def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict[str, Any]:
     spec = front(points, "information loss, %", "disclosure risk, %")
-    return {"svg": to_svg(spec), "summary": front_in_words(points), "points": points}
+    return {"svg": draw(spec), "summary": front_in_words(points), "points": points}
 
 
 def _plain(value: Any) -> Any:

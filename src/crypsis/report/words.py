@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+NOTHING = 1e-9
+"""What rounding leaves of a zero."""
+
 
 def number(value: float | int | None) -> str:
     """Four significant digits at most, no noise: 15 · 0.4829 · 799.2; a dash where there is none."""
     if value is None:
         return "–"
+    if abs(value) < NOTHING:
+        return "0"
     return f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.4g}"
 
 

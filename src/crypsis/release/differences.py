@@ -1,0 +1,250 @@
+"""What changed since the last approval, and whether two releases together tell more than each alone.
+
+Whoever holds both files can join them by the columns both publish unmasked. A person found in both this way stands in
+a class of each; only those who stand in both classes remain to hide among. Which record of one file is which of the
+other is not known here either: what follows from the files alone is a lower bound of what an intruder may know.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.privacy.properties import classes_of, group
+from crypsis.release.evidence import public_of
+from crypsis.release.published import read_published
+from crypsis.table.attribute import Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Change:
+    """One figure of both releases; None where a release does not have it."""
+
+    name: str
+    old: float | None
+    new: float | None
+
+
+@dataclass(frozen=True)
+class Pair:
+    """What the two files reveal together, to somebody who knows that a person is in both."""
+
+    joined_by: tuple[str, ...]
+    linked: int
+    """Records whose values in those columns occur exactly once in each file: the same person, if she is in both."""
+    alone: int
+    """Of these, how many share both classes with nobody: unique in the pair."""
+    below: int
+    """Of these, how many share both classes with fewer records than the weaker file promises."""
+    smallest_class: tuple[int, int]
+    """The smallest class of the old and of the new file."""
+
+    @property
+    def reveals_more(self) -> bool:
+        return self.below > 0
+
+
+@dataclass(frozen=True)
+class Differences:
+    """Two releases side by side."""
+
+    old: str
+    new: str
+    same_data: bool
+    rows: Change
+    suppressed: Change
+    columns_added: tuple[str, ...]
+    columns_removed: tuple[str, ...]
+    columns_changed: Mapping[str, str]
+    """Column → what is different about it, in words."""
+    verdicts: tuple[Change, ...]
+    losses: tuple[Change, ...]
+    distributions: tuple[Change, ...]
+    """Per common column the distance between the two distributions, 0–100, as `new`."""
+    pair: Pair
+    unknown: tuple[str, ...]
+    """What cannot be known from the files alone."""
+
+
+def diff_release(old: str | Path, new: str | Path) -> Differences:
+    """Compare two releases (bundles or public folders) from their public files alone."""
+    one, other = _Side.read(Path(old)), _Side.read(Path(new))
+    common = [name for name in one.table.names if name in other.table.names]
+    return Differences(
+        old=str(old),
+        new=str(new),
+        same_data=one.manifest["fingerprint"] == other.manifest["fingerprint"],
+        rows=Change("records", len(one.table), len(other.table)),
+        suppressed=Change("suppressed", one.manifest.get("suppressed"), other.manifest.get("suppressed")),
+        columns_added=tuple(name for name in other.table.names if name not in common),
+        columns_removed=tuple(name for name in one.table.names if name not in common),
+        columns_changed={name: told for name in common if (told := _change(one, other, name))},
+        verdicts=_changes(_verdicts(one.manifest), _verdicts(other.manifest)),
+        losses=_changes(_losses(one.manifest), _losses(other.manifest)),
+        distributions=tuple(Change(name, None, distance(one.table, other.table, name)) for name in common),
+        pair=join(one, other, common),
+        unknown=_unknown(one, other),
+    )
+
+
+@dataclass(frozen=True)
+class _Side:
+    table: Table
+    manifest: Mapping[str, Any]
+    report: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, folder: Path) -> _Side:
+        public = public_of(folder)
+        content = [
+            json.loads((public / name).read_text(encoding="utf-8"))
+            for name in ("schema.json", "manifest.json", "report.json")
+        ]
+        return cls(read_published(public, content[0]), content[1], content[2])
+
+    def treatment(self, name: str) -> str:
+        return str(next((c["treatment"] for c in self.report["columns"] if c["name"] == name), ""))
+
+
+# -- what changed --
+
+
+def _change(one: _Side, other: _Side, name: str) -> str:
+    before, after = one.table.attribute(name), other.table.attribute(name)
+    told = []
+    if before.kind is not after.kind:
+        told.append(f"kind {before.kind} → {after.kind}")
+    if before.role is not after.role:
+        told.append(f"role {before.role} → {after.role}")
+    if one.treatment(name) != other.treatment(name):
+        told.append(f"treatment: {one.treatment(name)} → {other.treatment(name)}")
+    if len(before.categories) != len(after.categories):
+        told.append(f"{len(before.categories)} → {len(after.categories)} categories")
+    elif set(before.categories) != set(after.categories):
+        told.append("other categories")
+    return "; ".join(told)
+
+
+def _verdicts(manifest: Mapping[str, Any]) -> dict[str, float]:
+    return {_model_name(item): float(item["verdict"]["attained"]) for item in manifest["requirements"]}
+
+
+def _model_name(item: Mapping[str, Any]) -> str:
+    known = item["settings"].get("quasi_identifiers") or []
+    return f"{item['model']} ({', '.join(known)})" if known else str(item["model"])
+
+
+def _losses(manifest: Mapping[str, Any]) -> dict[str, float]:
+    return {item["measure"]: float(item["value"]) for item in manifest["losses"]}
+
+
+def _changes(old: Mapping[str, float], new: Mapping[str, float]) -> tuple[Change, ...]:
+    return tuple(Change(name, old.get(name), new.get(name)) for name in dict.fromkeys((*old, *new)))
+
+
+def distance(one: Table, other: Table, name: str) -> float:
+    """100 times the total variation distance of categories, or the Kolmogorov–Smirnov distance of numbers."""
+    if not len(one) or not len(other):
+        return 100.0
+    codes = aligned(one, other, [name])
+    shares = [np.bincount(part[:, 0] + 1, minlength=int(max(c.max(initial=0) for c in codes)) + 2) for part in codes]
+    before, after = shares[0] / len(one), shares[1] / len(other)
+    if one.holds_numbers(name) and other.holds_numbers(name):
+        return float(100 * np.abs(np.cumsum(before) - np.cumsum(after)).max())
+    return float(50 * np.abs(before - after).sum())
+
+
+# -- what both together reveal --
+
+
+def aligned(one: Table, other: Table, names: Sequence[str]) -> tuple[Integers, Integers]:
+    """Codes of the same columns of two tables in one numbering: equal codes, equal published values."""
+    columns = []
+    for name in names:
+        if one.holds_numbers(name) and other.holds_numbers(name):
+            both = np.concatenate([one.column(name), other.column(name)])
+            codes = np.where(np.isnan(both), MISSING, np.unique(both, return_inverse=True)[1])
+        else:
+            place: dict[str, int] = {}
+            parts = [
+                [place.setdefault(text, len(place)) if text else MISSING for text in _texts(t, name)]
+                for t in (one, other)
+            ]
+            codes = np.array([*parts[0], *parts[1]])
+        columns.append(codes.astype(np.int64))
+    stacked = np.stack(columns, axis=1) if columns else np.empty((len(one) + len(other), 0), dtype=np.int64)
+    return stacked[: len(one)], stacked[len(one) :]
+
+
+def _texts(table: Table, name: str) -> list[str]:
+    if table.holds_numbers(name):
+        return ["" if value != value else f"{value:g}" for value in table.column(name)]
+    labels = (*table.labels(name), "")
+    return [labels[code] for code in table.column(name)]
+
+
+def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
+    """Join two releases by the columns both leave unmasked, and count who is left alone."""
+    anchors = [name for name in common if _unmasked(one, name) and _unmasked(other, name)]
+    classes = [classes_of(side.table, side.table.quasi_identifiers) for side in (one, other)]
+    old, new = (int(each.sizes.min()) if each.sizes.size else 0 for each in classes)
+    pair = (old, new)
+    if not anchors or not len(one.table) or not len(other.table):
+        return Pair(tuple(anchors), 0, 0, 0, pair)
+    codes = aligned(one.table, other.table, anchors)
+    keys, size = group(np.concatenate(codes).astype(np.int32))
+    mine, theirs = keys[: len(one.table)], keys[len(one.table) :]
+    counts = [np.bincount(part, minlength=size) for part in (mine, theirs)]
+    sure = np.flatnonzero((counts[0] == 1) & (counts[1] == 1))
+    row_one, row_other = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    row_one[mine], row_other[theirs] = np.arange(len(mine)), np.arange(len(theirs))
+    pairs = np.stack([classes[0].labels[row_one[sure]], classes[1].labels[row_other[sure]]], axis=1)
+    company = _company(pairs, (classes[0].labels, mine), (classes[1].labels, theirs))
+    return Pair(tuple(anchors), len(sure), int((company == 1).sum()), int((company < min(pair)).sum()), pair)
+
+
+def _unmasked(side: _Side, name: str) -> bool:
+    role = side.table.attribute(name).role
+    return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == "unchanged"
+
+
+def _company(pairs: Integers, one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Integers:
+    """For each (old class, new class): how many records could stand in both, by the values they share."""
+    distinct, place = np.unique(pairs, axis=0, return_inverse=True)
+    sizes = np.zeros(len(distinct), dtype=np.int64)
+    members = [_by_class(*side) for side in (one, other)]
+    for number, (old, new) in enumerate(distinct):
+        here, there = members[0].get(int(old), {}), members[1].get(int(new), {})
+        sizes[number] = sum(min(count, there.get(key, 0)) for key, count in here.items())
+    return sizes[np.ravel(place)]
+
+
+def _by_class(labels: Integers, keys: Integers) -> dict[int, dict[int, int]]:
+    """Class → joining values → how often they occur in it."""
+    size = int(keys.max(initial=0)) + 1
+    found: dict[int, dict[int, int]] = {}
+    for both, count in zip(
+        *(part.tolist() for part in np.unique(labels * size + keys, return_counts=True)), strict=True
+    ):
+        found.setdefault(both // size, {})[both % size] = count
+    return found
+
+
+def _unknown(one: _Side, other: _Side) -> tuple[str, ...]:
+    told = [
+        "whether the two files speak of the same people, and which record of one is which of the other",
+        "what an intruder knows beyond the columns both files leave unmasked",
+    ]
+    if "perturbation" in (one.manifest.get("family"), other.manifest.get("family")):
+        told.append("what a perturbed file hides: equal values there do not mean equal people")
+    return tuple(told)

@@ -1,0 +1,65 @@
+"""A release folder as evidence for a rulebook: from its files alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crypsis.errors import TableError
+from crypsis.measures.measure import Reading
+from crypsis.release.published import read_published
+from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
+
+
+def public_of(folder: Path) -> Path:
+    """The public part of a bundle, or the folder itself where it is one."""
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    if not (public / "manifest.json").is_file():
+        raise TableError(f"{folder}: not a release: it holds no manifest.json; give the folder `crypsis release` wrote")
+    return public
+
+
+def evidence_of(folder: str | Path) -> Evidence:
+    """What the files say; risks only where the internal part is there and an original was measured."""
+    folder = Path(folder)
+    public = public_of(folder)
+    manifest = _read(public / "manifest.json")
+    inner = _read(folder / "internal" / "manifest.json") if (folder / "internal").is_dir() else {}
+    risks = None
+    if inner.get("measured"):
+        limits = [each["reading"] for each in inner.get("limits", []) if each["reading"]["aim"] == "risk"]
+        risks = [_reading(each) for each in (*inner.get("risks", []), *limits)]
+    return Evidence(
+        read_published(public, _read(public / "schema.json")),
+        str(manifest.get("family", "unknown")),
+        str(manifest.get("order", "kept")),
+        int(manifest.get("suppressed", 0)),
+        risks,
+    )
+
+
+def check_release(folder: str | Path, book: Rulebook, waivers: Mapping[str, str] | None = None) -> list[RuleResult]:
+    """Every rule against a release; waivers recorded with it under the same rulebook count again."""
+    inner = Path(folder) / "internal" / "manifest.json"
+    recorded = (_read(inner).get("rulebook") or {}) if inner.is_file() else {}
+    known = {rule.id for rule in book.rule if rule.waivable}
+    before = {
+        rule["id"]: rule["waived"]
+        for rule in recorded.get("rules", [])
+        if recorded.get("name") == book.name and rule["waived"] and rule["id"] in known
+    }
+    return check_rulebook(book, evidence_of(folder), before | dict(waivers or {}))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        return dict(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        raise TableError(f"{path.parent.name}/{path.name} is missing or cannot be read; run `crypsis verify`") from None
+
+
+def _reading(content: Mapping[str, Any]) -> Reading:
+    interval = content.get("interval")
+    return Reading(**{**content, "scope": tuple(content["scope"]), "interval": tuple(interval) if interval else None})
