@@ -17,6 +17,8 @@ WIDTHS = 10
 """Intervals are taken for w = 1, 2, … 10 % and averaged."""
 TOLERANCE = 1e-12
 """Squared distances closer than this are ties."""
+STRIP = 64
+"""Records measured together."""
 
 
 def _renumber(labels: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -43,6 +45,33 @@ def _renumber(labels: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np
 renumber = kernel(_renumber)
 
 
+def _by_size(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Attributes group by group, the largest group first (of equals the one with the lowest attribute).
+
+    →  int32[p] attributes, ascending inside a group;  int64[g + 1] where each group begins, and the end
+    """
+    p = len(labels)
+    canonical = renumber(labels, np.empty(0, dtype=np.int32))
+    groups = np.int64(np.max(canonical)) + 1
+    sizes = np.zeros(groups, dtype=np.int64)
+    for j in range(p):
+        sizes[canonical[j]] += 1
+    order = np.argsort(-sizes, kind="mergesort")
+    starts = np.zeros(groups + 1, dtype=np.int64)
+    place = np.empty(groups, dtype=np.int64)
+    for g in range(groups):
+        starts[g + 1] = starts[g] + sizes[order[g]]
+        place[order[g]] = starts[g]
+    members = np.empty(p, dtype=np.int32)
+    for j in range(p):
+        members[place[canonical[j]]] = j
+        place[canonical[j]] += 1
+    return members, starts
+
+
+by_size = kernel(_by_size)
+
+
 def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int) -> NDArray[np.float64]:
     """float64[groups, p]: mean of each group."""
     n, p = points.shape
@@ -65,24 +94,31 @@ def _measure(points: NDArray[np.float64], centres: NDArray[np.float64], block: N
     """block ← squared Euclidean distance of every record to every centre, and to the nearest of them.
 
     block  float64[≥ n (groups + 1)], flat: row i holds the distances to the centres, then their minimum
+
+    Records are taken a strip at a time, one attribute after the other, so that the innermost loop runs over
+    neighbours in memory.
     """
     n, p = points.shape
     groups = centres.shape[0]
-    across = np.ascontiguousarray(centres.T)
-    row = np.empty(groups)
-    for i in range(n):
-        row[:] = 0.0
-        for j in range(p):
-            value = points[i, j]
-            for g in range(groups):
-                gap = value - across[j, g]
-                row[g] += gap * gap
-        at = i * (groups + 1)
-        nearest = np.inf
+    strip, columns, nearest = np.empty(STRIP), np.zeros((p, STRIP)), np.empty(STRIP)
+    for start in range(0, n, STRIP):
+        size = min(STRIP, n - start)
+        for i in range(size):
+            for j in range(p):
+                columns[j, i] = points[start + i, j]
+        nearest[:] = np.inf
         for g in range(groups):
-            block[at + g] = row[g]
-            nearest = min(nearest, row[g])
-        block[at + groups] = nearest
+            strip[:] = 0.0
+            for j in range(p):
+                centre = centres[g, j]
+                for i in range(STRIP):
+                    gap = columns[j, i] - centre
+                    strip[i] += gap * gap
+            for i in range(size):
+                block[(start + i) * (groups + 1) + g] = strip[i]
+                nearest[i] = min(nearest[i], strip[i])
+        for i in range(size):
+            block[(start + i) * (groups + 1) + groups] = nearest[i]
 
 
 measure = kernel(_measure)
@@ -122,6 +158,25 @@ def _disclosed(points: NDArray[np.float64], centres: NDArray[np.float64], labels
 
 
 disclosed = kernel(_disclosed)
+
+
+def _survey(
+    points: NDArray[np.float64], labels: NDArray[np.int32], mode: int, block: NDArray[np.float64]
+) -> tuple[int, float, int]:
+    """Number of clusters, SSE and disclosed cells of one attribute group; its distances go to `block`.
+
+    mode   as for `disclosed`; −1: cells are counted elsewhere
+    block  as for `measure`; empty: distances are not wanted
+    """
+    count = int(np.max(labels)) + 1
+    centres = centroids(points, labels, count)
+    if len(block) > 0:
+        measure(points, centres, block)
+    hits = disclosed(points, centres, labels, mode) if mode >= 0 else 0
+    return count, squares(points, centres, labels), hits
+
+
+survey = kernel(_survey)
 
 
 def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
@@ -209,13 +264,13 @@ branches = kernel(_branches)
 
 
 def _links(
-    arena: NDArray[np.float64], slots: NDArray[np.int64], widths: NDArray[np.int64], labels: NDArray[np.int32]
+    arena: NDArray[np.float64], clusters: NDArray[np.int32], slots: NDArray[np.int64], widths: NDArray[np.int64]
 ) -> tuple[float, int, int]:
     """Nearest-record links of originals to protected records, from the blocks of all attribute groups.
 
-    arena   float64[·, ·]: a block of `measure` in each row; slots  int64[g]: the rows of these groups
-    widths  int64[g]: clusters of each group
-    labels  int32[g, n]: cluster of each record in each group
+    arena     float64[·, ·]: a block of `measure` in each row
+    clusters  int32[·, n]: the cluster of each record, in the same rows
+    slots     int64[g]: the rows of these groups;  widths  int64[g]: number of clusters of each
     →       credit (a record whose own image is among t nearest ones counts 1/t), size of the smallest class
             of records with equal labels, number of records alone in their class
 
@@ -223,6 +278,7 @@ def _links(
     sums of common branches, leaves a branch as soon as it lies beyond the own image whatever the other groups
     add, and is given up as soon as somebody else's image is nearer.
     """
+    labels = clusters[slots]
     groups, n = labels.shape
     own_class, first, sizes = classes(labels)
     count = len(first)

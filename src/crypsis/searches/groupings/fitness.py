@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,8 @@ from crypsis.searches.groupings.conventions import (
     scaled,
 )
 from crypsis.searches.groupings.encoding import Genome, genome_of, groups_of
+
+_NO_BLOCK = np.empty(0)
 
 
 class Part(NamedTuple):
@@ -78,7 +81,7 @@ class Evaluator:
 
     values: Floats
     convention: Convention = field(default_factory=Convention)
-    megabytes: float = 256.0
+    megabytes: float = 64.0
     largest_block: int = 4_000_000
     counts: Counts = field(default_factory=Counts)
 
@@ -87,8 +90,9 @@ class Evaluator:
         self.points = scaled(self.values, self.convention.scaling)
         self.sst = float(((self.points - self.points.mean(axis=0)) ** 2).sum())
         self.sorted = np.sort(self.points, axis=0)
-        self._parts: OrderedDict[tuple[tuple[int, ...], int], Part] = OrderedDict()
+        self._parts: OrderedDict[tuple[bytes, int], Part] = OrderedDict()
         self._arena: Floats = np.empty((0, 0))
+        self._clusters: NDArray[np.int32] = np.empty((0, len(self.points)), dtype=np.int32)
         self._free: list[int] = []
 
     def __getstate__(self) -> dict[str, Any]:
@@ -120,16 +124,16 @@ class Evaluator:
         check_size(n, k)
         self._reserve(k)
         # Large groups first: their distances are the longest, so the linkage leaves a branch soonest.
-        groups = sorted(groups_of(genome), key=lambda group: (-len(group), group))
-        parts = [self.part(group, k) for group in groups]
+        members, starts = kernels.by_size(genome[:-1])
+        bounds = starts.tolist()
+        parts = [self.part(members[a:b], k) for a, b in pairwise(bounds)]
         self.counts.evaluations += 1
-        labels = np.stack([part.labels for part in parts])
         if parts[0].slot >= 0:
             slots = np.array([part.slot for part in parts], dtype=np.int64)
             widths = np.array([part.clusters for part in parts], dtype=np.int64)
-            credit, smallest, alone = kernels.links(self._arena, slots, widths, labels)
+            credit, smallest, alone = kernels.links(self._arena, self._clusters, slots, widths)
         else:
-            _, first, sizes = kernels.classes(labels)
+            _, first, sizes = kernels.classes(np.stack([part.labels for part in parts]))
             credit = linked_by_tree(self.points, self._averaged(self.points, genome), first, sizes)
             smallest, alone = int(sizes.min()), int(np.sum(sizes == 1))
         sse, hits = sum(part.sse for part in parts), sum(part.disclosed for part in parts)
@@ -143,7 +147,7 @@ class Evaluator:
         if size > self.largest_block or size <= self._arena.shape[1]:
             return
         slots = max(p, int(self.megabytes * 1e6 / (8 * size + 4 * n)))
-        self._arena = np.empty((slots, size))
+        self._arena, self._clusters = np.empty((slots, size)), np.empty((slots, n), dtype=np.int32)
         self._forget()
 
     def _forget(self) -> None:
@@ -157,16 +161,17 @@ class Evaluator:
         weight = self.convention.loss_weight
         return fitness._replace(score=weight * fitness.IL + (1.0 - weight) * self.risk(fitness))
 
-    def part(self, group: tuple[int, ...], k: int) -> Part:
-        """The group's part, from memory or worked out; the one longest unused makes room."""
+    def part(self, group: NDArray[np.int32], k: int) -> Part:
+        """The part of int32[·] attributes, ascending, from memory or worked out; the one longest unused makes room."""
         self.counts.groups_asked += 1
-        kept = self._parts.get((group, k))
+        key = group.tobytes(), k
+        kept = self._parts.get(key)
         if kept is not None:
-            self._parts.move_to_end((group, k))
+            self._parts.move_to_end(key)
             return kept
         self.counts.group_evaluations += 1
         part = self._work_out(group, k, self._room(k))
-        self._parts[group, k] = part
+        self._parts[key] = part
         return part
 
     def _room(self, k: int) -> int:
@@ -188,32 +193,35 @@ class Evaluator:
         n = len(self.points)
         return n * (n // k + 2)
 
-    def _work_out(self, group: tuple[int, ...], k: int, slot: int) -> Part:
-        points = np.ascontiguousarray(self.points[:, list(group)])
+    def _work_out(self, group: NDArray[np.int32], k: int, slot: int) -> Part:
+        points = np.ascontiguousarray(self.points[:, group])
         labels = self.cluster(points, group, k)
-        clusters = int(labels.max()) + 1
-        centres = kernels.centroids(points, labels, clusters)
+        block = self._arena[slot] if slot >= 0 else _NO_BLOCK
+        mode = kernels.RELATIVE if self.convention.interval == "value" else -1
+        clusters, sse, hits = kernels.survey(points, labels, mode, block)
+        if mode < 0:
+            hits = self._disclosed(points, kernels.centroids(points, labels, clusters), labels, group)
         if slot >= 0:
-            kernels.measure(points, centres, self._arena[slot])
-        hits = self._disclosed(points, centres, labels, group)
-        return Part(labels, clusters, kernels.squares(points, centres, labels), hits, slot)
+            self._clusters[slot] = labels
+            labels = self._clusters[slot]
+        return Part(labels, clusters, sse, hits, slot)
 
-    def cluster(self, points: Floats, group: tuple[int, ...], k: int) -> NDArray[np.int32]:
+    def cluster(self, points: Floats, group: NDArray[np.int32], k: int) -> NDArray[np.int32]:
         convention = self.convention
         if convention.partitioner is None:
             return partitions.mdav(points, k, ENDINGS[convention.ending], METRICS[convention.metric])
         # A stream of the group's own, so that a partitioner that draws still scores purely.
-        return convention.partitioner.partition(points, k, np.random.default_rng([k, *group]))
+        return convention.partitioner.partition(points, k, np.random.default_rng([k, *group.tolist()]))
 
-    def _disclosed(self, points: Floats, centres: Floats, labels: NDArray[np.int32], group: tuple[int, ...]) -> int:
+    def _disclosed(self, points: Floats, centres: Floats, labels: NDArray[np.int32], group: NDArray[np.int32]) -> int:
         if self.convention.interval == "value":
             return kernels.disclosed(points, centres, labels, kernels.RELATIVE)
         if self.convention.interval == "rank":
-            columns = self.sorted[:, list(group)]
+            columns = self.sorted[:, group]
             return kernels.disclosed(
                 middle_ranks(columns, points), middle_ranks(columns, centres), labels, kernels.ABSOLUTE
             )
-        spread = self.points[:, list(group)].std(axis=0)
+        spread = self.points[:, group].std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         return kernels.disclosed(points / unit, centres / unit, labels, kernels.ABSOLUTE)
 
@@ -223,21 +231,23 @@ class Evaluator:
 
     def _averaged(self, values: Floats, genome: Genome) -> Floats:
         result = np.empty_like(values)
-        for group in groups_of(genome):
+        for attributes in groups_of(genome):
+            group = np.array(attributes, dtype=np.int32)
             part = self.part(group, int(genome[-1]))
-            columns = np.ascontiguousarray(values[:, list(group)])
-            result[:, list(group)] = kernels.centroids(columns, part.labels, part.clusters)[part.labels]
+            columns = np.ascontiguousarray(values[:, group])
+            result[:, group] = kernels.centroids(columns, part.labels, part.clusters)[part.labels]
         return result
 
     def in_full(self, genome: Genome) -> Fitness:
         """The same fitness with nothing remembered and every pair of records compared: the check, and the yardstick."""
         k = int(genome[-1])
         masked, sse, hits = np.empty_like(self.points), 0.0, 0
-        for group in groups_of(genome):
-            points = np.ascontiguousarray(self.points[:, list(group)])
+        for attributes in groups_of(genome):
+            group = np.array(attributes, dtype=np.int32)
+            points = np.ascontiguousarray(self.points[:, group])
             labels = self.cluster(points, group, k)
             centres = kernels.centroids(points, labels, int(labels.max()) + 1)
-            masked[:, list(group)] = centres[labels]
+            masked[:, group] = centres[labels]
             sse += kernels.squares(points, centres, labels)
             hits += self._disclosed(points, centres, labels, group)
         return self._total(sse, hits, kernels.links_in_full(self.points, masked))

@@ -96,7 +96,7 @@ class Grouping(Search):
     missing: Literal["refuse", "mean"] = Field(
         default="refuse", description="missing values: refuse, or fill in the column's mean"
     )
-    memory: float = Field(default=256.0, ge=0, description="megabytes for attribute groups already worked out")
+    memory: float = Field(default=64.0, ge=0, description="megabytes for attribute groups already worked out")
 
     @model_validator(mode="before")
     @classmethod
