@@ -24,8 +24,10 @@ if TYPE_CHECKING:
         partitioners,
     )
     from crypsis.measures import Assessment, Reading, assess
+    from crypsis.plan import Plan
     from crypsis.privacy import KAnonymity, LDiversity, TCloseness, Verdict, models
     from crypsis.release import publish, verify
+    from crypsis.run import Front, Run, evolve
     from crypsis.table import (
         Attribute,
         Hierarchy,
@@ -48,6 +50,7 @@ _HOMES = {
     "BottomCoding": "crypsis.masking",
     "CrypsisError": "crypsis.errors",
     "EngineError": "crypsis.errors",
+    "Front": "crypsis.run",
     "GlobalRecoding": "crypsis.masking",
     "Hierarchy": "crypsis.table",
     "KAnonymity": "crypsis.privacy",
@@ -55,12 +58,14 @@ _HOMES = {
     "LDiversity": "crypsis.privacy",
     "Microaggregation": "crypsis.masking",
     "Noise": "crypsis.masking",
+    "Plan": "crypsis.plan",
     "PlanError": "crypsis.errors",
     "Pram": "crypsis.masking",
     "RankSwapping": "crypsis.masking",
     "Reading": "crypsis.measures",
     "ReleaseRefused": "crypsis.errors",
     "Role": "crypsis.table",
+    "Run": "crypsis.run",
     "SearchError": "crypsis.errors",
     "TCloseness": "crypsis.privacy",
     "Table": "crypsis.table",
@@ -69,6 +74,7 @@ _HOMES = {
     "Verdict": "crypsis.privacy",
     "assess": "crypsis.measures",
     "build_hierarchy": "crypsis.table",
+    "evolve": "crypsis.run",
     "example": "crypsis.table",
     "methods": "crypsis.masking",
     "models": "crypsis.privacy",

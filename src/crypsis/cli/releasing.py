@@ -1,21 +1,27 @@
-"""`crypsis release` and `crypsis verify`: publish what keeps its guarantee, and check it again later."""
+"""`crypsis release`, `verify`, `report`: publish what keeps its guarantee, check it again later, find its reports."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, ruling
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
+if TYPE_CHECKING:
+    from crypsis.release import Limit, Verification
+
 
 def release(
-    file: Annotated[Path, typer.Argument(help="the masked file", show_default=False)],
+    file: Annotated[Path, typer.Argument(help="the masked file, or the folder of a run", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="folder to write; must not exist", show_default=False)],
+    pick: Annotated[
+        str, typer.Option(help='which solution of a run: a number, knee, best, or "best where risk < 5"')
+    ] = "knee",
     require: Annotated[
         list[str] | None,
         typer.Option("--require", "-r", help="a privacy model that must hold, e.g. k-anonymity:k=5; may be repeated"),
@@ -40,12 +46,23 @@ def release(
     keep_order: Annotated[
         bool, typer.Option("--keep-order", help="do not shuffle the rows (their order can betray people)")
     ] = False,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="MEASURE=LARGEST reading allowed, e.g. record-linkage=5; may be repeated", show_default=False
+        ),
+    ] = None,
+    rulebook: ruling.BookName = None,
+    waive: ruling.Waive = None,
     json: inputs.Json = False,
 ) -> None:
     """Judge a masked file, write it aside, read it back, judge it again, then publish it at once."""
     from crypsis.release import Account, publish, verify
     from crypsis.table.aligning import read_aligned
 
+    if file.is_dir():
+        _release_from_run(file, pick, out, title, rulebook, waive, json)
+        return
     document = inputs.read_plan(plan)
     if format not in ("csv", "parquet"):
         raise PlanError(f"--format {format!r}: choose csv or parquet")
@@ -61,8 +78,46 @@ def release(
             account=Account(title=title, method=method, family=family),
             format="parquet" if format == "parquet" else "csv",
             order="kept" if keep_order else "shuffled",
+            limits=_limits(limit),
+            rulebook=ruling.book_of(rulebook),
+            waivers=ruling.waivers_of(waive),
         )
         checked = verify(out)
+    _tell_released(out, checked, json)
+
+
+def _limits(texts: list[str] | None) -> list[Limit]:
+    """['record-linkage=5'] → limits on registered measures."""
+    from crypsis.measures import measures
+    from crypsis.release import Limit
+
+    limits = []
+    for name, text in inputs.pairs(texts, "--limit").items():
+        try:
+            limits.append(Limit(measures.build(name), float(text), name))
+        except ValueError:
+            raise PlanError(f"--limit {name}={text}: {text!r} is not a number; write e.g. {name}=5") from None
+    return limits
+
+
+def _release_from_run(
+    folder: Path, pick: str, out: Path, title: str, rulebook: str | None, waive: list[str] | None, json: bool
+) -> None:
+    """A solution of a run, under everything its plan demands."""
+    from crypsis.cli.publishing import release_solution
+    from crypsis.release import verify
+    from crypsis.run import Run
+
+    with working("decoding, judging, writing, reading back, judging again"):
+        rules = {"rulebook": ruling.book_of(rulebook), "waivers": ruling.waivers_of(waive)}
+        solution = release_solution(Run.open(folder), pick, out, title, **rules)
+        checked = verify(out)
+    if not json:
+        say(f"solution {solution.number} of {folder}: {solution.words}")
+    _tell_released(out, checked, json)
+
+
+def _tell_released(out: Path, checked: Verification, json: bool) -> None:
     if json:
         say_json({"release": str(out), "verdicts": [asdict(v) for v in checked.verdicts]})
         return
@@ -74,24 +129,89 @@ def release(
 
 def verify(
     folder: Annotated[Path, typer.Argument(help="a release, or its public folder", show_default=False)],
+    rulebook: ruling.BookName = None,
+    waive: ruling.Waive = None,
     json: inputs.Json = False,
 ) -> None:
     """Re-read and re-judge a release from its files alone; exit 1 if anything is not as it was signed."""
+    from crypsis.release import check_release
     from crypsis.release import verify as verify_release
+    from crypsis.rulebook import refusals
 
+    book = ruling.book_of(rulebook)
+    if waive and book is None:
+        raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
     with working(f"verifying {folder}"):
         found = verify_release(folder)
+        rules = check_release(folder, book, ruling.waivers_of(waive)) if book else []
+    broken = refusals(rules)
     if json:
-        say_json(asdict(found) | {"sound": found.sound})
+        say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})
     else:
+        _tell_verified(folder, found)
+        if book:
+            say()
+            say(f"rulebook {book.name}: {book.title}")
+            say(ruling.told(rules))
+            say(f"{folder}: rules {'kept' if not broken else 'BROKEN'}")
+    if not found.sound or broken:
+        raise typer.Exit(1)
+
+
+def _tell_verified(folder: Path, found: Verification) -> None:
+    if found.verdicts:
         rows = [
             (v.model, f"{v.sense} {figure(v.required)}", figure(v.attained), "holds" if v.holds else "FAILS")
             for v in found.verdicts
         ]
         say(table(("model", "required", "attained", "verdict"), rows, right=[2]))
         say()
-        for problem in found.problems:
-            say(f"✗ {problem}")
-        say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked")
-    if not found.sound:
+    for problem in found.problems:
+        say(f"✗ {problem}")
+    for note in found.notes:
+        say(f"note: {note}")
+    say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked")
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="a release", show_default=False)],
+    json: inputs.Json = False,
+) -> None:
+    """Say where the two reports of a release lie, and who may see which."""
+    from crypsis.release import verify as verify_release
+
+    sound = verify_release(folder).sound
+    public = folder / "public" if (folder / "public").is_dir() else folder
+    places = {
+        "internal": folder / "internal" / "report.html",
+        "internal_json": folder / "internal" / "report.json",
+        "external": public / "report.html",
+        "external_json": public / "report.json",
+    }
+    found = {name: str(path) for name, path in places.items() if path.is_file()}
+    if json:
+        say_json({**found, "sound": sound})
+        return
+    words = {"internal": "to sign, stays in the house", "external": "goes out with the data"}
+    rows = [(name.replace("_json", ", for programs"), path, words[name.split("_")[0]]) for name, path in found.items()]
+    say(table(("report", "file", "for"), rows))
+    say(f"{folder}: {'sound' if sound else 'NOT sound; see crypsis verify'}")
+
+
+def diff_release(
+    old: Annotated[Path, typer.Argument(help="the release that was approved before", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="the release to approve", show_default=False)],
+    json: inputs.Json = False,
+) -> None:
+    """What changed between two releases, and whether both together reveal more; exit 1 if they do."""
+    from crypsis.cli.differing import tell
+    from crypsis.release import diff_release as compare
+
+    with working(f"comparing {old} and {new}"):
+        found = compare(old, new)
+    if json:
+        say_json({**asdict(found), "reveals_more": found.pair.reveals_more})
+    else:
+        tell(found)
+    if found.pair.reveals_more:
         raise typer.Exit(1)
