@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import assessing, checking, demonstrating, doctoring, masking, profiling, releasing, running
+from crypsis.cli import assessing, checking, demonstrating, doctoring, masking, profiling, releasing, ruling, running
 from crypsis.errors import CrypsisError, ReleaseRefused
 
 app = typer.Typer(
@@ -36,6 +36,9 @@ app.command("mask")(masking.mask)
 app.command("assess")(assessing.assess)
 app.command("release")(releasing.release)
 app.command("verify")(releasing.verify)
+app.command("report")(releasing.report)
+app.command("diff-release")(releasing.diff_release)
+app.command("rulebooks")(ruling.rulebooks)
 app.command("doctor")(doctoring.doctor)
 
 

@@ -1,0 +1,58 @@
+"""How the difference of two releases is told at a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from crypsis.cli.output import figure, say, table
+
+if TYPE_CHECKING:
+    from crypsis.release import Differences
+    from crypsis.release.differences import Change, Pair
+
+
+def tell(found: Differences) -> None:
+    """Columns, figures, distributions, and what the pair reveals."""
+    if found.same_data:
+        say("Both releases hold the same data.")
+    for words, names in (("new columns", found.columns_added), ("columns gone", found.columns_removed)):
+        if names:
+            say(f"{words}: {', '.join(names)}")
+    for name, told in found.columns_changed.items():
+        say(f"column {name}: {told}")
+    moved = [found.rows, found.suppressed, *found.verdicts, *found.losses]
+    changed = [change for change in moved if change.old != change.new]
+    say()
+    if changed:
+        say(_changes(changed))
+    else:
+        say("Records, guarantees and losses are the same.")
+    shifted = sorted((c for c in found.distributions if c.new), key=lambda c: -(c.new or 0.0))
+    if shifted:
+        say()
+        rows = [(c.name, figure(c.new)) for c in shifted]
+        say(table(("column", "distance of the distributions, %"), rows, right=[1]))
+    say()
+    _pair(found.pair)
+    say("Not known from the files: " + "; ".join(found.unknown) + ".")
+
+
+def _changes(changes: Sequence[Change]) -> str:
+    return table(("", "old", "new"), [(c.name, figure(c.old), figure(c.new)) for c in changes], right=[1, 2])
+
+
+def _pair(pair: Pair) -> None:
+    if not pair.joined_by:
+        say("Together: no column is left unmasked by both, so their records cannot be joined by equal values.")
+        return
+    say(
+        f"Together: {pair.linked} records can be joined by {', '.join(pair.joined_by)}; {pair.alone} of them are "
+        f"unique in the pair and {pair.below} share both their classes with fewer than {min(pair.smallest_class)} records "
+        f"(smallest class: {pair.smallest_class[0]} old, {pair.smallest_class[1]} new)."
+    )
+    say(
+        "Together they reveal MORE than each alone: withdraw the old file, or publish the new one by the same classes."
+        if pair.reveals_more
+        else "Together they reveal no more than the weaker of them, as far as their values tell."
+    )

@@ -1,0 +1,69 @@
+"""Rulebooks on the command line: which there are, how one is named and waived, how its results are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import say, say_json, table
+
+if TYPE_CHECKING:
+    from crypsis.rulebook import Rulebook, RuleResult
+
+BookName = Annotated[
+    str | None,
+    typer.Option("--rulebook", help="a rulebook that must be kept: a shipped name or a TOML file", show_default=False),
+]
+Waive = Annotated[
+    list[str] | None,
+    typer.Option("--waive", help="RULE=REASON: let a broken rule pass, on record; may be repeated", show_default=False),
+]
+
+
+def book_of(name: str | None) -> Rulebook | None:
+    from crypsis.rulebook import read_rulebook
+
+    return read_rulebook(name) if name else None
+
+
+def waivers_of(values: Sequence[str] | None) -> dict[str, str]:
+    """['rows=agreed with the board'] → {'rows': 'agreed with the board'}."""
+    return inputs.pairs(values, "--waive")
+
+
+def told(results: Sequence[RuleResult]) -> str:
+    """Rules and what became of them, as a table."""
+    rows = [(r.id, r.statement, r.found, outcome(r)) for r in results]
+    return table(("rule", "demand", "found", "verdict"), rows)
+
+
+def outcome(result: RuleResult) -> str:
+    if result.holds:
+        return "kept"
+    return f"waived: {result.waived}" if result.waived else "BROKEN"
+
+
+def rulebooks(
+    name: Annotated[str | None, typer.Argument(help="show the rules of one", show_default=False)] = None,
+    json: inputs.Json = False,
+) -> None:
+    """List the rulebooks that come with Crypsis, or the rules of one."""
+    from crypsis.rulebook import read_rulebook, shipped_names
+
+    books = [read_rulebook(each) for each in ([name] if name else shipped_names())]
+    if json:
+        say_json([book.model_dump(mode="json") for book in books])
+        return
+    if name is None:
+        say(table(("rulebook", "for", "rules"), [(b.name, b.title, str(len(b.rule))) for b in books], right=[2]))
+        say()
+        say("Rules of one: crypsis rulebooks NAME. Use it: crypsis verify FOLDER --rulebook NAME")
+        return
+    (book,) = books
+    say(f"{book.title}. {book.about}")
+    say()
+    rows = [(r.id, r.statement(), ", ".join(r.families) or "any", "yes" if r.waivable else "no") for r in book.rule]
+    say(table(("rule", "demand", "after", "may be waived"), rows))
