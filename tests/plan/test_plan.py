@@ -1,0 +1,101 @@
+"""Plans as documents: round trips, fingerprints, budgets, drafts, and the schema for editors."""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from crypsis.plan import Plan, draft, read_budget
+from crypsis.plan.checking import check
+from crypsis.plan.schema import schema
+from crypsis.plan.writing import as_toml
+from crypsis.table.example import example
+from crypsis.table.files import read_table, write_table
+from crypsis.table.profile import profile
+
+DOCUMENT = {
+    "data": {"source": "people.csv"},
+    "columns": {"age": {"role": "quasi", "kind": "numeric"}, "odd name": {"role": "quasi"}, "sex": {"role": "other"}},
+    "require": [{"model": "k-anonymity", "k": 4}],
+    "scenario": [{"name": "neighbour", "knows": ["age"], "require": [{"model": "k-anonymity", "k": 7}]}],
+    "search": [{"name": "partition", "k": 4, "budget": "9 generations"}, {"name": "grouping", "k": 4}],
+    "measures": {"loss": ["cell-loss", {"name": "sse-ratio", "columns": ["age"]}]},
+    "use": [{"measure": "cell-loss", "name": "cells", "tolerance": 30, "as": "objective", "columns": ["age"]}],
+    "limit": [{"measure": "risk", "at_most": 30.5}],
+    "run": {"budget": "2m", "seed": 7},
+    "release": {"suppression": "2%"},
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "field", "value"),
+    [
+        ("60s", "seconds", 60),
+        ("10m", "seconds", 600),
+        ("1.5 h", "seconds", 5400),
+        ("90 seconds", "seconds", 90),
+        ("500 evaluations", "evaluations", 500),
+        ("50 generations", "generations", 50),
+        ("1 Generation", "generations", 1),
+    ],
+)
+def test_budgets_are_read_as_people_write_them(text: str, field: str, value: float) -> None:
+    budget = read_budget(text)
+    assert getattr(budget, field) == value
+    assert sum(math.isfinite(limit) for limit in (budget.seconds, budget.evaluations, budget.generations)) == 1
+
+
+def test_a_plan_survives_its_own_toml() -> None:
+    plan = Plan.parse(DOCUMENT)
+    again = Plan.parse(tomllib.loads(as_toml(plan)))
+    assert again == plan
+    assert again.fingerprint() == plan.fingerprint()
+
+
+def test_the_seed_has_no_part_in_the_fingerprint_and_everything_else_has() -> None:
+    plan = Plan.parse(DOCUMENT)
+    other_seed = Plan.parse({**DOCUMENT, "run": {"budget": "2m", "seed": 8}})
+    other_k = Plan.parse({**DOCUMENT, "require": [{"model": "k-anonymity", "k": 5}]})
+    assert plan.fingerprint() == other_seed.fingerprint()
+    assert plan.fingerprint() != other_k.fingerprint()
+
+
+def test_one_search_needs_no_list() -> None:
+    document = {**DOCUMENT, "search": {"name": "partition", "k": 4}}
+    assert [choice.name for choice in Plan.parse(document).search] == ["partition"]
+
+
+def test_a_scenario_s_models_judge_by_what_she_knows() -> None:
+    plan = Plan.parse(DOCUMENT)
+    assert [model.quasi_identifiers for model in plan.models()] == [(), ("age",)]
+
+
+@pytest.mark.parametrize("rare", [False, True])
+def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    if rare:  # names that say nothing, so that no quasi-identifier is recognised
+        path.write_text("v1,v2,v3\n" + "".join(f"{n % 7},{n % 5}.5,{'ab'[n % 2]}\n" for n in range(60)))
+    else:
+        write_table(example(80, seed=5), path)
+    table = read_table(path)
+    (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
+    found = check(tmp_path / "plan.toml", estimate=False)
+    assert found.sound, found.problems
+    plan = Plan.read(tmp_path / "plan.toml")
+    assert plan.search
+    assert plan.require
+
+
+def test_the_schema_names_every_search_measure_and_model() -> None:
+    document = schema()
+    names = document["$defs"]["SearchChoice"]["properties"]["name"]["enum"]
+    assert {"partition", "grouping", "local-recoding"} <= set(names)
+    assert "k-anonymity" in document["$defs"]["Requirement"]["properties"]["model"]["enum"]
+    assert "risk" in document["$defs"]["Limit"]["properties"]["measure"]["enum"]
+    branch = next(
+        b for b in document["$defs"]["SearchChoice"]["allOf"] if b["if"]["properties"]["name"]["const"] == "partition"
+    )
+    assert "rungs" in branch["then"]["properties"]
