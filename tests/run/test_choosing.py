@@ -1,0 +1,112 @@
+"""Conditions on figures, picks, spread, milestones: the small decisions of a run, by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crypsis.errors import PlanError, SearchError
+from crypsis.run.front import Front
+from crypsis.run.solution import Measured, Solution
+from crypsis.run.strand import is_milestone, spread
+from crypsis.run.where import parse
+
+
+def solution(
+    number: int, loss: float, risk: float, k: float | None = 5.0, complaints: tuple[str, ...] = ()
+) -> Solution:
+    figures = {"loss": loss, "risk": risk, "k": k, "record-linkage": risk}
+    return Solution(number, 0, "partition", "aggregation", "words", {}, Measured(figures, complaints=complaints))
+
+
+FRONT = Front(
+    (
+        solution(1, 0, 100, 1, ("k is 1",)),
+        solution(2, 10, 20),
+        solution(3, 15, 9),
+        solution(4, 40, 8),
+        solution(5, 16, 9),  # beaten by 3
+        solution(6, 10, 20),  # the same as 2
+        solution(7, 1, 30, None, ("perturbed",)),
+    )
+)
+
+
+def test_the_front_by_hand() -> None:
+    assert [s.number for s in FRONT] == [2, 3, 4]
+    assert [s.number for s in FRONT.out_of_reach] == [1, 7]
+    assert FRONT.knee().number == 3
+
+
+@pytest.mark.parametrize(
+    ("condition", "numbers"),
+    [
+        ("loss < 20", [2, 3]),
+        ("k >= 5 and loss < 20", [2, 3]),
+        ("loss < 12 or risk <= 8", [2, 4]),
+        ("not (loss < 12 or risk <= 8)", [3]),
+        ("record-linkage < 10%", [3, 4]),
+        ("risk < loss", [3, 4]),
+        ("family = 'recoding'", []),
+        ('method != "lattice" and number = 3', [3]),
+        ("loss >= 1e1 and loss <= 15.0", [2, 3]),
+    ],
+)
+def test_conditions(condition: str, numbers: list[int]) -> None:
+    assert [s.number for s in FRONT.where(condition)] == numbers
+
+
+def test_a_figure_that_is_not_given_meets_no_condition() -> None:
+    everything = FRONT.everything
+    assert 7 not in [s.number for s in FRONT.where("k >= 0", everything)]
+    assert 7 not in [s.number for s in FRONT.where("k != 3", everything)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [
+        ("", "expected"),
+        ("loss", "one of <"),
+        ("loss <", "more"),
+        ("los < 3", "did you mean 'loss'"),
+        ("loss < 3 risk > 2", "'and', 'or' or the end"),
+        ("(loss < 3", "')'"),
+        ("__import__('os')", "figure"),
+        ("loss < 3; k", "place 9"),
+        ("and < 3", "a figure or a number"),
+    ],
+)
+def test_conditions_that_cannot_be_read_get_a_sentence(condition: str, words: str) -> None:
+    with pytest.raises(PlanError) as refusal:
+        parse(condition, FRONT.figures)
+    assert words in str(refusal.value)
+
+
+@pytest.mark.parametrize(("pick", "number"), [("knee", 3), ("best", 2), ("best where risk < 10", 3), ("4", 4), (7, 7)])
+def test_picks(pick: str | int, number: int) -> None:
+    assert FRONT.pick(pick).number == number
+
+
+def test_picks_that_find_nothing() -> None:
+    with pytest.raises(SearchError, match="no solution 99"):
+        FRONT.pick(99)
+    with pytest.raises(PlanError, match="write a number, knee"):
+        FRONT.pick("prettiest")
+    with pytest.raises(SearchError, match="meets 'risk < 1'"):
+        FRONT.pick("best where risk < 1")
+    with pytest.raises(SearchError, match="no solution of this run may be released"):
+        Front((FRONT.everything[0],)).pick("knee")
+
+
+def test_spread_takes_corners_then_gaps() -> None:
+    scores = np.array([[0.0, 10.0], [1.0, 6.0], [5.0, 5.0], [9.0, 1.0], [10.0, 0.0]])
+    none = np.zeros(5, dtype=np.bool_)
+    assert spread(scores, none, 3) == [0, 4, 1]  # the ends and the knee
+    assert spread(scores, none, 4) == [0, 4, 1, 2]  # then the farthest
+    assert spread(scores, np.array([True, True, False, False, True]), 1) == [2]
+    assert spread(scores, ~none, 3) == []
+    assert sorted(spread(scores, none, 99)) == [0, 1, 2, 3, 4]
+
+
+def test_milestones_thin_out() -> None:
+    assert [g for g in range(50) if is_milestone(g)] == [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48]

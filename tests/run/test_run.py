@@ -1,0 +1,178 @@
+"""A run: baselines first, one measured front, the same bits however often it was stopped."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from crypsis.engines import engine
+from crypsis.errors import PlanError, SearchError
+from crypsis.run import Run
+from crypsis.run.folder import held
+from crypsis.table.files import write_table
+from run.runs import PLAN, begun, bits, finished, folder_with
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_with(tmp_path_factory.mktemp("job"))
+
+
+@pytest.fixture(scope="module")
+def whole(plan: Path) -> Iterator[Run]:
+    run = finished(begun(plan, plan.parent / "whole"))
+    yield run
+    run.close()
+
+
+def test_baselines_and_every_search_are_on_one_scale(whole: Run) -> None:
+    titles = {solution.title for solution in whole.solutions}
+    assert titles == {"untouched", "plain MDAV", "plain recoding", "partition", "grouping", "local-recoding"}
+    assert all(solution.figure("loss") is not None for solution in whole.solutions)
+    untouched = whole.solutions[0]
+    assert untouched.figure("loss") == 0.0
+    assert not untouched.feasible
+    assert whole.finished
+
+
+def test_the_front_holds_what_may_be_released_and_nothing_beats(whole: Run) -> None:
+    front = whole.front
+    assert len(front) >= 2
+    for solution in front:
+        assert solution.feasible
+        assert solution.figure("k") >= 3
+        assert not any(
+            other.feasible
+            and other.figure("loss") <= solution.figure("loss")
+            and other.figure("risk") < solution.figure("risk")
+            for other in whole.solutions
+        )
+    assert front.frame.height == len(front)
+    assert "<table>" in front._repr_html_()
+    drawn = front.plot()["data"]["values"]
+    assert {"front", "baseline"} <= {point["standing"] for point in drawn}
+
+
+def test_a_picked_table_is_the_one_that_was_measured(whole: Run) -> None:
+    for pick in ("knee", 1, 2, 3, *(solution.number for solution in list(whole.front)[:3])):
+        solution = whole.pick(pick)
+        again = whole.yardstick.measure(whole.table(solution), solution.family)
+        assert dict(again.figures) == dict(solution.measured.figures)
+
+
+def test_the_folder_is_the_owner_s_alone_and_the_seed_is_in_its_lock_only(whole: Run) -> None:
+    assert stat.S_IMODE(whole.folder.stat().st_mode) == 0o700
+    for path in whole.folder.iterdir():
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert whole.lock.seed == 11
+
+
+def test_same_plan_and_seed_same_bits(plan: Path, whole: Run) -> None:
+    assert bits(finished(begun(plan, plan.parent / "again"))) == bits(whole)
+
+
+def test_another_seed_finds_other_solutions(plan: Path, whole: Run) -> None:
+    assert bits(finished(begun(plan, plan.parent / "other", seed=12))) != bits(whole)
+
+
+def test_processes_change_the_time_and_not_the_bits(plan: Path, whole: Run) -> None:
+    with engine("processes", 2) as workers:
+        run = finished(begun(plan, plan.parent / "spread", engine=workers))
+    assert bits(run) == bits(whole)
+
+
+@pytest.mark.parametrize("after", [0, 1, 4, 8, 13])
+def test_a_stopped_run_goes_on_to_the_same_bits(after: int, plan: Path, whole: Run) -> None:
+    folder = plan.parent / f"stopped-{after}"
+    run = begun(plan, folder)
+    steps = run.proceed()
+    for _, _ in zip(range(after), steps, strict=False):
+        pass
+    steps.close()
+    assert not run.finished
+    run.close()
+    assert bits(finished(Run.resume(folder))) == bits(whole)
+
+
+def test_a_stopped_run_shows_the_front_it_had_reached(plan: Path) -> None:
+    run = begun(plan, plan.parent / "early")
+    steps = run.proceed()
+    for step in steps:
+        if step.what == "generation":
+            break
+    steps.close()
+    assert any(not solution.baseline for solution in run.solutions)
+
+
+def test_searches_do_not_disturb_each_other(plan: Path, whole: Run) -> None:
+    alone = PLAN[: PLAN.index('[[search]]\nname = "grouping"')] + PLAN[PLAN.index("[run]") :]
+    folder = plan.parent / "alone"
+    run = finished(begun(folder_with(folder, alone), folder / "run"))
+    shared = [row[2:4] for row in bits(whole) if row[1] == 0]
+    assert [row[2:4] for row in bits(run) if row[1] == 0] == shared
+
+
+def test_a_larger_budget_goes_on_from_the_end(plan: Path) -> None:
+    folder = plan.parent / "longer"
+    finished(begun(plan, folder, budget="2 generations")).close()
+    run = finished(Run.resume(folder, budget="4 generations"))
+    assert {step.generation for step in run.store.history(0)} == {0, 1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("budget", ["12 evaluations", "0.5s"])
+def test_budgets_of_every_kind_end(budget: str, plan: Path) -> None:
+    run = finished(begun(plan, plan.parent / f"budget {budget}", budget=budget))
+    assert run.finished
+    assert len(run.solutions) >= 3
+
+
+def test_two_runs_do_not_share_a_folder(plan: Path, whole: Run) -> None:
+    with pytest.raises(SearchError, match="exists already"):
+        begun(plan, whole.folder)
+    with held(whole.folder), pytest.raises(SearchError, match="another process is running"):
+        finished(Run.resume(whole.folder))
+
+
+def test_a_store_of_a_newer_version_is_left_alone(plan: Path) -> None:
+    folder = plan.parent / "newer"
+    begun(plan, folder).close()
+    with sqlite3.connect(folder / "run.db") as connection:
+        connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
+    with pytest.raises(SearchError, match="format 99 and this version reads 1"):
+        Run.open(folder)
+
+
+@pytest.mark.parametrize("name", ["run.db", "lock.toml"])
+def test_damaged_parts_get_a_sentence(name: str, plan: Path) -> None:
+    folder = plan.parent / f"damaged {name}"
+    begun(plan, folder).close()
+    for path in folder.glob(f"{name}*"):
+        path.write_bytes(b"not what it was")
+    with pytest.raises(SearchError, match="damaged"):
+        Run.open(folder)
+    with pytest.raises(SearchError, match="holds no run"):
+        Run.open(plan.parent / "nowhere")
+
+
+def test_changed_data_and_changed_plans_are_refused(tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", rows=60)
+    run = begun(plan, tmp_path / "run")
+    (plan.parent / "people.csv").unlink()
+    write_table(run.original.take(slice(0, 50)), plan.parent / "people.csv")  # type: ignore[arg-type]
+    run.close()
+    with pytest.raises(SearchError, match="the data changed"):
+        finished(Run.resume(tmp_path / "run"))
+    text = (tmp_path / "run" / "plan.toml").read_text()
+    (tmp_path / "run" / "plan.toml").write_text(text.replace("k = 3\nrungs", "k = 4\nrungs"))
+    with pytest.raises(SearchError, match="was changed since the run began"):
+        Run.open(tmp_path / "run")
+
+
+def test_a_plan_without_searches_cannot_run(tmp_path: Path) -> None:
+    text = PLAN[: PLAN.index("[[search]]")] + PLAN[PLAN.index("[run]") :]
+    with pytest.raises(PlanError, match="names no search"):
+        begun(folder_with(tmp_path / "job", text, rows=60), tmp_path / "run")
