@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from crypsis.errors import PlanError, SearchError, suggestion
-from crypsis.kernels.classes import BY_SIZE, DEMANDED, STRICTEST, Readings
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
 from crypsis.searches.lattices.leaves import Ground, prepare
 from crypsis.table.counts import Counts
 from crypsis.table.lattice import Lattice, Levels

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
+from math import prod
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.kernels.classes import Classes, Demand, Leaves, Readings, roll_up
+from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
+from crypsis.kernels.rollup import Classes, roll_up
 from crypsis.table.counts import Counts, count_distinct, distinct_rows
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -16,6 +20,8 @@ from crypsis.table.table import Table
 
 MOST_CELLS = 400_000_000
 """Tallies larger than this many cells are refused rather than left to exhaust the memory."""
+MOST_TAIL = 8
+"""Most combinations of values the tail may have: dense blocks pay while few of their cells are empty."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,16 +32,24 @@ class Ground:
     total: int
     classes: Classes
     leaves: Leaves
-    places: NDArray[np.int64]
+    tail: Tail
     values: int
-    """Columns of the tally that belong to the confidential attribute."""
+    """Columns of a cell's tally that belong to the confidential attribute."""
 
     def readings(self, rule: int, allowance: int, k: int = 1, l: int = 1, prune: int = 0) -> Readings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
         size = self.lattice.size
-        whole = [np.zeros(size, dtype=np.int64) for _ in range(6)]
-        out = Readings(*whole, classes=np.full(size, -1, dtype=np.int64), loss=np.zeros(size))
-        roll_up(self.classes, self.leaves, self.places, Demand(rule, allowance, k, l, self.values, prune), out)
+        out = Readings(
+            k=np.zeros(size, dtype=np.int64),
+            l=np.zeros(size, dtype=np.int64),
+            suppressed=np.zeros(size, dtype=np.int64),
+            size_sum=np.zeros(size, dtype=np.int64),
+            value_sum=np.zeros(size, dtype=np.int64),
+            misfits=np.zeros(size, dtype=np.int64),
+            classes=np.full(size, -1, dtype=np.int64),
+            loss=np.zeros(size),
+        )
+        roll_up(self.classes, self.leaves, self.tail, Demand(rule, allowance, k, l, self.values, prune), out)
         return out
 
 
@@ -45,28 +59,48 @@ def prepare(
     """Reduce a table to its distinct tuples, once.
 
     value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
+
+    The attribute with most values comes first; the last few, as long as their values make few combinations, are
+    the tail.
     """
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
-    order = sorted(range(len(lattice.names)), key=lambda a: -lattice.hierarchies[a].size)
-    trees = [_tree_order(lattice.hierarchies[a]) for a in order]
-    columns = [counts.codes[:, counts.place(lattice.names[a])] for a in order]
-    leaf = np.stack([tree.rank[column] for tree, column in zip(trees, columns, strict=True)], axis=1)
+    columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
+    trees = [_tree_order(h, column) for h, column in zip(lattice.hierarchies, columns, strict=True)]
+    order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
+    cut = len(order)
+    while cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
+        cut -= 1
+    head, tail = order[:cut], order[cut:]
+    leaf = np.stack([trees[a].rank[columns[a]] for a in head], axis=1)
     first, inverse, _ = distinct_rows(leaf)
+    cell, cells = np.zeros(len(leaf), dtype=np.int64), 1
+    for a in tail:
+        cell, cells = cell * trees[a].size + trees[a].rank[columns[a]], cells * trees[a].size
+    place = inverse * cells + cell
+    parts = [_tally(counts, n, place, len(first) * cells) for n in (confidential if value_spread else None, label)]
+    present = _presence(counts, None if value_spread else confidential, place, len(first) * cells)
+    kind = np.int32 if counts.total < 2**31 else np.int64
+    size = np.bincount(place, weights=counts.records, minlength=len(first) * cells)
     leaf = leaf[first]
-    size = np.bincount(inverse, weights=counts.records, minlength=len(first)).astype(np.int64)
-    parts = [_tally(counts, name, inverse, len(first)) for name in (confidential if value_spread else None, label)]
     differs = np.zeros(len(first), dtype=np.int32)
     differs[1:] = (leaf[1:] != leaf[:-1]).argmax(axis=1)
     classes = Classes(
         np.arange(len(first), dtype=np.int32),
         differs,
-        size,
-        _presence(counts, None if value_spread else confidential, inverse, len(first)),
-        np.ascontiguousarray(np.concatenate(parts, axis=1)),
+        _cell_major(size, len(first)).astype(kind),
+        _cell_major(present, len(first)),
+        _cell_major(np.concatenate(parts, axis=1), len(first)).astype(kind),
     )
-    places = np.array([lattice.places[a] for a in order], dtype=np.int64)
-    return Ground(lattice, counts.total, classes, _leaves(leaf, size, trees), places, parts[0].shape[1])
+    by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
+    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head])
+    block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
+    return Ground(lattice, counts.total, classes, leaves, block, parts[0].shape[1])
+
+
+def _cell_major(values: NDArray[Any], classes: int) -> NDArray[Any]:
+    """Numbers per (class, cell) → one row per cell and number, one column per class."""
+    return np.ascontiguousarray(values.reshape(classes, -1).T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,23 +111,26 @@ class _Tree:
     """Position of each leaf code; the last entry is that of a missing value."""
     groups: list[NDArray[np.int32]]
     cells: list[NDArray[np.float64]]
+    size: int
+    """Leaves, with the missing one if it occurs."""
 
 
-def _tree_order(hierarchy: Hierarchy) -> _Tree:
+def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32]) -> _Tree:
+    size = hierarchy.size + int(codes.min(initial=0) < 0)
     order = np.lexsort(hierarchy.groups)
     rank = np.empty(hierarchy.size + 1, dtype=np.int32)
     rank[order], rank[-1] = np.arange(hierarchy.size), hierarchy.size
     groups, cells = [], []
-    for level, codes in enumerate(hierarchy.groups):
-        ordered = codes[order]
+    for level, group in enumerate(hierarchy.groups):
+        ordered = group[order]
         changes = np.concatenate([[0], ordered[1:] != ordered[:-1], [1]])
-        groups.append(np.cumsum(changes).astype(np.int32))
+        groups.append(np.cumsum(changes)[:size].astype(np.int32))
         held = hierarchy.leaves(level)[ordered]
-        cells.append(np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0))
-    return _Tree(rank, groups, cells)
+        cells.append(np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0)[:size])
+    return _Tree(rank, groups, cells, size)
 
 
-def _leaves(leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree]) -> Leaves:
+def _leaves(leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree], places: list[int]) -> Leaves:
     heights = [len(tree.groups) - 1 for tree in trees]
     start = np.zeros((len(trees), max(heights) + 1), dtype=np.int64)
     marginal = np.zeros(start.shape)
@@ -116,6 +153,40 @@ def _leaves(leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree]
         np.concatenate([group for tree in trees for group in tree.groups]),
         np.concatenate([cell for tree in trees for cell in tree.cells]),
         marginal,
+        np.array(places, dtype=np.int64),
+    )
+
+
+def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> Tail:
+    """Every combination of levels of the tail, each added up from the one a level lower in the attribute raised last.
+
+    records  per cell of the lowest combination, the last attribute running fastest
+    """
+    nodes = list(product(*(range(len(tree.groups)) for tree in trees)))
+    where = {node: number for number, node in enumerate(nodes)}
+    leaf = np.array(list(product(*(range(tree.size) for tree in trees))), dtype=np.int64).reshape(len(records), -1)
+    final = np.zeros((len(nodes), len(records)), dtype=np.int64)
+    lost = np.zeros((len(nodes), len(records)))
+    for number, node in enumerate(nodes):
+        for a, level in enumerate(node):
+            group = trees[a].groups[level]
+            final[number] = final[number] * (int(group.max()) + 1) + group[leaf[:, a]]
+            lost[number] += trees[a].cells[level][leaf[:, a]]
+    below = np.zeros(len(nodes), dtype=np.int64)
+    step, spared = np.zeros_like(final), np.zeros_like(lost)
+    for number, node in enumerate(nodes):
+        raised = next((a for a in reversed(range(len(node))) if node[a]), None)
+        if raised is not None:
+            below[number] = where[(*node[:raised], node[raised] - 1, *node[raised + 1 :])]
+        step[number, final[below[number]]] = final[number]
+        spared[number, final[number]] = len(trees) - lost[number]
+    return Tail(
+        below,
+        step,
+        final.max(axis=1) + 1,
+        spared,
+        (lost * records).sum(axis=1),
+        np.array([sum(p * level for p, level in zip(places, node, strict=True)) for node in nodes], dtype=np.int64),
     )
 
 
