@@ -47,14 +47,15 @@ def test_entering_and_leaving_keep_the_centroid_and_the_member_list() -> None:
 
 
 def test_scattering_a_group_costs_what_its_members_bring_elsewhere() -> None:
-    """0, 1 | 2, 3 | 20, 21, k = 2: of the middle group 2 joins 0, 1 (SSE 2) and so does nothing else than 3 fit there."""
+    """0, 1 | 2, 3 | 20, 21, k = 2: 2 fills up the group of 0 and 1, so that 3 must go to 20 and 21."""
     points = np.array([[0.0], [1.0], [2.0], [3.0], [20.0], [21.0]])
     made = walk(points, 2)
     before = exact(made)
-    rise = annealing.scatter(made.groups, made.ground, 1)
+    rise = annealing.scatter(made.groups, made.ground, 1, np.inf)
     groups = [[0, 1, 2], [4, 5, 3]]
     assert rise == pytest.approx(total_sse(points, groups) - before)
     annealing.rewind(made.groups, made.ground.points, 2)
+    assert annealing.scatter(made.groups, made.ground, 1, rise) == np.inf
     assert exact(made) == pytest.approx(before)
     assert lists(made.labels()) == [[0, 1], [2, 3], [4, 5]]
 

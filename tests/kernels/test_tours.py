@@ -68,5 +68,5 @@ def test_no_reversal_shortens_a_finished_tour(seed: int, n: int) -> None:
         for last in range(first + 1, n):
             turned = np.concatenate((order[:first], order[first : last + 1][::-1], order[last + 1 :]))
             # A stretch that reaches an end of the tour frees one edge and costs one: outside what 2-opt looks at.
-            if 0 < first and last < n - 1:
+            if first > 0 and last < n - 1:
                 assert length(points, turned) >= found * (1 - 1e-6)

@@ -83,8 +83,9 @@ class Annealer:
             row, place = trail.pop()
             self.move(row, place, [])
 
-    def scatter(self, place: int, trail: list[tuple[int, int]]) -> bool:
-        """Members leave in order of their list, each to the group whose SSE it raises least."""
+    def scatter(self, place: int, trail: list[tuple[int, int]], limit: float) -> bool:
+        """Members leave in order of their list, each to the group whose SSE it raises least, while worth it."""
+        rise = -group_sse(self.points, self.groups[place])
         for row in list(self.groups[place]):
             options = []
             for rank, other in enumerate(self.neighbours[row]):
@@ -92,7 +93,8 @@ class Annealer:
                 if b != place and len(self.groups[b]) < 2 * self.k - 1:
                     cost = group_sse(self.points, [*self.groups[b], row]) - group_sse(self.points, self.groups[b])
                     options.append((cost, rank, b))
-            if not options:
+            rise += min(options)[0] if options else math.inf
+            if rise >= limit:
                 self.rewind(trail)
                 return False
             self.move(row, min(options)[2], trail)
@@ -119,7 +121,9 @@ class Annealer:
         if kind == 1:
             self.groups.append([])
             place = len(self.groups) - 1
-        fine = (kind == 1 or self.scatter(place, trail)) and (kind == 0 or self.gather(seed, place, trail))
+        fine = (kind == 1 or self.scatter(place, trail, math.inf if kind else 14 * heat)) and (
+            kind == 0 or self.gather(seed, place, trail)
+        )
         if fine and self.accepts(before, self.groups, heat):
             if kind == 0:
                 self.groups[place] = self.groups[-1]

@@ -223,10 +223,11 @@ def _rewind(groups: Groups, points: NDArray[np.float64], moved: int) -> None:
 rewind = kernel(_rewind)
 
 
-def _scatter(groups: Groups, ground: Ground, g: int) -> float:
+def _scatter(groups: Groups, ground: Ground, g: int, limit: float) -> float:
     """Send the members of a group one by one to the cheapest neighbouring group with room; the rise of SSE.
 
-    Leaves slot g empty and the moves in the trail, or changes nothing and returns infinity.
+    Leaves slot g empty and the moves in the trail. Where there is no room, or the rise reaches the limit, nothing
+    changes and it returns infinity.
     """
     points, trail = ground.points, groups.trail
     most, size = groups.members.shape[1], groups.sizes[g]
@@ -246,10 +247,10 @@ def _scatter(groups: Groups, ground: Ground, g: int) -> float:
             cost = apart(points, i, groups.centroids, b) * groups.sizes[b] / (groups.sizes[b] + 1.0)
             if cost < cheapest:
                 best, cheapest = b, cost
-        if best < 0:
+        rise += cheapest
+        if rise >= limit:
             rewind(groups, points, q)
             return np.inf
-        rise += cheapest
         leave(groups, points, i)
         enter(groups, points, i, best)
     return rise
@@ -302,7 +303,7 @@ def _upheave(groups: Groups, ground: Ground, seed: int, kind: int, heat: float, 
     moved = groups.sizes[g]
     rise = 0.0
     if kind != 1:
-        rise += scatter(groups, ground, g)
+        rise += scatter(groups, ground, g, HOPELESS * heat if kind == 0 else np.inf)
         if rise == np.inf:
             return False
     if kind != 0:

@@ -31,7 +31,7 @@ def partitions(rows: list[int], k: int) -> Iterator[Lists]:
 
 
 def test_the_bound_by_hand() -> None:
-    """0, 1, 10, 12 with k = 2: nearest squared distances 1, 1, 4, 4, over 2k = 4: 2.5, which the best partition attains."""
+    """0, 1, 10, 12 with k = 2: nearest squared distances 1, 1, 4, 4, over 2k: 2.5, which the best partition attains."""
     points = np.array([[0.0], [1.0], [10.0], [12.0]])
     assert nearest_neighbour_bound(points, 2) == pytest.approx(2.5)
     assert min(total_sse(points, groups) for groups in partitions([0, 1, 2, 3], 2)) == pytest.approx(2.5)

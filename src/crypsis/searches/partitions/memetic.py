@@ -32,7 +32,7 @@ WARM, TEPID, COLD = 0.3, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
 LINEAGE = 10_000
 """Steps per record after which an independent partition is worth more than a longer walk."""
-ANNEALED = 0.4
+ANNEALED = 0.5
 """Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
 STEPS_PER_FREED = 700
 """Steps per record of a region."""
@@ -98,7 +98,7 @@ class Tuning:
     """How the budget is spent: see the settings of `Memetic`."""
 
     starts: int = 8
-    heat: float = 0.6
+    heat: float = 0.4
     region: int = 120
 
 
@@ -285,7 +285,7 @@ class Memetic(Partitioner):
     )
     starts: int = Field(default=8, ge=1, le=64, description="independent annealing runs, where the budget allows them")
     heat: float = Field(
-        default=0.6,
+        default=0.4,
         ge=0.01,
         le=100,
         description="temperature an annealing run starts at, in units of the local squared spacing of the records",

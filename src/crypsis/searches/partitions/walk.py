@@ -11,6 +11,9 @@ from crypsis.kernels import annealing
 TEPID = 1e-3
 """Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
 
+LURE = 0.8
+"""How much more often a region is chosen around a lonely record: its warmth to this power."""
+
 
 def nearest(points: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
     """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
@@ -43,6 +46,7 @@ class Walk:
         self.ground = ground
         self.chance = chance
         self.upheaval = min(0.1 / k, 0.05)
+        self.lots = np.cumsum(ground.warmth**LURE)
         self.everyone = np.arange(n, dtype=np.int32)
         self.groups = annealing.Groups(
             labels=np.zeros(n, np.int32),
@@ -67,6 +71,11 @@ class Walk:
         annealing.anneal(self.groups, self.ground, self.everyone, steps, hot, cold, self.upheaval, self.chance)
         return annealing.settle(self.groups, self.ground.points, self.everyone)
 
+    def seed(self) -> int:
+        """A record around which much can be gained more often than one of the crowd."""
+        lot = float(annealing.draw(self.chance)) * 2.0**-64 * self.lots[-1]
+        return min(int(np.searchsorted(self.lots, lot, side="right")), len(self.lots) - 1)
+
     def resolve(self, rounds: int, records: int, steps: int, hot: float, cold: float) -> float:
         """Large-neighbourhood search: free the groups around a random record, anneal them alone, keep what got better.
 
@@ -76,8 +85,7 @@ class Walk:
         room = np.zeros(min(max(records, 2 * groups.members.shape[1]), len(self.everyone)), np.int32)
         saved = self.labels()
         for _ in range(rounds):
-            seed = annealing.below(annealing.draw(self.chance) >> np.uint64(32), len(saved))
-            pool = room[: annealing.region(groups, ground, seed, room)]
+            pool = room[: annealing.region(groups, ground, self.seed(), room)]
             before = annealing.settle(groups, ground.points, pool)
             annealing.anneal(groups, ground, pool, steps, hot, cold, self.upheaval, self.chance)
             if annealing.settle(groups, ground.points, pool) > before:
