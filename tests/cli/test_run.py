@@ -1,0 +1,170 @@
+"""From a file to a release on the command line, with exit codes a pipeline can trust."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cli.test_commands import crypsis
+from crypsis.run import Run
+from run.runs import PLAN, begun, bits, finished, folder_with
+
+COMMAND = [sys.executable, "-c", "from crypsis.cli import main; main()"]
+
+
+@pytest.fixture(scope="module")
+def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return folder_with(tmp_path_factory.mktemp("job"))
+
+
+@pytest.fixture(scope="module")
+def run(plan: Path) -> Path:
+    answer = crypsis("run", plan, "--quiet")
+    assert answer.returncode == 0, answer.stderr
+    assert answer.stderr == ""
+    assert "partition" in answer.stdout
+    return plan.parent / "plan-run"
+
+
+def test_init_check_and_run_without_a_single_edit(tmp_path: Path) -> None:
+    data = folder_with(tmp_path / "job", rows=80).parent / "people.csv"
+    plan = tmp_path / "plan.toml"
+    assert crypsis("init", data, "-o", plan, "--k", 3).returncode == 0
+    answer = crypsis("check", plan)
+    assert answer.returncode == 0, answer.stdout
+    assert "sound" in answer.stdout
+    answer = crypsis("run", plan, "--budget", "1 generation", "--quiet", "--json")
+    assert answer.returncode == 0, answer.stderr
+    content = json.loads(answer.stdout)
+    assert content["finished"]
+    assert content["front"]
+    assert {solution["title"] for solution in content["baselines"]} >= {"untouched", "plain MDAV"}
+
+
+def test_looking_at_a_front(run: Path) -> None:
+    assert "plain MDAV" in crypsis("front", run).stdout
+    few = json.loads(crypsis("front", run, "--where", "k >= 6", "--json").stdout)
+    assert all(solution["figures"]["k"] >= 6 for solution in few["front"])
+    everything = json.loads(crypsis("front", run, "--all", "--json").stdout)
+    assert len(everything["front"]) == everything["measured"]
+    bad = crypsis("front", run, "--where", "lss < 3")
+    assert bad.returncode == 2
+    assert "did you mean 'loss'" in bad.stderr
+
+
+def test_a_solution_in_words_and_two_side_by_side(run: Path) -> None:
+    answer = crypsis("show", run, "knee")
+    assert answer.returncode == 0, answer.stderr
+    for words in ("what happened", "hardest records", "groups by size", "may be released"):
+        assert words in answer.stdout
+    assert "may not be released: k-anonymity requires" in crypsis("show", run, 1).stdout
+    answer = crypsis("compare", run, 2, "knee")
+    assert answer.returncode == 0, answer.stderr
+    assert "record-linkage" in answer.stdout
+    assert len(json.loads(crypsis("compare", run, 2, 3, "--json").stdout)["solutions"]) == 2
+    assert crypsis("show", run, "999999").returncode == 2
+
+
+def test_a_release_from_a_run(run: Path, tmp_path: Path) -> None:
+    answer = crypsis("release", run, "--pick", "knee", "-o", tmp_path / "release")
+    assert answer.returncode == 0, answer.stderr
+    assert crypsis("verify", tmp_path / "release").returncode == 0
+    refused = crypsis("release", run, "--pick", 1, "-o", tmp_path / "second")
+    assert refused.returncode == 1
+    assert "may not be released" in refused.stderr
+    assert not (tmp_path / "second").exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('"partition"', '"partitoin"', "did you mean 'partition'?"),
+        ("4 generations", "4 parsecs", "unknown unit"),
+        ('model = "k-anonymity"\nk = 3', 'model = "k-anonymity"\nk = 3000', "3000"),
+        ('source = "people.csv"', 'source = "peple.csv"', "peple.csv"),
+    ],
+)
+def test_broken_plans_exit_2_with_every_sentence(old: str, new: str, words: str, plan: Path) -> None:
+    broken = plan.with_name("broken.toml")
+    broken.write_text(PLAN.replace(old, new))
+    checked = crypsis("check", broken)
+    assert checked.returncode == 2
+    assert words in checked.stdout
+    before = set(plan.parent.iterdir())
+    answer = crypsis("run", broken, "--quiet")
+    if "3000" not in words:
+        assert answer.returncode == 2
+        assert words in answer.stderr
+    assert "Traceback" not in answer.stderr
+    for folder in set(plan.parent.iterdir()) - before:
+        assert folder.name.startswith("broken-run")
+
+
+def test_the_schema_is_json() -> None:
+    assert json.loads(crypsis("schema").stdout)["title"] == "Crypsis plan"
+
+
+def test_resume_and_its_refusals(run: Path, tmp_path: Path) -> None:
+    assert crypsis("resume", run, "--quiet").returncode == 0
+    assert crypsis("resume", tmp_path, "--quiet").returncode == 2
+    assert crypsis("resume", run, "--budget", "soon", "--quiet").returncode == 2
+
+
+def ended(process: subprocess.Popen[bytes]) -> int:
+    return process.wait(timeout=120)
+
+
+def wait_for(folder: Path, solutions: int) -> None:
+    """Until the run has stored so many solutions."""
+    for _ in range(1200):
+        if (folder / "run.db").exists() and (folder / "lock.toml").exists():
+            try:
+                if len(Run.open(folder).solutions) >= solutions:
+                    return
+            except Exception:  # noqa: BLE001, S110 (the store may be a moment old)
+                pass
+        time.sleep(0.05)
+    raise AssertionError("the run did not get going")
+
+
+LONG = PLAN.replace("4 generations", "10 minutes")
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_front_and_exits_3(sent: signal.Signals, tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", LONG, rows=80)
+    process = subprocess.Popen(
+        [*COMMAND, "run", str(plan), "--quiet", "-o", str(tmp_path / "run")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    wait_for(tmp_path / "run", 5)
+    second = crypsis("resume", tmp_path / "run", "--quiet")
+    assert second.returncode == 2
+    assert "another process is running" in second.stderr
+    process.send_signal(sent)
+    assert ended(process) == 3
+    assert b"go on with: crypsis resume" in (process.stdout.read() if process.stdout else b"")
+    assert len(Run.open(tmp_path / "run").front) >= 1
+
+
+def test_a_killed_run_resumes_to_the_same_bits(tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", PLAN.replace("4 generations", "30 generations"), rows=80)
+    whole = bits(finished(begun(plan, tmp_path / "whole")))
+    folder = tmp_path / "killed"
+    for stored in (2, 9, 14):
+        command = ["resume", str(folder)] if folder.exists() else ["run", str(plan), "-o", str(folder)]
+        process = subprocess.Popen(
+            [*COMMAND, *command, "--quiet"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        wait_for(folder, stored)
+        os.kill(process.pid, signal.SIGKILL)
+        ended(process)
+    assert bits(finished(Run.resume(folder))) == whole
