@@ -46,9 +46,10 @@ def _pair(pair: Pair) -> None:
     if not pair.joined_by:
         say("Together: no column is left unmasked by both, so their records cannot be joined by equal values.")
         return
+    least = min(pair.smallest_class)
     say(
         f"Together: {pair.linked} records can be joined by {', '.join(pair.joined_by)}; {pair.alone} of them are "
-        f"unique in the pair and {pair.below} share both their classes with fewer than {min(pair.smallest_class)} records "
+        f"unique in the pair and {pair.below} share both their classes with fewer than {least} records "
         f"(smallest class: {pair.smallest_class[0]} old, {pair.smallest_class[1]} new)."
     )
     say(

@@ -121,7 +121,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         order=facts.order,
         rows_before=len(masked),
         rows_after=rows,
-        columns=tell_columns(before, visible, dict(by_column)),
+        columns=tell_columns(before if known else None, visible, dict(by_column)),
         verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         losses=readings.losses,

@@ -20,15 +20,24 @@ class ColumnStory:
     treatment: str
     distinct_before: int
     distinct_after: int
-    changed: float
-    """Share of released cells that differ from the original, 0–100."""
+    changed: float | None
+    """Share of released cells that differ from the original, 0–100; None without an original."""
     loss: float | None = None
     """Mean cell loss of the column, 0–100, where an original was given and the column is a quasi-identifier."""
 
 
-def tell_columns(original: Table, masked: Table, losses: dict[str, float] | None = None) -> tuple[ColumnStory, ...]:
-    """One story per published column."""
+def tell_columns(
+    original: Table | None, masked: Table, losses: dict[str, float] | None = None
+) -> tuple[ColumnStory, ...]:
+    """One story per published column; without an original, only what the file itself shows."""
+    if original is None:
+        return tuple(_received(masked, name) for name in masked.names)
     return tuple(_tell(original, masked, name, (losses or {}).get(name)) for name in masked.names)
+
+
+def _received(masked: Table, name: str) -> ColumnStory:
+    attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
+    return ColumnStory(name, attribute.role.value, attribute.kind.value, "as received", distinct, distinct, None)
 
 
 def _tell(original: Table, masked: Table, name: str, loss: float | None) -> ColumnStory:

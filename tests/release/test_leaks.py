@@ -1,0 +1,223 @@
+"""A planted rare value, an identifier and a seed are searched for in every byte a stranger could see."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from crypsis.cli import main
+from crypsis.errors import CrypsisError, ReleaseRefused
+from crypsis.masking import Microaggregation
+from crypsis.measures import measures
+from crypsis.measures.measure import Reading
+from crypsis.privacy import KAnonymity, LDiversity
+from crypsis.release import Account, Limit, publish
+from crypsis.release.facts import seed_print
+from crypsis.release.leaks import refuse_leaks
+from crypsis.rulebook import read_rulebook
+from crypsis.table.example import example
+from crypsis.table.files import write_table
+from crypsis.table.table import Table
+
+ILLNESS = "Zyxwert's syndrome & ague"
+NAME = "P424242"
+INCOME = 987_654.0
+SEED = 918_273_645
+
+
+@pytest.fixture(scope="module")
+def original() -> Table:
+    """The example with one person nobody may learn of."""
+    table = example(200, seed=4)
+    labels = table.labels("diagnosis")
+    diagnosis, person, income = (table.column(n).copy() for n in ("diagnosis", "person", "income"))
+    names = list(table.labels("person"))
+    names[int(person[7])] = NAME
+    diagnosis[7], income[7] = len(labels), INCOME
+    return table.with_columns(
+        {"diagnosis": diagnosis, "income": income},
+        attributes={
+            "diagnosis": table.attribute("diagnosis").but(categories=(*labels, ILLNESS)),
+            "person": table.attribute("person").but(categories=tuple(names)),
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def masked(original: Table) -> Table:
+    """Masked, and the rare person suppressed."""
+    whole = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(SEED))
+    gone = np.zeros(len(original), dtype=bool)
+    gone[7] = True
+    return whole.without(gone)
+
+
+def forms(text: str) -> list[bytes]:
+    """A text as it may stand in CSV, JSON or HTML."""
+    import html
+
+    return [each.encode() for each in {text, html.escape(text), json.dumps(text)[1:-1], text.replace("'", "&#39;")}]
+
+
+SECRETS = [*forms(ILLNESS), NAME.encode(), b"987654", str(SEED).encode()]
+
+
+def release(masked: Table, folder: Path, **more: object) -> Path:
+    settings = {"method": "microaggregation", "k": 4, "seed": SEED, "steps": {"random_seed": SEED}}
+    account = Account("Survey", "Microaggregation in groups of five.", "aggregation", settings)
+    return publish(masked, folder, models=[KAnonymity(k=4)], **{"account": account, "seed": SEED, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_no_byte_of_the_bundle_tells_the_rare_person_or_the_seed(
+    original: Table, masked: Table, format: str, tmp_path: Path
+) -> None:
+    folder = release(
+        masked,
+        tmp_path / "out",
+        original=original,
+        format=format,
+        limits=[Limit(measures.build("table-use", columns=("sex",)), 50, "People by sex")],
+        rulebook=read_rulebook("licensed"),
+        front=[{"name": "1", "family": "partition", "kind": "chosen", "loss": 10.0, "risk": 12.0}],
+    )
+    for path in (folder / "public").iterdir():
+        content = path.read_bytes()
+        assert not [secret for secret in SECRETS if secret in content], path.name
+    for path in (folder / "internal").iterdir():
+        content = path.read_bytes()
+        assert not [secret for secret in SECRETS if secret in content], "rare values and seeds stay out even here"
+
+
+def test_the_external_part_holds_no_risk(original: Table, masked: Table, tmp_path: Path) -> None:
+    folder = release(masked, tmp_path / "out", original=original, limits=[Limit(measures.build("record-linkage"), 90)])
+    inner = json.loads((folder / "internal" / "manifest.json").read_text(encoding="utf-8"))
+    assert inner["risks"]
+    risky = [name for name in measures if measures[name].aim == "risk"]
+    for path in (folder / "public").iterdir():
+        text = path.read_text(encoding="utf-8")
+        for reading in inner["risks"]:
+            assert repr(reading["value"]) not in text or float(reading["value"]).is_integer()
+        assert not [name for name in risky if name in text], path.name
+        assert "seed" not in text.lower() or path.name == "data.csv"
+    report = json.loads((folder / "public" / "report.json").read_text(encoding="utf-8"))
+    assert "settings" not in report
+    assert "risks" not in report
+
+
+@pytest.mark.parametrize(
+    ("account", "words"),
+    [
+        (Account("Survey", f"One case of {ILLNESS} was left out."), "rare value of column 'diagnosis'"),
+        (Account(f"Survey without {NAME}"), "rare value of column 'person'"),
+        (Account("Survey", "An income of 987654 was left out."), "rare number of 'income'"),
+        (Account("Survey", f"Drawn with {SEED}."), "the seed"),
+        (Account("Survey", "Found by record-linkage: few."), "record-linkage"),
+    ],
+)
+def test_words_that_would_tell_are_refused_without_repeating_them(
+    original: Table, masked: Table, account: Account, words: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ReleaseRefused, match=words) as refusal:
+        release(masked, tmp_path / "out", original=original, account=account)
+    assert not [secret for secret in SECRETS if secret in str(refusal.value).encode()]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_risk_figure_in_words_is_refused(original: Table, masked: Table, tmp_path: Path) -> None:
+    value = measures.build("record-linkage").against(original).read(masked)
+    account = Account("Survey", f"An intruder finds {value:.6g} per cent.", "aggregation")
+    with pytest.raises(ReleaseRefused, match="figure of record-linkage"):
+        release(masked, tmp_path / "out", original=original, account=account)
+
+
+def test_a_short_seed_is_found_where_it_is_called_one(original: Table, masked: Table, tmp_path: Path) -> None:
+    account = Account("Survey of 2026", "Masked with seed = 2026.")
+    with pytest.raises(ReleaseRefused, match="the seed"):
+        release(masked, tmp_path / "out", original=original, account=account, seed=2026)
+    release(masked, tmp_path / "fine", original=original, account=Account("Survey of 2026"), seed=2026)
+
+
+def test_words_of_the_reports_and_of_published_labels_are_no_leak(tmp_path: Path) -> None:
+    """A rare label 'table' or one that is part of a published label cannot be told from ordinary words."""
+    cells = ["heart disease"] * 10 + ["back pain"] * 10 + ["heart", "table"]
+    original = Table.from_columns({"illness": cells, "place": ["a"] * 22}, roles={"place": "quasi"})
+    gone = np.arange(22) >= 20
+    folder = publish(original.without(gone), tmp_path / "out", models=[KAnonymity(k=5)], original=original)
+    assert (folder / "public" / "data.csv").is_file()
+
+
+def test_every_public_file_is_searched(tmp_path: Path, original: Table) -> None:
+    public = tmp_path / "public"
+    public.mkdir()
+    published = original.drop(["person", "diagnosis"])
+    (public / "schema.json").write_text(json.dumps({"x": ILLNESS}), encoding="utf-8")
+    with pytest.raises(ReleaseRefused, match=r"schema\.json holds a rare value of column 'diagnosis'"):
+        refuse_leaks(public, published, original)
+    (public / "schema.json").write_text("{}", encoding="utf-8")
+    (public / "data.csv").write_bytes(b"a,b\n1," + NAME.encode() + b"\n")
+    with pytest.raises(ReleaseRefused, match=r"data\.csv holds a rare value of column 'person'"):
+        refuse_leaks(public, published, original)
+    (public / "data.csv").write_bytes(b"a,b\n1,2\n")
+    (public / "report.html").write_text("<p>12.34567 %</p>", encoding="utf-8")
+    risk = Reading("record-linkage", 12.34567, "%", "low", "risk", "…")
+    with pytest.raises(ReleaseRefused, match=r"report\.html holds the figure"):
+        refuse_leaks(public, published, original, risks=[risk])
+    loss = Reading("cell-loss", 12.34567, "%", "low", "loss", "…")
+    refuse_leaks(public, published, original, risks=[risk], losses=[loss])
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    """Exit code and everything a terminal or a log would show."""
+    seen = io.StringIO()
+    with redirect_stdout(seen), redirect_stderr(seen), patch.object(sys, "argv", ["crypsis", *map(str, arguments)]):
+        try:
+            main()
+            code = 0
+        except SystemExit as ending:
+            code = ending.code if isinstance(ending.code, int) else 0
+    return code, seen.getvalue()
+
+
+def test_neither_logs_nor_errors_of_the_command_line_tell(original: Table, masked: Table, tmp_path: Path) -> None:
+    before, after = tmp_path / "before.csv", tmp_path / "after.csv"
+    write_table(original, before)
+    write_table(masked.take(np.flatnonzero(masked.kept)), after)
+    roles = ["-q", "age,sex,district", "--identifier", "person", "--confidential", "income,diagnosis"]
+    shown = [
+        run("profile", before),
+        run("mask", before, "microaggregation", "-s", "k=5", *roles, "-o", tmp_path / "m.csv", "--seed", SEED),
+        run("release", before, *roles, "-r", "k-anonymity:k=5", "-o", tmp_path / "bad"),
+        run("release", after, *roles, "-r", "l-diversity:l=4", "-o", tmp_path / "worse"),
+        run("release", after, "--original", before, *roles, "-r", "k-anonymity:k=2", "-o", tmp_path / "rows"),
+        run("assess", before, after, *roles),
+    ]
+    codes = [code for code, _ in shown]
+    assert codes[:4] == [0, 0, 1, 1]
+    assert all(code in (0, 1, 2) for code in codes)
+    for _, text in shown:
+        assert not [secret for secret in SECRETS if secret in text.encode()], text
+
+
+def test_messages_of_models_and_reprs_hold_no_value(original: Table) -> None:
+    for attempt in (KAnonymity(k=99), LDiversity(l=50)):
+        with pytest.raises(CrypsisError) as refusal:
+            publish(original, "nowhere", models=[attempt])
+        assert not [secret for secret in SECRETS if secret in str(refusal.value).encode()]
+    assert ILLNESS not in repr(original) + repr(original.attribute("diagnosis"))
+
+
+def test_the_fingerprint_of_a_seed_proves_it_and_does_not_tell_it() -> None:
+    first, second = seed_print(SEED), seed_print(SEED)
+    assert first != second, "salted"
+    salt = bytes.fromhex(first.split(":")[0])
+    assert seed_print(SEED, salt) == first
+    assert seed_print(SEED + 1, salt) != first
+    assert str(SEED) not in first
