@@ -10,7 +10,18 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import assessing, checking, demonstrating, doctoring, masking, profiling, releasing, ruling, running
+from crypsis.cli import (
+    assessing,
+    checking,
+    demonstrating,
+    doctoring,
+    masking,
+    profiling,
+    releasing,
+    ruling,
+    running,
+    varying,
+)
 from crypsis.errors import CrypsisError, ReleaseRefused
 
 app = typer.Typer(
@@ -39,6 +50,7 @@ app.command("verify")(releasing.verify)
 app.command("report")(releasing.report)
 app.command("diff-release")(releasing.diff_release)
 app.command("rulebooks")(ruling.rulebooks)
+app.command("sensitivity")(varying.sensitivity)
 app.command("doctor")(doctoring.doctor)
 
 

@@ -1,0 +1,195 @@
+"""`crypsis sensitivity`: which settings of a partitioner or search matter, and which values are best."""
+
+from __future__ import annotations
+
+import json as json_format
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import PlanError
+
+if TYPE_CHECKING:
+    from crypsis.sensitivity import Findings, Results, Stage, Subject
+
+
+def sensitivity(
+    name: Annotated[str, typer.Argument(help="a partitioner or search, e.g. genetic or grouping", show_default=False)],
+    data: Annotated[
+        str, typer.Argument(help="a file, or uniform:NxP for N random records of P attributes", show_default=False)
+    ],
+    vary: Annotated[
+        list[str],
+        typer.Option("--vary", "-v", help="SETTING=A,B,C or SETTING=FIRST:LAST:STEP; repeat", show_default=False),
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="folder; one that exists is continued", show_default=False)],
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting that does not vary; may be repeated")
+    ] = None,
+    k: Annotated[int, typer.Option(help="least group size, for partitioners", min=1)] = 3,
+    replicates: Annotated[int, typer.Option(help="runs of every combination", min=1)] = 10,
+    generations: Annotated[int, typer.Option(help="length of a search's runs; 0: its own", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="first seed of the design; same seed, same trials")] = 0,
+    alpha: Annotated[float, typer.Option(help="level of significance", min=1e-6, max=0.5)] = 0.05,
+    most: Annotated[
+        int | None, typer.Option(help="stop after so many new trials and say how long the rest takes", min=1)
+    ] = None,
+    workers: Annotated[int, typer.Option(help="processes; 1 runs here, 0 means one per core", min=0)] = 1,
+    quasi: inputs.Quasi = None,
+    kind: inputs.Kinds = None,
+    hierarchy: inputs.Hierarchies = None,
+    plan: inputs.PlanFile = None,
+    json: inputs.Json = False,
+) -> None:
+    """Try every combination of some settings, then test which of them matter and which values are best.
+
+    Example: crypsis sensitivity genetic uniform:11x2 -v mutation_rate=0:1:0.1 -v population=10:100:10 -s epochs=1000
+    --out study. Stopped or not, the same command goes on where it stopped.
+    """
+    from crypsis.engines import engine
+    from crypsis.sensitivity import Design, analyse, run_design, sensitivity_picture
+
+    design = Design.of(levels(vary), replicates, seed)
+    subject = _subject(name, data, k, inputs.settings(set_), generations, (quasi, kind, hierarchy, plan))
+    path = out / "trials.jsonl"
+    with (
+        working(f"{design.combinations} combinations × {replicates} runs of {name}"),
+        engine("serial" if workers == 1 else "processes", workers) as place,
+    ):
+        results = run_design(design, subject, path, place, most=most)
+    if not results.complete:
+        _unfinished(results, json)
+        raise typer.Exit(3)
+    findings = analyse(results, alpha)
+    picture = sensitivity_picture(findings, f"{name} on {data}: {design.size} trials")
+    (out / "analysis.json").write_text(json_format.dumps(findings.to_dict(), indent=1), encoding="utf-8")
+    _draw(picture, out / "sensitivity")
+    if json:
+        say_json(findings.to_dict())
+        return
+    say(told(findings))
+    say(f"\ntrials, analysis and picture: {out}")
+
+
+def levels(texts: list[str]) -> dict[str, list[Any]]:
+    """['rate=0:1:0.5', 'name=a,b'] → {'rate': [0.0, 0.5, 1.0], 'name': ['a', 'b']}."""
+    found: dict[str, list[Any]] = {}
+    for setting, text in inputs.pairs(texts, "--vary").items():
+        if text.count(":") == 2:
+            found[setting] = _steps(setting, text)
+        else:
+            found[setting] = [inputs.settings([f"value={part}"])["value"] for part in inputs.split([text])]
+    return found
+
+
+def _steps(setting: str, text: str) -> list[Any]:
+    try:
+        first, last, step = map(float, text.split(":"))
+        count = round((last - first) / step) + 1
+    except (ValueError, ZeroDivisionError):
+        count = 0
+    if not 1 <= count <= 1000:
+        raise PlanError(f"--vary {setting}={text}: write FIRST:LAST:STEP with up to 1000 steps, e.g. {setting}=0:1:0.1")
+    whole = all(number.is_integer() for number in (first, last, step))
+    values = [round(first + place * step, 10) for place in range(count)]
+    return [int(value) for value in values] if whole else values
+
+
+def _subject(
+    name: str, data: str, k: int, fixed: dict[str, Any], generations: int, reading: tuple[Any, Any, Any, Any]
+) -> Subject:
+    import numpy as np
+
+    from crypsis.masking.partition import partitioners
+    from crypsis.masking.scaling import embed
+    from crypsis.plan.catalogue import searches
+    from crypsis.sensitivity import PartitionerSubject, SearchSubject
+    from crypsis.table.table import Table
+
+    if name not in partitioners and name not in searches:
+        raise PlanError(
+            f"there is no partitioner or search called {name!r}; partitioners: {', '.join(partitioners)}; "
+            f"searches: {', '.join(searches)}"
+        )
+    if data.startswith("uniform:"):
+        rows, _, columns = data.removeprefix("uniform:").partition("x")
+        if not rows.isdigit() or not columns.isdigit() or not int(rows) or not int(columns):
+            raise PlanError(f"{data!r}: write uniform:RECORDSxATTRIBUTES, e.g. uniform:11x2")
+        values = np.random.default_rng(int(rows)).uniform(-1e4, 1e4, (int(rows), int(columns)))
+        names = [f"a{place + 1}" for place in range(int(columns))]
+        held = Table.from_columns(
+            {a: values[:, place].tolist() for place, a in enumerate(names)}, dict.fromkeys(names, "quasi")
+        )
+    else:
+        quasi, kind, hierarchy, plan = reading
+        held = inputs.load(Path(data), inputs.read_plan(plan), quasi, kinds=kind, hierarchies=hierarchy)
+    if name in searches:
+        return SearchSubject(name, held, fixed, generations)
+    if not held.quasi_identifiers:
+        raise PlanError("no column is named to be partitioned by; name the quasi-identifiers with --quasi (or '*')")
+    return PartitionerSubject(name, embed(held, held.quasi_identifiers, "z"), k, fixed)
+
+
+def _unfinished(results: Results, as_json: bool) -> None:
+    import numpy as np
+
+    left = results.design.size - results.done
+    pace = float(np.nanmean(results.seconds))
+    if as_json:
+        say_json({"done": results.done, "left": left, "seconds per trial": pace, "seconds left": pace * left})
+        return
+    say(
+        f"{results.done} of {results.design.size} trials done, {figure(pace)} s of one core each; the rest takes about "
+        f"{figure(pace * left / 60)} minutes of one core: run the same command without --most to go on"
+    )
+
+
+def told(findings: Findings) -> str:
+    """The steps as tables."""
+    parts = []
+    for number, stage in enumerate((findings.result, findings.speed)):
+        if stage is not None:
+            parts.append(_stage(2 * number + 1, stage, findings.alpha))
+    best = [(setting, span(values)) for setting, values in findings.best.items()]
+    parts.append("best values\n" + table(("setting", "values"), best))
+    return "\n\n".join(parts)
+
+
+def _stage(number: int, stage: Stage, alpha: float) -> str:
+    rows = []
+    for effect in stage.anova.effects:
+        tests = stage.comparisons[effect.factor]
+        significant = effect.significant(alpha)
+        rows.append(
+            (
+                effect.factor,
+                str(effect.df),
+                figure(effect.F),
+                f"{effect.p:.3g}",
+                f"{stage.anova.share(effect.factor):.1f}",
+                "yes" if significant else "no",
+                span(tests["tukey"].best) if significant else "all",
+                span(tests["scheffe"].best) if significant else "all",
+            )
+        )
+    head = ("setting", "df", "F", "p", "explains %", "matters", "best by Tukey", "best by Scheffé")
+    among = "" if number == 1 else ", among the best values so far"
+    title = f"steps {number} and {number + 1}: {stage.anova.response}{among}"
+    if not rows:
+        return f"{title}\nnothing varies any more"
+    return f"{title}\n{table(head, rows, right=[1, 2, 3, 4])}"
+
+
+def span(values: tuple[Any, ...]) -> str:
+    return ", ".join(map(str, values))
+
+
+def _draw(picture: dict[str, Any], path: Path) -> None:
+    import vl_convert
+
+    text = json_format.dumps(picture)
+    path.with_suffix(".vl.json").write_text(text, encoding="utf-8")
+    path.with_suffix(".svg").write_text(vl_convert.vegalite_to_svg(text), encoding="utf-8")

@@ -1,0 +1,29 @@
+"""Which settings of a partitioner or search matter, and which of their values are best: designs, trials, tests."""
+
+from crypsis.sensitivity.comparison import Comparison, compare
+from crypsis.sensitivity.design import Design, Factor, Trial
+from crypsis.sensitivity.pictures import sensitivity_picture
+from crypsis.sensitivity.procedure import Findings, Stage, analyse
+from crypsis.sensitivity.subjects import PartitionerSubject, SearchSubject, Subject
+from crypsis.sensitivity.trials import Results, run_design
+from crypsis.sensitivity.variance import Anova, Effect, anova
+
+__all__ = [
+    "Anova",
+    "Comparison",
+    "Design",
+    "Effect",
+    "Factor",
+    "Findings",
+    "PartitionerSubject",
+    "Results",
+    "SearchSubject",
+    "Stage",
+    "Subject",
+    "Trial",
+    "analyse",
+    "anova",
+    "compare",
+    "run_design",
+    "sensitivity_picture",
+]

@@ -1,0 +1,99 @@
+"""A full factorial design: every combination of the levels of some settings, each tried several times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, listing
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A setting and the values to try."""
+
+    name: str
+    levels: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise PlanError(f"factor {self.name!r} has no level; give at least one value to try")
+        if len(set(map(repr, self.levels))) < len(self.levels):
+            raise PlanError(f"factor {self.name!r} lists a level twice: {listing(map(str, self.levels))}; give it once")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run: what is set, and the seed that belongs to its place in the design and to nothing else."""
+
+    index: int
+    settings: Mapping[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """Trials 0, 1, …: combinations in the order of the factors (the last one changes fastest), replicates within."""
+
+    factors: tuple[Factor, ...]
+    replicates: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        names = [factor.name for factor in self.factors]
+        if not names or len(set(names)) < len(names):
+            raise PlanError(f"a design needs one or more different factors; found: {listing(names) or 'none'}")
+        if self.replicates < 1:
+            raise PlanError(f"a design cannot have {self.replicates} replicates; give 1 or more")
+
+    @classmethod
+    def of(cls, levels: Mapping[str, Sequence[Any]], replicates: int = 10, seed: int = 0) -> Design:
+        """{"mutation_rate": [0.0, 0.1], "population": [10, 20]} → its design."""
+        return cls(tuple(Factor(name, tuple(values)) for name, values in levels.items()), replicates, seed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(factor.name for factor in self.factors)
+
+    @property
+    def combinations(self) -> int:
+        return prod(len(factor.levels) for factor in self.factors)
+
+    @property
+    def size(self) -> int:
+        return self.combinations * self.replicates
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """int64[size, factors]: which level of each factor a trial has."""
+        each = np.array(list(product(*(range(len(factor.levels)) for factor in self.factors))), dtype=np.int64)
+        return np.repeat(each, self.replicates, axis=0)
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """Every combination once."""
+        for values in product(*(factor.levels for factor in self.factors)):
+            yield dict(zip(self.names, values, strict=True))
+
+    def trial(self, index: int) -> Trial:
+        levels = {f.name: f.levels[place] for f, place in zip(self.factors, self.places[index], strict=True)}
+        seed = SeedSequence(self.seed, spawn_key=(index,)).generate_state(1, np.uint64)[0]
+        return Trial(index, levels, int(seed) >> 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "factors": {factor.name: list(factor.levels) for factor in self.factors},
+            "replicates": self.replicates,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Design:
+        return cls.of(content["factors"], content["replicates"], content["seed"])

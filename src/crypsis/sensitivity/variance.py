@@ -1,0 +1,98 @@
+"""Analysis of variance by main effects: which factors move a response more than chance does.
+
+y = μ + a_i + b_j + … + e with every factor categorical; F = MS_factor / MS_error. Computed by statsmodels.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, SearchError
+
+ALPHA = 0.05
+
+
+@dataclass(frozen=True)
+class Effect:
+    """One line of the table: sum of squares, degrees of freedom, mean square, F and its p."""
+
+    factor: str
+    sum_of_squares: float
+    df: int
+    mean_square: float
+    F: float
+    p: float
+
+    def significant(self, alpha: float = ALPHA) -> bool:
+        return self.p < alpha
+
+
+@dataclass(frozen=True)
+class Anova:
+    """The main effects and what they leave unexplained."""
+
+    response: str
+    effects: tuple[Effect, ...]
+    residual_sum_of_squares: float
+    residual_df: int
+
+    @property
+    def residual_mean_square(self) -> float:
+        return self.residual_sum_of_squares / self.residual_df
+
+    def effect(self, factor: str) -> Effect:
+        return next(effect for effect in self.effects if effect.factor == factor)
+
+    def share(self, factor: str) -> float:
+        """Per cent of the total variation that the factor explains (balanced designs)."""
+        total = self.residual_sum_of_squares + sum(effect.sum_of_squares for effect in self.effects)
+        return 100.0 * self.effect(factor).sum_of_squares / total if total > 0 else 0.0
+
+
+def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArray[np.float64]) -> Anova:
+    """The table for factors given by the place of each trial's level; a factor with one level takes no part."""
+    varied = {name: place for name, place in places.items() if len(np.unique(place)) > 1}
+    df = len(values) - 1 - sum(len(np.unique(place)) - 1 for place in varied.values())
+    if df < 1:
+        raise SearchError(
+            f"{len(values)} trials leave no degree of freedom to judge {response!r} by; raise the replicates"
+        )
+    total = float(((values - values.mean()) ** 2).sum())
+    # Responses that never change (every run found the optimum) are constant up to rounding: nothing to explain.
+    if not varied or total <= 1e-24 * max(1.0, float((values**2).sum())):
+        none = tuple(Effect(name, 0.0, len(np.unique(p)) - 1, 0.0, 0.0, 1.0) for name, p in varied.items())
+        return Anova(response, none, total if not varied else 0.0, df)
+    table = _fitted(varied, values)
+    residual = float(table.loc["Residual", "sum_sq"])
+    effects = []
+    for number, name in enumerate(varied):
+        line = table.loc[f"C(f{number})"]
+        squares, freedom = float(line["sum_sq"]), int(line["df"])
+        exact = residual <= 1e-12 * total  # nothing is left to chance
+        F = float("inf") if exact and squares > 0 else float(line["F"])
+        effects.append(Effect(name, squares, freedom, squares / freedom, F, 0.0 if exact else float(line["PR(>F)"])))
+    return Anova(response, tuple(effects), residual, df)
+
+
+def _fitted(places: Mapping[str, NDArray[np.int64]], values: NDArray[np.float64]) -> Any:
+    """statsmodels' table (type II, which in a balanced design is the only one)."""
+    try:
+        formula = importlib.import_module("statsmodels.formula.api")
+        anova_lm = importlib.import_module("statsmodels.stats.anova").anova_lm
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        raise PlanError(
+            'the analysis of variance needs the package "statsmodels", which is not installed; '
+            'install it with: pip install "crypsis[sensitivity]" (the trials are kept and need not run again)'
+        ) from None
+    columns = {f"f{number}": place for number, place in enumerate(places.values())}
+    frame = pandas.DataFrame({"y": values, **columns})
+    model = formula.ols("y ~ " + " + ".join(f"C({name})" for name in columns), data=frame).fit()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return anova_lm(model, typ=2)
