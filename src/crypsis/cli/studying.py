@@ -1,0 +1,24 @@
+"""`crypsis studio`: the whole job on local web pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crypsis.cli.output import say
+
+
+def studio(
+    path: Annotated[
+        Path | None,
+        typer.Argument(help="a data file, a plan or a run folder; default: a built-in example", show_default=False),
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on this machine; 0: any free one")] = 0,
+    browser: Annotated[bool, typer.Option(help="open the page in the browser")] = True,
+) -> None:
+    """Open the studio in the browser: data, goal, front, compare, release. Local only; Ctrl-C ends it."""
+    from crypsis.studio import serve
+
+    serve(path, port, say, browser=browser)

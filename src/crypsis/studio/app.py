@@ -1,0 +1,73 @@
+"""All addresses of the studio in one list."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from crypsis.studio.answering import Handler, get
+from crypsis.studio.pages import compare, data, front, goal, release
+from crypsis.studio.studio import Studio
+
+STATIC = Path(__file__).parent / "static"
+EVERY = 0.7
+"""Seconds between looks at the run."""
+
+
+def build(studio: Studio) -> Starlette:
+    """The application; who may use it is decided at the gate."""
+    pages = (data, goal, front, compare, release)
+    return Starlette(
+        routes=[
+            *(route for page in pages for route in page.routes(studio)),
+            get("/head", lambda request: studio.part("head.html", head=studio.head())),
+            Route("/events", _events(studio)),
+            Route("/vega.js", _drawing(studio)),
+            Mount("/static", StaticFiles(directory=STATIC)),
+        ],
+        exception_handlers={404: _nothing_here},
+    )
+
+
+def _nothing_here(request: Request, error: Exception) -> Response:
+    return PlainTextResponse("There is no such page; go back to the studio's front.\n", status_code=404)
+
+
+def _drawing(studio: Studio) -> Handler:
+    async def handle(request: Request) -> Response:
+        script = await run_in_threadpool(studio.bundle.read)
+        return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})
+
+    return handle
+
+
+def _events(studio: Studio) -> Handler:
+    """Server-sent events: how the search stands, whenever that changed; a word now and then to keep the line."""
+
+    async def watch(request: Request) -> AsyncIterator[bytes]:
+        last, quiet = "", 0
+        while not await request.is_disconnected():
+            content = await run_in_threadpool(lambda: {**studio.status(), "version": studio.revision()})
+            text = json.dumps(content)
+            quiet += 1
+            if text != last:
+                last, quiet = text, 0
+                yield f"data: {text}\n\n".encode()
+            elif quiet > 20:
+                quiet = 0
+                yield b": still here\n\n"
+            await asyncio.sleep(EVERY)
+
+    async def handle(request: Request) -> Response:
+        return StreamingResponse(watch(request), media_type="text/event-stream")
+
+    return handle

@@ -1,0 +1,241 @@
+"""What lies on the desk: a file, its plan, a run, and the choices made so far. All of it is on disk.
+
+Choices that are no part of a plan (pins, the chosen solution, limits tried out, waivers) stand in a small file beside
+the plan, so that two tabs agree and a restart forgets nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.plan import Plan
+from crypsis.plan.document import load
+from crypsis.plan.writing import as_toml
+from crypsis.run import Front, Run, Solution
+from crypsis.run.folder import STORE, plan_fingerprint
+from crypsis.studio import jobs
+from crypsis.studio.reading import Reading
+from crypsis.table.files import write_atomically
+from crypsis.table.table import Table
+
+MOST_PINS = 4
+MASKED_KEPT = 5
+"""Decoded tables kept in memory: the pinned ones and the one looked at."""
+
+
+@dataclass
+class Choices:
+    """What was decided on the pages; by run where it speaks of solutions."""
+
+    run: str = ""
+    rulebook: str = ""
+    title: str = ""
+    pins: dict[str, list[int]] = field(default_factory=dict)
+    chosen: dict[str, int] = field(default_factory=dict)
+    limits: dict[str, float] = field(default_factory=dict)
+    waivers: dict[str, str] = field(default_factory=dict)
+    released: dict[str, str] = field(default_factory=dict)
+
+
+class Desk:
+    """One file with its plan and run."""
+
+    def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
+        self.source, self.plan_path = source, plan
+        self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
+        self._lock = threading.RLock()
+        self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
+        self.reading = Reading(source, plan).begin()
+        if run is not None:
+            self.change(run=run.name)
+
+    # -- the plan --
+
+    @property
+    def home(self) -> Path:
+        return self.plan_path.parent
+
+    @property
+    def plan(self) -> Plan:
+        return Plan.read(self.plan_path)
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return load(self.plan_path)
+
+    def save(self, document: dict[str, Any]) -> list[str]:
+        """Write a changed plan, or say every reason why it cannot be one."""
+        plan, problems = Plan.understand(document)
+        if plan is None or problems:
+            return problems
+        write_atomically(self.plan_path, as_toml(plan).encode(), replace=True)
+        self.plan_path.chmod(0o600)
+        return []
+
+    @property
+    def table(self) -> Table:
+        return self.reading.table(self.plan, self.home)
+
+    # -- choices --
+
+    @property
+    def choices(self) -> Choices:
+        with self._lock:
+            try:
+                return Choices(**json.loads(self._choices_path.read_text(encoding="utf-8")))
+            except (OSError, ValueError, TypeError):
+                return Choices()
+
+    def change(self, **changes: Any) -> Choices:
+        with self._lock:
+            choices = self.choices
+            for name, value in changes.items():
+                setattr(choices, name, value)
+            text = json.dumps(asdict(choices), indent=1, ensure_ascii=False)
+            write_atomically(self._choices_path, text.encode(), replace=True)
+            self._choices_path.chmod(0o600)
+            return choices
+
+    def stamps(self) -> list[int]:
+        """When plan and choices were last written."""
+        paths = (self.plan_path, self._choices_path)
+        return [path.stat().st_mtime_ns if path.exists() else 0 for path in paths]
+
+    @property
+    def pins(self) -> list[int]:
+        return self.choices.pins.get(self.choices.run, [])
+
+    def pin(self, number: int) -> str:
+        """Pin or unpin a solution; the sentence says what happened."""
+        with self._lock:
+            choices = self.choices
+            pins = list(choices.pins.get(choices.run, []))
+            if number in pins:
+                pins.remove(number)
+                told = f"Solution {number} is no longer pinned."
+            elif len(pins) >= MOST_PINS:
+                return f"{MOST_PINS} solutions are pinned already; unpin one first."
+            else:
+                self.solution(number)
+                pins.append(number)
+                told = f"Solution {number} is pinned."
+            self.change(pins={**choices.pins, choices.run: pins})
+            return told
+
+    def choose(self, number: int) -> None:
+        self.solution(number)
+        self.change(chosen={**self.choices.chosen, self.choices.run: number})
+
+    @property
+    def chosen(self) -> int | None:
+        return self.choices.chosen.get(self.choices.run)
+
+    # -- the run --
+
+    @property
+    def run_folder(self) -> Path | None:
+        name = self.choices.run
+        return self.home / name if name else None
+
+    @property
+    def has_run(self) -> bool:
+        folder = self.run_folder
+        return folder is not None and (folder / STORE).is_file()
+
+    def open_run(self) -> Run:
+        """The run as it stands; close it after use. Its table is the plan's if that is what it was begun with."""
+        folder = self.run_folder
+        if folder is None or not self.has_run:
+            raise SearchError("no search was started yet; press Start on the Front page")
+        run = Run.open(folder)
+        if self.reading.done and not self.reading.problem and self._same_data(run.plan):
+            run = Run(folder, run.plan, table=self.reading.table(run.plan, Path(run.lock.home)))
+        return run
+
+    def _same_data(self, plan: Plan) -> bool:
+        mine = self.plan
+        return mine.data == plan.data and mine.columns == plan.columns
+
+    @property
+    def front(self) -> Front:
+        run = self._look()
+        try:
+            return run.front
+        finally:
+            run.close()
+
+    def _look(self) -> Run:
+        """The run without its table, for whoever only reads what was measured."""
+        folder = self.run_folder
+        if folder is None or not self.has_run:
+            raise SearchError("no search was started yet; press Start on the Front page")
+        return Run.open(folder)
+
+    def solution(self, number: int) -> Solution:
+        return self.front.pick(number)
+
+    def masked(self, number: int) -> Table:
+        """A solution's table, decoded once."""
+        key = (self.choices.run, number)
+        with self._lock:
+            if key not in self._masked:
+                run = self.open_run()
+                try:
+                    self._masked[key] = run.table(number)
+                finally:
+                    run.close()
+            self._masked.move_to_end(key)
+            while len(self._masked) > MASKED_KEPT:
+                self._masked.popitem(last=False)
+            return self._masked[key]
+
+    @property
+    def outdated(self) -> bool:
+        """Whether the plan was changed since the run began."""
+        if not self.has_run:
+            return False
+        try:
+            run = self._look()
+        except CrypsisError:
+            return True
+        try:
+            return run.lock.plan != plan_fingerprint(self.plan)
+        finally:
+            run.close()
+
+    def new_run(self) -> Path:
+        """The first free name for a run of the plan; the same names `crypsis run` would choose."""
+        folder, number = self.plan_path.with_name(f"{self.plan_path.stem}-run"), 2
+        while folder.exists() or jobs.running(folder):
+            folder = self.plan_path.with_name(f"{self.plan_path.stem}-run-{number}")
+            number += 1
+        return folder
+
+    def start(self) -> None:
+        """Begin a search of the plan, or go on with the one that was paused."""
+        folder = self.run_folder
+        if folder is not None and jobs.running(folder):
+            return
+        if folder is not None and self.has_run and not self.outdated:
+            jobs.start(folder, jobs.resume_command(folder))
+            return
+        fresh = self.new_run()
+        jobs.start(fresh, jobs.run_command(self.plan_path, fresh))
+        self.change(run=fresh.name)
+
+    def extend(self, budget: str) -> None:
+        """Go on with a finished search beyond its old end."""
+        folder = self.run_folder
+        if folder is None:
+            raise PlanError("there is no search to go on with; press Start")
+        jobs.start(folder, jobs.resume_command(folder, budget))
+
+    def pause(self) -> None:
+        if self.run_folder is not None:
+            jobs.stop(self.run_folder)

@@ -1,0 +1,150 @@
+"""From the Goal form to the plan's document: what was typed, and the rows that were added or taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from crypsis.errors import PlanError
+from crypsis.plan.catalogue import measures, models, searches
+from crypsis.plan.sections import Limit, Release, Requirement, Running, SearchChoice, Use
+from crypsis.rulebook import read_rulebook
+from crypsis.studio.forms import Form, answers, number, one
+
+Document = dict[str, Any]
+
+_LISTS: dict[str, tuple[type[Any], Any, str]] = {
+    "require": (Requirement, models, "model"),
+    "limit": (Limit, measures, "measure"),
+    "use": (Use, measures, "measure"),
+}
+
+
+def apply(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Document, str]:
+    """The document with the form's answers, and a sentence about what changed."""
+    document = {**document}
+    for section in _LISTS:
+        document[section] = _list(section, form)
+    document["scenario"] = _scenarios(form, document.get("scenario", []))
+    document["search"] = _searches(form)
+    document["run"] = {
+        **_kept(document, "run", ("seed", "scheduler")),
+        **answers(Running, form, "run", ("seed", "scheduler")),
+    }
+    document["release"] = answers(Release, form, "release")
+    told = _act(document, form, quasi)
+    return {key: value for key, value in document.items() if value or key == "data"}, told
+
+
+def _kept(document: Document, section: str, names: Sequence[str]) -> Document:
+    return {name: value for name, value in document.get(section, {}).items() if name in names}
+
+
+def _count(form: Form, section: str) -> int:
+    text = one(form, f"{section}.count", "0")
+    return min(int(text), 200) if text.isdigit() else 0
+
+
+def _list(section: str, form: Form) -> list[Document]:
+    kind, registry, key = _LISTS[section]
+    found = []
+    for place in range(_count(form, section)):
+        prefix = f"{section}-{place}"
+        name = one(form, f"{prefix}.{key}")
+        if not name or one(form, "do") == f"drop:{section}:{place}":
+            continue
+        item: Document = {key: name, **answers(kind, form, prefix, (key,))}
+        if name in registry:
+            item |= answers(registry[name], form, prefix)
+        found.append(item)
+    return found
+
+
+def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
+    """Names and knowledge from the form; requirements of a scenario stay as the plan has them."""
+    found = []
+    for place in range(_count(form, "scenario")):
+        if one(form, "do") == f"drop:scenario:{place}":
+            continue
+        old = before[place] if place < len(before) else {}
+        knows = [text for text in form.get(f"scenario-{place}.knows", ()) if text]
+        found.append({**old, "name": one(form, f"scenario-{place}.name"), "knows": knows})
+    return found
+
+
+def _searches(form: Form) -> list[Document]:
+    found = []
+    for name in form.get("search", ()):
+        if name in searches:
+            prefix = f"search-{name}"
+            found.append(
+                {
+                    "name": name,
+                    **answers(SearchChoice, form, prefix, ("name",)),
+                    **answers(searches[name], form, prefix),
+                }
+            )
+    return found
+
+
+def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
+    """The button that was pressed beside Save."""
+    verb, _, what = one(form, "do", "save").partition(":")
+    if verb == "add":
+        section, _, name = what.partition(":")
+        name = name or one(form, f"new.{section}")
+        document[section] = [*document.get(section, ()), _new(section, name, document, quasi)]
+        return f"Added {name or section}; correct it and save."
+    if verb == "drop":
+        return "Taken away."
+    if verb == "rulebook":
+        return _follow(document, one(form, "rulebook"))
+    return "The goal is saved."
+
+
+def _new(section: str, name: str, document: Document, quasi: Sequence[str]) -> Document:
+    if section == "scenario":
+        return {"name": f"intruder {len(document.get('scenario', ())) + 1}", "knows": list(quasi)}
+    if section == "limit":
+        return {"measure": name or "risk", "at_most": 20}
+    if section == "use":
+        numbers = [n for n, c in document.get("columns", {}).items() if c.get("kind") == "numeric"]
+        numbers = [n for n in numbers if document["columns"][n].get("role") != "identifier"]
+        return {"measure": name, "tolerance": 10, **_use_settings(name, numbers, quasi)}
+    if not name:
+        raise PlanError("choose what to add first")
+    return {"model": name}
+
+
+def _use_settings(name: str, numbers: Sequence[str], quasi: Sequence[str]) -> Document:
+    """Columns to start from, so that the new row is whole."""
+    if name == "table-use":
+        return {"columns": list(quasi[:2])}
+    if name == "means-use":
+        return {"columns": list(numbers[-1:]), "by": list(quasi[:1])}
+    if name == "regression-use":
+        return {"target": numbers[-1] if numbers else "", "columns": list(quasi[:2])}
+    return {"columns": list(numbers)}
+
+
+def _follow(document: Document, name: str) -> str:
+    """Put what a rulebook demands into the plan, where the plan does not demand it already."""
+    if not name:
+        return "No rulebook is chosen."
+    book = read_rulebook(name)
+    added = []
+    for model in book.requirements():
+        title = models.name_of(model)
+        settings = model.model_dump(mode="json", exclude_unset=True)
+        others = [item for item in document.get("require", ()) if item["model"] != title]
+        document["require"] = [*others, {"model": title, **settings}]
+        added.append(title)
+    for rule in book.rule:
+        if getattr(rule, "demand", "") == "risk":
+            measure, most = str(getattr(rule, "measure", "")), float(getattr(rule, "at_most", 0.0))
+            others = [item for item in document.get("limit", ()) if item["measure"] != measure]
+            document["limit"] = [*others, {"measure": measure, "at_most": number(f"{most:g}")}]
+            added.append(measure)
+        if getattr(rule, "demand", "") == "suppression":
+            document["release"] = {**document.get("release", {}), "suppression": f"{getattr(rule, 'at_most', 0):g}%"}
+    return f"The plan now demands what {book.title} asks for: {', '.join(added)}."

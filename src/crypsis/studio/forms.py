@@ -1,0 +1,132 @@
+"""Forms made from settings: the same explained, bounded fields that make the plan make its form, and back again."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import Any, Literal, Union, get_args, get_origin
+from urllib.parse import parse_qs
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+from pydantic_core import PydanticUndefined
+
+Form = Mapping[str, Sequence[str]]
+
+
+def read_form(body: bytes) -> dict[str, list[str]]:
+    """The fields of a posted form; a name may come several times."""
+    return parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20_000)
+
+
+def one(form: Form, name: str, default: str = "") -> str:
+    values = form.get(name)
+    return values[-1].strip() if values else default
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One field of a form: what to draw, what is allowed, what stands in it."""
+
+    name: str
+    label: str
+    sort: Literal["number", "choice", "flag", "text", "columns", "column"]
+    help: str
+    value: Any
+    choices: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+    step: str = "any"
+    needed: bool = False
+
+
+def entries(
+    cls: type[BaseModel], given: Mapping[str, Any], columns: Sequence[str], skip: Sequence[str] = ()
+) -> list[Entry]:
+    """The form of a settings class, filled with what is given or by default."""
+    found = []
+    for name, info in cls.model_fields.items():
+        key = info.alias or name
+        if name in skip or key in skip:
+            continue
+        entry = _entry(key, info, given, columns)
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def _entry(key: str, info: FieldInfo, given: Mapping[str, Any], columns: Sequence[str]) -> Entry | None:
+    kind, optional = _bare(info.annotation)
+    default = info.get_default(call_default_factory=True)
+    default = None if default is PydanticUndefined else default
+    value = given.get(key, default)
+    label, help_ = key.replace("_", " "), info.description or ""
+    needed = info.is_required()
+    if kind is bool:
+        return Entry(key, label, "flag", help_, bool(value))
+    if get_origin(kind) is Literal or (isinstance(kind, type) and issubclass(kind, Enum)):
+        options = get_args(kind) if get_origin(kind) is Literal else [each.value for each in kind]
+        return Entry(key, label, "choice", help_, value, tuple(map(str, options)), needed=needed)
+    if kind in (int, float):
+        low, high = _bounds(info)
+        step = "1" if kind is int else "any"
+        return Entry(key, label, "number", help_, value, low=low, high=high, step=step, needed=needed and not optional)
+    if kind is str:
+        by_name = any(word in help_ for word in ("numeric column", "column that", "column of"))
+        return Entry(key, label, "column" if by_name else "text", help_, value or "", tuple(columns), needed=needed)
+    if get_origin(kind) is tuple and get_args(kind)[:1] == (str,):
+        return Entry(key, label, "columns", help_, tuple(value or ()), tuple(columns), needed=needed)
+    return None
+
+
+def _bare(annotation: Any) -> tuple[Any, bool]:
+    """A type without its None, and whether None was allowed."""
+    if get_origin(annotation) in (Union, types.UnionType):
+        parts = [part for part in get_args(annotation) if part is not type(None)]
+        return parts[0], len(parts) < len(get_args(annotation))
+    return annotation, False
+
+
+def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
+    low = high = None
+    for item in info.metadata:
+        low = next((getattr(item, name) for name in ("ge", "gt") if getattr(item, name, None) is not None), low)
+        high = next((getattr(item, name) for name in ("le", "lt") if getattr(item, name, None) is not None), high)
+    return low, high
+
+
+def answers(cls: type[BaseModel], form: Form, prefix: str, skip: Sequence[str] = ()) -> dict[str, Any]:
+    """What was filled in for a settings class; what equals its default, or was left empty, is left out."""
+    found: dict[str, Any] = {}
+    for entry in entries(cls, {}, (), skip):
+        texts = [text.strip() for text in form.get(f"{prefix}.{entry.name}", ())]
+        if f"{prefix}.{entry.name}" not in form and entry.sort not in ("flag", "columns"):
+            continue
+        value = _answer(entry, texts)
+        if value is not None and value != entry.value and not (value == () and not entry.needed):
+            found[entry.name] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _answer(entry: Entry, texts: Sequence[str]) -> Any:
+    if entry.sort == "flag":
+        return bool(texts and texts[-1])
+    if entry.sort == "columns":
+        return tuple(text for text in texts if text)
+    text = texts[-1] if texts else ""
+    if not text:
+        return None
+    if entry.sort == "number":
+        return number(text)
+    return text
+
+
+def number(text: str) -> float | int | str:
+    """A number if it is one; else the text itself, which the plan will refuse with its place."""
+    try:
+        value = float(text)
+    except ValueError:
+        return text
+    return int(value) if value.is_integer() and "." not in text and "e" not in text.lower() else value

@@ -1,0 +1,147 @@
+"""A search is a process of its own: the studio starts it with the command anybody could type, and only watches.
+
+What runs is written down beside the run, so that a studio started later finds it again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from crypsis.errors import SearchError
+from crypsis.run.folder import GUARD, STORE
+from crypsis.table.files import write_atomically
+
+PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
+PATIENCE = 20.0
+"""Seconds a stopped search may take to write down what it has."""
+
+_children: list[subprocess.Popen[bytes]] = []
+
+
+@dataclass(frozen=True)
+class Job:
+    """A search that was started: its process, when that began, and where it complains."""
+
+    pid: int
+    born: str
+    log: str
+
+    @property
+    def alive(self) -> bool:
+        _reap()
+        return bool(self.born) and _born(self.pid) == self.born
+
+    def complaint(self) -> str:
+        """The last sentence it wrote before it ended, without the program's name."""
+        try:
+            lines = Path(self.log).read_text(encoding="utf-8").strip().splitlines()
+        except OSError:
+            return ""
+        told = [line.removeprefix("crypsis: ") for line in lines if line.startswith("crypsis: ")]
+        return told[-1] if told else ""
+
+
+def record(folder: Path) -> Path:
+    """Where a run's job is written down: beside its folder, which the search itself makes."""
+    return folder.with_name(f".{folder.name}.job.json")
+
+
+def job(folder: Path) -> Job | None:
+    try:
+        return Job(**json.loads(record(folder).read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def running(folder: Path) -> bool:
+    """Whether a search works in the folder now, started here or anywhere else."""
+    known = job(folder)
+    return (known is not None and known.alive) or _held(folder)
+
+
+def run_command(plan: Path, folder: Path) -> list[str]:
+    return ["run", str(plan), "--out", str(folder), "--quiet"]
+
+
+def resume_command(folder: Path, budget: str | None = None) -> list[str]:
+    return ["resume", str(folder), "--quiet", *(["--budget", budget] if budget else [])]
+
+
+def as_typed(command: list[str]) -> str:
+    """The command as a person types it."""
+    return shlex.join(["crypsis", *(word for word in command if word != "--quiet")])
+
+
+def start(folder: Path, command: list[str]) -> Job:
+    """Start a search that outlives the studio; refused while one runs in the folder."""
+    if running(folder):
+        raise SearchError(f"{folder.name}: a search is running already; wait for it or pause it")
+    log = folder.with_name(f".{folder.name}.log")
+    handle = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        process = subprocess.Popen(
+            [*PROGRAM, *command],
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=handle, start_new_session=True,
+        )  # fmt: skip
+    finally:
+        os.close(handle)
+    _children.append(process)
+    started = Job(process.pid, _born(process.pid), str(log))
+    write_atomically(record(folder), json.dumps(asdict(started)).encode(), replace=True)
+    return started
+
+
+def stop(folder: Path, patience: float = PATIENCE) -> None:
+    """Ask the search to write down what it has and end; one that was started elsewhere is not ours to stop."""
+    known = job(folder)
+    if known is None or not known.alive:
+        if _held(folder):
+            raise SearchError(f"{folder.name}: this search was started outside the studio; stop it there with Ctrl-C")
+        return
+    os.kill(known.pid, signal.SIGTERM)
+    until = time.monotonic() + patience
+    while known.alive and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def _reap() -> None:
+    """Collect children that ended, so that none stays as a shadow that looks alive."""
+    for child in list(_children):
+        if child.poll() is not None:
+            _children.remove(child)
+
+
+def _born(pid: int) -> str:
+    """When a process began, as the system tells it: a number that is used again has another birth."""
+    stat = Path(f"/proc/{pid}/stat")
+    try:
+        if stat.parent.parent.joinpath("self").exists():
+            fields = stat.read_text().rpartition(")")[2].split()
+            return "" if fields[0] in "ZX" else fields[19]
+        told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return told.stdout.strip()
+    except OSError:
+        return ""
+
+
+def _held(folder: Path) -> bool:
+    """Whether a process holds the folder's guard."""
+    if not (folder / STORE).exists() or not (folder / GUARD).exists():
+        return False
+    handle = os.open(folder / GUARD, os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False

@@ -1,0 +1,110 @@
+"""From what was named on the command line, uploaded or typed to a desk: a file, a plan, a run, or the example."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tomllib
+from pathlib import Path
+
+from crypsis.errors import PlanError, TableError
+from crypsis.plan import Plan, draft
+from crypsis.plan.writing import as_toml
+from crypsis.run import Run
+from crypsis.run.folder import PLAN, STORE
+from crypsis.studio.desk import Desk
+from crypsis.table.example import EDUCATION, example, hierarchies
+from crypsis.table.files import read_table, write_atomically, write_hierarchy, write_table
+from crypsis.table.profile import profile
+
+EXAMPLE_ROWS = 1000
+EXAMPLE_BUDGET = "20s"
+EXAMPLE_RULEBOOK = "licensed"
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
+
+
+def open_path(path: Path) -> Desk:
+    """The desk for a data file, a plan or a run folder."""
+    path = path.expanduser().resolve()
+    if (path / STORE).is_file():
+        return _open_run(path)
+    if path.is_dir():
+        raise TableError(f"{path.name}: a folder that holds no run; give a data file, a plan.toml or a run folder")
+    if not path.is_file():
+        raise TableError(f"{path.name}: there is no such file; check the path")
+    if path.suffix.lower() == ".toml":
+        return Desk((path.parent / Plan.read(path).data.source).resolve(), path)
+    if path.suffix.lower() not in ENDINGS:
+        raise TableError(
+            f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
+            f"or a run folder"
+        )
+    return Desk(path, path.with_name(f"{path.stem}-plan.toml"))
+
+
+def _open_run(folder: Path) -> Desk:
+    """A run, with a plan beside it that may be changed for the next one."""
+    run = Run.open(folder)
+    run.close()
+    if not run.lock.home:
+        raise PlanError(f"{folder.name}: this run protects a table from memory; the studio needs one from a file")
+    source = (Path(run.lock.home) / run.plan.data.source).resolve()
+    for plan in sorted(folder.parent.glob("*.toml")):
+        if folder.name.startswith(f"{plan.stem}-run"):
+            return Desk(source, plan, folder)
+    beside = folder.with_name(f"{folder.name}-plan.toml")
+    if not beside.exists():
+        document = tomllib.loads((folder / PLAN).read_text(encoding="utf-8"))
+        document["data"]["source"] = os.path.relpath(source, folder.parent)
+        write_atomically(beside, as_toml(Plan.parse(document)).encode())
+    return Desk(source, beside, folder)
+
+
+def safe_name(given: str) -> str:
+    """The last part of a file's name, with nothing in it that a file system could take for a place."""
+    name = re.sub(r"[^\w.\- ]", "_", given.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .")
+    if not name or Path(name).suffix.lower() not in ENDINGS:
+        raise TableError(f"the file's name must end in one of {', '.join(ENDINGS)}; rename it and try again")
+    return name[-120:]
+
+
+def upload_folder(home: Path) -> Path:
+    """A new private folder for one upload."""
+    uploads = home / "uploads"
+    uploads.mkdir(mode=0o700, exist_ok=True)
+    number = 1 + max((int(each.name) for each in uploads.iterdir() if each.name.isdigit()), default=0)
+    folder = uploads / str(number)
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def open_example(home: Path) -> Desk:
+    """The built-in table of invented people with a search that has run, or runs now."""
+    folder = home / "example"
+    plan = folder / "people-plan.toml"
+    if not plan.exists():
+        _lay_out(folder, plan)
+    desk = Desk(folder / "people.csv", plan)
+    if not desk.choices.rulebook:
+        desk.change(rulebook=EXAMPLE_RULEBOOK)
+    if not desk.has_run:
+        desk.start()
+    return desk
+
+
+def _lay_out(folder: Path, plan: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)  # a half-made example of an earlier start
+    (folder / "hierarchies").mkdir(mode=0o700, parents=True)
+    source, original = folder / "people.csv", example(EXAMPLE_ROWS)
+    write_table(original, source)
+    read = read_table(source)
+    document = tomllib.loads(draft(source, plan, read, profile(read), k=5))
+    for name, hierarchy in hierarchies().items():
+        if name in ("age", "hours"):
+            continue  # intervals say more than a list of every number
+        write_hierarchy(hierarchy, folder / "hierarchies" / f"{name}.csv")
+        document["columns"][name]["hierarchy"] = f"hierarchies/{name}.csv"
+    document["columns"]["education"] |= {"kind": "ordinal", "order": [each[0] for each in EDUCATION]}
+    document["run"] = {"budget": EXAMPLE_BUDGET}
+    write_atomically(plan, as_toml(Plan.parse(document)).encode())

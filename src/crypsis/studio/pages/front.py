@@ -1,0 +1,185 @@
+"""The Front page, home: loss against risk, live while the search runs, and one solution in words beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from crypsis.errors import CrypsisError, SearchError
+from crypsis.plan import read_budget
+from crypsis.run import Front, Solution
+from crypsis.run.telling import tell
+from crypsis.studio.answering import answer, get, post
+from crypsis.studio.forms import Form, number, one
+from crypsis.studio.pictures import front_picture
+from crypsis.studio.studio import Studio, figure
+
+MOST_MARKS = 1500
+"""Points sent to a browser: all of the front and the baselines, and of the beaten ones the latest."""
+
+
+def routes(studio: Studio) -> list[Route]:
+    """The page, its figures, a solution's panel, and the buttons."""
+
+    def page(request: Request) -> Response:
+        return studio.page(request, "front", status=200, spec=front_picture(), now=studio.status(), **_content(studio))
+
+    def figures(request: Request) -> Response:
+        return JSONResponse({**_content(studio), "status": studio.status(), "version": studio.revision()})
+
+    def panel(request: Request) -> Response:
+        found = studio.desk.front
+        solution = found.pick(int(request.path_params["number"]))
+        on = solution.number in {each.number for each in found}
+        return studio.part(
+            "panel.html", s=solution, standing=_standing(solution, on), desk=studio.desk, uses=_uses(studio)
+        )
+
+    def story(request: Request) -> Response:
+        desk, wanted = studio.desk, int(request.path_params["number"])
+        solution = desk.solution(wanted)
+        run = desk.open_run()
+        try:
+            told = tell(run.original, desk.masked(wanted), solution.family)
+        finally:
+            run.close()
+        return studio.part("story.html", story=told)
+
+    def start(request: Request, form: Form) -> Response:
+        studio.desk.start()
+        return answer("The search has started.")
+
+    def extend(request: Request, form: Form) -> Response:
+        studio.desk.extend(_longer(studio, one(form, "more", "60s")))
+        return answer("The search goes on.")
+
+    def pause(request: Request, form: Form) -> Response:
+        studio.desk.pause()
+        return answer("The search is paused; nothing is lost.")
+
+    def keep(request: Request, form: Form) -> Response:
+        studio.desk.pause()
+        found = studio.desk.front
+        best = found.knee(_within(found.solutions, studio.desk.choices.limits))
+        studio.desk.choose(best.number)
+        if best.number not in studio.desk.pins:
+            studio.desk.pin(best.number)
+        return answer(f"The search has ended; solution {best.number} is chosen: {best.words}.")
+
+    def pin(request: Request, form: Form) -> Response:
+        return answer(studio.desk.pin(int(request.path_params["number"])))
+
+    def choose(request: Request, form: Form) -> Response:
+        wanted = int(request.path_params["number"])
+        studio.desk.choose(wanted)
+        return answer(f"Solution {wanted} is chosen for the release.")
+
+    def limits(request: Request, form: Form) -> Response:
+        kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
+        studio.desk.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
+        return answer()
+
+    return [
+        get("/", page),
+        get("/front.json", figures),
+        get("/solution/{number:int}", panel),
+        get("/solution/{number:int}/story", story),
+        post("/search/start", start),
+        post("/search/pause", pause),
+        post("/search/keep", keep),
+        post("/search/extend", extend),
+        post("/pin/{number:int}", pin),
+        post("/choose/{number:int}", choose),
+        post("/limits", limits),
+    ]
+
+
+def _longer(studio: Studio, more: str) -> str:
+    """The run's budget with so many seconds added."""
+    try:
+        added = read_budget(more).seconds
+    except ValueError as error:
+        raise SearchError(str(error)) from None
+    old = studio.status().get("budget")
+    seconds = read_budget(old).seconds if old else float("inf")
+    return f"{(seconds if seconds != float('inf') else 0) + added:.0f}s"
+
+
+def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Solution]:
+    """Those within the limits tried out on the page; all, if none is."""
+    inside = [
+        s for s in solutions if all((s.figure(axis) or 0.0) <= most for axis, most in limits.items())
+    ]  # fmt: skip
+    return inside or list(solutions)
+
+
+def _content(studio: Studio) -> dict[str, Any]:
+    """Everything the chart and its table show."""
+    desk = studio.desk
+    limits, pins, chosen = desk.choices.limits, desk.pins, desk.chosen
+    problem = ""
+    try:
+        found = desk.front if desk.has_run else Front(())
+    except CrypsisError as error:
+        found, problem = Front(()), str(error)
+    points = _points(found)
+    knee = found.knee().number if found.solutions else None
+    more = {"limits": limits, "pins": pins, "chosen": chosen, "knee": knee, "outdated": desk.outdated}
+    return {"points": points, "summary": _summary(found, knee), "problem": problem, **more}
+
+
+def _points(found: Front) -> list[dict[str, Any]]:
+    on = {solution.number for solution in found.solutions}
+    first = [s for s in found.everything if s.number in on or s.baseline]
+    rest = [s for s in found.everything if s.number not in on and not s.baseline]
+    shown = [
+        s for s in [*first, *rest[-(MOST_MARKS - len(first)) :]] if None not in (s.figure("loss"), s.figure("risk"))
+    ]
+    points = [
+        {
+            "number": s.number,
+            "loss": s.figure("loss"),
+            "risk": s.figure("risk"),
+            "k": s.figure("k"),
+            "suppressed": s.figure("suppressed"),
+            "method": s.title,
+            "family": s.family,
+            "standing": _standing(s, s.number in on),
+            "words": s.words,
+        }
+        for s in shown
+    ]
+    return sorted(points, key=lambda p: (p["standing"] != "front", p["standing"] != "baseline", p["loss"], p["number"]))
+
+
+def _standing(solution: Solution, on_front: bool) -> str:
+    if on_front:
+        return "front"
+    if solution.baseline:
+        return "baseline"
+    return "beaten" if solution.feasible else "not releasable"
+
+
+def _summary(found: Front, knee: int | None) -> str:
+    """The chart in one sentence."""
+    if not found.everything:
+        return "Nothing has been measured yet."
+    if knee is None:
+        return f"{len(found.everything)} solutions were measured and none of them may be released yet."
+    low, high, best = found.solutions[0], found.solutions[-1], found.pick(knee)
+    ends = (
+        f"from {figure(low.figure('loss'))} % loss at {figure(low.figure('risk'))} % risk to "
+        f"{figure(high.figure('loss'))} % loss at {figure(high.figure('risk'))} % risk"
+    )
+    balance = f"the best balance is solution {best.number} ({best.title})"
+    return (
+        f"{len(found.solutions)} of {len(found.everything)} measured solutions stand on the front, {ends}; {balance}."
+    )
+
+
+def _uses(studio: Studio) -> list[dict[str, Any]]:
+    return [{"title": use.title, "tolerance": use.tolerance, "as": use.treated_as} for use in studio.desk.plan.use]

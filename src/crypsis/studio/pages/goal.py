@@ -1,0 +1,126 @@
+"""The Goal page: what must hold, against whom, what must survive, how long to search; and what that will take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from crypsis.errors import CrypsisError
+from crypsis.plan.catalogue import measures, models, searches
+from crypsis.plan.checking import check
+from crypsis.plan.document import Plan
+from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
+from crypsis.rulebook import check_planned, read_rulebook, shipped_names
+from crypsis.studio.answering import answer, get, post, refusal
+from crypsis.studio.desk import Desk
+from crypsis.studio.editing import apply
+from crypsis.studio.forms import Entry, Form, entries, one
+from crypsis.studio.studio import Studio
+from crypsis.table.attribute import Role
+
+USES = ("table-use", "means-use", "correlation-use", "regression-use")
+
+
+def routes(studio: Studio) -> list[Route]:
+    """The form, saving it, and the pre-flight check."""
+
+    def page(request: Request) -> Response:
+        studio.desk.reading.wait(1.2)
+        if not studio.desk.plan_path.exists():
+            return studio.page(request, "goal", goal=None)
+        return studio.page(request, "goal", goal=_goal(studio.desk, studio.desk.document))
+
+    def save(request: Request, form: Form) -> Response:
+        desk = studio.desk
+        if one(form, "rulebook") != desk.choices.rulebook:
+            desk.change(rulebook=one(form, "rulebook"), waivers={})
+        document, told = apply(desk.document, form, _quasi(desk.document))
+        problems = desk.save(document)
+        if problems:
+            return refusal(*problems)
+        html = studio.environment.get_template("goal_form.html").render(goal=_goal(desk, desk.document))
+        return answer(told, parts={"goal-form": html})
+
+    def estimate(request: Request, form: Form) -> Response:
+        return studio.part("estimate.html", found=check(studio.desk.plan_path))
+
+    return [get("/goal", page), post("/goal", save), post("/goal/check", estimate)]
+
+
+def _quasi(document: dict[str, Any]) -> list[str]:
+    return [n for n, c in document.get("columns", {}).items() if c.get("role") == Role.QUASI_IDENTIFIER]
+
+
+def _goal(desk: Desk, document: dict[str, Any]) -> dict[str, Any]:
+    """Everything the form shows, from the document as it stands."""
+    columns = [n for n, c in document.get("columns", {}).items() if c.get("role") != Role.IDENTIFIER]
+    search = document.get("search", [])
+    search = [search] if isinstance(search, dict) else search
+    chosen = {item["name"]: item for item in search}
+    return {
+        "rulebooks": [(name, read_rulebook(name)) for name in shipped_names()],
+        "rulebook": desk.choices.rulebook,
+        "book": read_rulebook(desk.choices.rulebook) if desk.choices.rulebook else None,
+        "planned": _planned(desk),
+        "quasi": _quasi(document),
+        "scenarios": document.get("scenario", []),
+        "models": [(i["model"], _of(Requirement, models, "model", i, columns)) for i in document.get("require", [])],
+        "known_models": {name: _first_line(models[name]) for name in models},
+        "limits": [(i["measure"], _of(Limit, measures, "measure", i, columns)) for i in document.get("limit", [])],
+        "known_limits": [*AXES, *(name for name in measures if measures[name].aim == "risk")],
+        "uses": [(i["measure"], _of(Use, measures, "measure", i, columns)) for i in document.get("use", [])],
+        "known_uses": {name: _first_line(measures[name]) for name in USES if name in measures},
+        "searches": [_search(desk, name, chosen.get(name), columns) for name in searches],
+        "run": entries(Running, document.get("run", {}), (), skip=("seed", "scheduler")),
+        "release": entries(Release, document.get("release", {}), ()),
+    }
+
+
+def _of(kind: Any, registry: Any, key: str, item: dict[str, Any], columns: list[str]) -> list[Entry]:
+    """Own fields of the plan, then the named thing's settings."""
+    own = entries(kind, item, columns, skip=(key,))
+    name = item[key]
+    return own + (entries(registry[name], item, columns) if name in registry else [])
+
+
+def _search(desk: Desk, name: str, given: dict[str, Any] | None, columns: list[str]) -> dict[str, Any]:
+    cls = searches[name]
+    obstacle = ""
+    if desk.reading.done and given is None:
+        try:
+            obstacle = cls().obstacle(desk.table)
+        except (CrypsisError, ValueError) as error:
+            obstacle = str(error)
+    fields = entries(SearchChoice, given or {}, columns, skip=("name",)) + entries(cls, given or {}, columns)
+    common = [entry for entry in fields if entry.name in ("k", "missing", "budget")]
+    return {
+        "name": name, "words": _first_line(cls), "family": str(cls.family.value), "on": given is not None,
+        "obstacle": obstacle, "fields": common, "more": [entry for entry in fields if entry not in common],
+    }  # fmt: skip
+
+
+def _first_line(cls: type[Any]) -> str:
+    return (cls.__doc__ or "").strip().splitlines()[0].rstrip(".")
+
+
+def _planned(desk: Desk) -> list[Any]:
+    """The rules of the rulebook a plan alone can keep or break."""
+    name = desk.choices.rulebook
+    if not name:
+        return []
+    try:
+        plan: Plan = desk.plan
+        published = [n for n, c in plan.columns.items() if c.role is not Role.IDENTIFIER]
+        return check_planned(
+            read_rulebook(name),
+            models=plan.models(),
+            columns=published,
+            suppression=plan.suppression,
+            order=plan.release.order,
+            risk_limits={limit.measure: limit.at_most for limit in plan.limit},
+        )
+    except CrypsisError:
+        return []

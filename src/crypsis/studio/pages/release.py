@@ -1,0 +1,179 @@
+"""The Release page: what must be true before a file leaves, both reports, the export, and its verification."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+
+from crypsis.errors import CrypsisError, PlanError, TableError
+from crypsis.release import verify
+from crypsis.run import Solution
+from crypsis.studio.answering import answer, get, post, refusal
+from crypsis.studio.desk import Desk
+from crypsis.studio.forms import Form, one
+from crypsis.studio.gate import POLICY
+from crypsis.studio.publishing import Signed, framed, fresh_preview, publish_solution, rules
+from crypsis.studio.studio import Studio
+
+REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
+
+
+def routes(studio: Studio) -> list[Route]:
+    """Choosing, checking, waiving, previewing, exporting, verifying."""
+    shown: dict[str, Path] = {}
+
+    def page(request: Request) -> Response:
+        desk = studio.desk
+        solution = _chosen(desk)
+        return studio.page(
+            request,
+            "release",
+            candidates=_candidates(desk),
+            s=solution,
+            gates=_gates(desk, solution),
+            title=desk.choices.title or f"Protected {desk.source.stem}",
+            folder=studio.release_folder(),
+            released=desk.choices.released,
+            rulebook=desk.choices.rulebook,
+        )
+
+    def checked(request: Request) -> Response:
+        desk = studio.desk
+        solution = _needed(desk)
+        run = desk.open_run()
+        try:
+            found = rules(run.plan, desk.masked(solution.number), run.original, solution, _signed(desk))
+        finally:
+            run.close()
+        waivable = {rule.id for rule in book.rule if rule.waivable} if (book := _signed(desk).book()) else set()
+        return studio.part("rules.html", rules=found, waivable=waivable, waivers=desk.choices.waivers)
+
+    def waive(request: Request, form: Form) -> Response:
+        desk = studio.desk
+        reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
+        waivers = {rule: reason for rule, reason in reasons.items() if reason}
+        book = _signed(desk).book()
+        if book is not None:
+            book.check_waivers(waivers)
+        desk.change(waivers=waivers)
+        return answer("The waivers are noted and will stand in the internal report.", go="/release")
+
+    def preview(request: Request, form: Form) -> Response:
+        desk = studio.desk
+        desk.change(title=one(form, "title"))
+        shown["folder"] = _publish(desk, fresh_preview(studio.home))
+        html = studio.environment.get_template("previews.html").render()
+        told = "A dry run was written, read back and judged: both reports are below. Nothing was released."
+        return answer(told, parts={"previews": html})
+
+    def report(request: Request) -> Response:
+        place = REPORTS.get(request.path_params["sort"])
+        folder = shown.get("folder")
+        if place is None or folder is None or not folder.exists():
+            raise TableError("there is no preview yet; press Preview both reports")
+        html, nonce = framed((folder / place[0] / place[1]).read_text(encoding="utf-8"))
+        policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
+        return HTMLResponse(html, headers={"content-security-policy": policy})
+
+    def export(request: Request, form: Form) -> Response:
+        desk = studio.desk
+        text = one(form, "folder")
+        if not text:
+            raise PlanError("no folder was given; write where the release should go")
+        desk.change(title=one(form, "title"))
+        folder = _publish(desk, (desk.home / Path(text).expanduser()))
+        desk.change(released={**desk.choices.released, str(folder): str(desk.chosen)})
+        return _verified(studio, folder, f"Released into {folder.name} and verified from its files.")
+
+    def verify_again(request: Request, form: Form) -> Response:
+        folder = one(form, "folder")
+        if folder not in studio.desk.choices.released:
+            return refusal("only releases made here can be verified here; for others use crypsis verify FOLDER")
+        return _verified(studio, Path(folder), "Verified again from its files.")
+
+    return [
+        get("/release", page),
+        get("/release/rules", checked),
+        post("/release/waive", waive),
+        post("/release/preview", preview),
+        get("/release/report/{sort}", report),
+        post("/release/export", export),
+        post("/release/verify", verify_again),
+    ]
+
+
+def _chosen(desk: Desk) -> Solution | None:
+    try:
+        return desk.solution(desk.chosen) if desk.has_run and desk.chosen is not None else None
+    except CrypsisError:
+        return None
+
+
+def _needed(desk: Desk) -> Solution:
+    solution = _chosen(desk)
+    if solution is None:
+        raise PlanError("no solution is chosen; choose one here or on the Front page")
+    return solution
+
+
+def _candidates(desk: Desk) -> list[Solution]:
+    """Pinned ones, the knee, and the chosen one."""
+    if not desk.has_run:
+        return []
+    front = desk.front
+    numbers = [*desk.pins, *([front.knee().number] if front.solutions else []), *([desk.chosen] if desk.chosen else [])]
+    known = {solution.number: solution for solution in front.everything}
+    return [known[number] for number in dict.fromkeys(numbers) if number in known]
+
+
+def _signed(desk: Desk) -> Signed:
+    choices = desk.choices
+    return Signed(choices.title or f"Protected {desk.source.stem}", choices.rulebook, choices.waivers)
+
+
+def _publish(desk: Desk, folder: Path) -> Path:
+    solution = _needed(desk)
+    if solution.measured.complaints:
+        raise PlanError(f"solution {solution.number} may not be released: {'; '.join(solution.measured.complaints)}")
+    run = desk.open_run()
+    try:
+        return publish_solution(run, desk.masked(solution.number), solution, folder, _signed(desk))
+    finally:
+        run.close()
+
+
+def _verified(studio: Studio, folder: Path, told: str) -> Response:
+    found = verify(folder)
+    html = studio.environment.get_template("verified.html").render(found=found, folder=folder)
+    return answer(told if found.sound else f"{folder.name} is not sound.", parts={"verified": html})
+
+
+def _gates(desk: Desk, solution: Solution | None) -> list[dict[str, Any]]:
+    """What can be said at once; the rulebook follows when it is read from the file."""
+    gates = [
+        _gate("A solution is chosen", solution is not None, f"number {desk.chosen}" if solution else "choose one below")
+    ]
+    if solution is None:
+        return gates
+    for verdict in solution.measured.verdicts:
+        found = f"{verdict['attained']:g} attained, {verdict['sense']} {verdict['required']:g} required"
+        gates.append(_gate(f"{verdict['model']}: {verdict['statement']}", bool(verdict["holds"]), found))
+    if not solution.measured.verdicts:
+        gates.append(_gate("A privacy model or a risk limit is demanded", bool(desk.plan.limit), "see the Goal page"))
+    others = [text for text in solution.measured.complaints if " requires " not in text]
+    kept = "all kept" if not others else "; ".join(others)
+    gates.append(_gate("Limits, uses and suppression", not others, kept))
+    outdated = desk.outdated
+    words = "the plan was changed since; start a new search to use it" if outdated else "the run follows this plan"
+    gates.append(_gate("Plan and search agree", not outdated, words))
+    identifiers = [n for n, c in desk.document.get("columns", {}).items() if c.get("role") == "identifier"]
+    gates.append(_gate("Identifiers stay in the house", True, ", ".join(identifiers) or "none declared"))
+    return gates
+
+
+def _gate(what: str, holds: bool, found: str) -> dict[str, Any]:
+    return {"what": what, "holds": holds, "found": found}

@@ -1,0 +1,141 @@
+"""The studio's charts as Vega-Lite specifications with named data, so that a page can change data and keep the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+Spec = dict[str, Any]
+
+_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
+STANDINGS = ("front", "baseline", "beaten", "not releasable")
+
+
+def front_picture() -> Spec:
+    """Loss against risk: shaded where the limits are kept, a stepped line along the front, every point named.
+
+    Data sets: points · allowed (one rectangle) · marked (selected, pinned and chosen points).
+    """
+    place = {
+        "x": {"field": "loss", "type": "quantitative", "title": "information loss, %", "scale": {"zero": True}},
+        "y": {"field": "risk", "type": "quantitative", "title": "disclosure risk, %", "scale": {"zero": True}},
+    }
+    on_front = {"filter": "datum.standing == 'front'"}
+    return {
+        "$schema": _SCHEMA,
+        "width": "container",
+        "height": 380,
+        "datasets": {"points": [], "allowed": [], "marked": []},
+        "layer": [
+            {
+                "data": {"name": "allowed"},
+                "mark": {"type": "rect", "opacity": 0.14},
+                "encoding": {
+                    "x": {"field": "x0", "type": "quantitative"},
+                    "x2": {"field": "x1"},
+                    "y": {"field": "y0", "type": "quantitative"},
+                    "y2": {"field": "y1"},
+                },
+            },
+            {
+                "data": {"name": "points"},
+                "transform": [on_front],
+                "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.5, "opacity": 0.6},
+                "encoding": {**place, "order": {"field": "loss", "type": "quantitative"}},
+            },
+            {
+                "data": {"name": "points"},
+                "mark": {"type": "point", "filled": True, "size": 75},
+                "encoding": {
+                    **place,
+                    "color": {"field": "method", "type": "nominal", "title": "found by"},
+                    "shape": {
+                        "field": "standing",
+                        "type": "nominal",
+                        "title": None,
+                        "scale": {"domain": list(STANDINGS), "range": ["circle", "square", "circle", "cross"]},
+                    },
+                    "opacity": {"condition": {"test": "datum.bright", "value": 1}, "value": 0.25},
+                },
+            },
+            {
+                "data": {"name": "points"},
+                "transform": [{"filter": "datum.standing == 'baseline'"}],
+                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -8, "fontSize": 12},
+                "encoding": {**place, "text": {"field": "method"}},
+            },
+            {
+                "data": {"name": "marked"},
+                "mark": {"type": "point", "filled": False, "strokeWidth": 2},
+                "encoding": {
+                    **place,
+                    "size": {"field": "size", "type": "quantitative", "scale": None},
+                    "strokeDash": {
+                        "field": "mark",
+                        "type": "nominal",
+                        "scale": {"domain": ["selected", "pinned", "chosen"], "range": [[1, 0], [3, 2], [1, 0]]},
+                        "legend": None,
+                    },
+                },
+            },
+        ],
+    }
+
+
+def bars(labels: Sequence[str], series: dict[str, Sequence[float]], axis: str, height: int = 150) -> Spec:
+    """One bar per label and file, side by side."""
+    rows = [
+        {"label": label, "file": name, "value": value}
+        for name, values in series.items()
+        for label, value in zip(labels, values, strict=True)
+    ]
+    return {
+        "$schema": _SCHEMA,
+        "width": "container",
+        "height": height,
+        "data": {"values": rows},
+        "mark": {"type": "bar"},
+        "encoding": {
+            "x": {
+                "field": "label", "type": "nominal", "sort": list(labels), "title": None,
+                "axis": {"labelAngle": -35, "labelLimit": 90},
+            },
+            "xOffset": {"field": "file", "sort": list(series)},
+            "y": {"field": "value", "type": "quantitative", "title": axis},
+            "color": {"field": "file", "type": "nominal", "sort": list(series), "title": None},
+        },
+    }  # fmt: skip
+
+
+def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> Spec:
+    """How far the tie between each two columns moved, 0 to 1."""
+    place = {
+        "x": {"field": "a", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelAngle": -35}},
+        "y": {"field": "b", "type": "nominal", "sort": list(names), "title": None},
+    }
+    return {
+        "$schema": _SCHEMA,
+        "width": "container",
+        "height": 26 * len(names) + 20,
+        "data": {"values": [{"a": a, "b": b, "moved": value} for a, b, value in cells]},
+        "layer": [
+            {
+                "mark": {"type": "rect"},
+                "encoding": {
+                    **place,
+                    "color": {
+                        "field": "moved", "type": "quantitative", "title": "moved",
+                        "scale": {"domain": [0, 0.5], "clamp": True, "scheme": "oranges"},
+                    },
+                },
+            },
+            {
+                "mark": {"type": "text", "fontSize": 11},
+                "encoding": {
+                    **place,
+                    "text": {"field": "moved", "type": "quantitative", "format": ".2f"},
+                    "color": {"condition": {"test": "datum.moved > 0.3", "value": "#fff"}, "value": "#1c2126"},
+                },
+            },
+        ],
+    }  # fmt: skip

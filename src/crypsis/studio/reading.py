@@ -1,0 +1,87 @@
+"""Reading a file in the background: a page never waits for a million rows, and a bad file becomes a sentence."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+from crypsis.errors import CrypsisError, TableError
+from crypsis.plan import Plan, draft
+from crypsis.table.files import read_table, write_atomically
+from crypsis.table.profile import Profile, profile
+from crypsis.table.table import Table
+
+USUAL_K = 5
+MOST_COLUMNS = 2000
+"""Wider files are refused by the studio: nobody can give a role to so many columns by hand."""
+
+
+class Reading:
+    """A file on its way in: its profile and, once a plan stands, the table as the plan describes it."""
+
+    def __init__(self, source: Path, plan: Path) -> None:
+        self.source, self.plan = source, plan
+        self.profile: Profile | None = None
+        self.problem = ""
+        self._raw: Table | None = None
+        self._table: tuple[str, Table] | None = None
+        self._lock = threading.Lock()
+        self._thread = threading.Thread(target=self._read, daemon=True)
+
+    def begin(self) -> Reading:
+        self._thread.start()
+        return self
+
+    @property
+    def done(self) -> bool:
+        return bool(self.problem) or (self.profile is not None and self.plan.exists())
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether the file is in (or refused) by then."""
+        self._thread.join(seconds)
+        return self.done
+
+    def _read(self) -> None:
+        try:
+            settings = Plan.read(self.plan).data if self.plan.exists() else None
+            if settings is None:
+                raw = read_table(self.source)
+            else:
+                raw = read_table(
+                    self.source, delimiter=settings.delimiter, encoding=settings.encoding, missing=settings.missing
+                )
+            if len(raw.names) > MOST_COLUMNS:
+                raise TableError(
+                    f"{self.source.name}: {len(raw.names)} columns, and the studio takes at most {MOST_COLUMNS}; keep "
+                    f"the columns you mean to release, or work with a plan on the command line"
+                )
+            seen = profile(raw)
+            if not self.plan.exists():
+                text = draft(self.source, self.plan, raw, seen, USUAL_K)
+                write_atomically(self.plan, text.encode())
+                self.plan.chmod(0o600)
+            self._raw, self.profile = raw, seen
+        except CrypsisError as error:
+            self.problem = _without_folder(str(error), self.source.parent)
+        except (OSError, MemoryError) as error:
+            self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
+
+    @property
+    def raw(self) -> Table:
+        """The file with no role given."""
+        if self._raw is None:
+            raise TableError(self.problem or f"{self.source.name} is still being read; wait a moment")
+        return self._raw
+
+    def table(self, plan: Plan, home: Path) -> Table:
+        """The table with the plan's roles, kinds and hierarchies; kept until one of these changes."""
+        key = plan.model_dump_json(include={"data", "columns"})
+        with self._lock:
+            if self._table is None or self._table[0] != key:
+                self._table = (key, plan.table(home))
+            return self._table[1]
+
+
+def _without_folder(sentence: str, folder: Path) -> str:
+    """The sentence with file names only: where the studio keeps uploads is nobody's business."""
+    return sentence.replace(f"{folder}/", "")

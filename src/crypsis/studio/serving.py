@@ -1,0 +1,45 @@
+"""The studio as a server: on this machine only, on a free port, until Ctrl-C."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import webbrowser
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from crypsis.studio.app import build
+from crypsis.studio.gate import Gate, Pass
+from crypsis.studio.opening import open_example, open_path
+from crypsis.studio.studio import Studio
+from crypsis.studio.vega import home
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser: bool = True) -> None:
+    """Open the studio on a file, a plan, a run or the built-in example, and serve it until it is stopped.
+
+    tell     is given the sentences a person at the terminal should read
+    """
+    own = home()
+    desk = open_example(own) if path is None else open_path(path)
+    studio = Studio(own, desk)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.bind((LOOPBACK, port))
+    chosen = int(listener.getsockname()[1])
+    entry = Pass(chosen)
+    first = f"http://{LOOPBACK}:{chosen}/?token={entry.token}"
+    tell(f"studio on {desk.source.name}: {first}")
+    tell("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches go on")
+    logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
+    if browser:
+        webbrowser.open(first)
+    settings = uvicorn.Config(
+        Gate(build(studio), entry),
+        access_log=False, log_level="warning", lifespan="off", server_header=False, timeout_graceful_shutdown=1,
+    )  # fmt: skip
+    uvicorn.Server(settings).run(sockets=[listener])

@@ -1,0 +1,138 @@
+// What every page does: sending forms, telling what happened, copying, keys, and the line to the server.
+const told = document.getElementById("told");
+let silence;
+
+/** Say a sentence to eyes and screen readers; it goes after a while. */
+export function tell(sentence, stay = 8000) {
+  if (!sentence) return;
+  clearTimeout(silence);
+  told.textContent = sentence;
+  silence = setTimeout(() => { told.textContent = ""; }, stay);
+}
+
+/** Put new content in place without losing the focus that may stand inside. */
+export function place(element, html) {
+  const held = element.contains(document.activeElement) ? document.activeElement : null;
+  const open = [...element.querySelectorAll("details[open] > summary")].map((s) => s.textContent);
+  const key = held && (held.id ? `#${CSS.escape(held.id)}` : held.name ? `[name="${CSS.escape(held.name)}"]${held.value ? `[value="${CSS.escape(held.value)}"]` : ""}` : "");
+  element.innerHTML = html;
+  element.removeAttribute("aria-busy");
+  for (const summary of element.querySelectorAll("details > summary")) if (open.includes(summary.textContent)) summary.parentElement.open = true;
+  if (held) (key && element.querySelector(key) || firstFocusable(element) || document.getElementById("content")).focus({ preventScroll: true });
+  element.dispatchEvent(new CustomEvent("placed", { bubbles: true }));
+}
+
+function firstFocusable(element) {
+  return element.querySelector("button, input, select, a[href], summary");
+}
+
+/** Send fields to an address; show what was told; give back the answer, or null if it was refused. */
+export async function send(address, fields, problems) {
+  let answer;
+  try {
+    const response = await fetch(address, { method: "POST", body: new URLSearchParams(fields) });
+    const text = await response.text();
+    try { answer = JSON.parse(text); } catch { answer = { told: text, problems: response.ok ? [] : [text], html: text }; }
+    answer.ok = response.ok;
+  } catch {
+    answer = { ok: false, problems: ["The studio does not answer; is it still running in the terminal?"] };
+  }
+  show(problems, answer.problems ?? []);
+  if (!answer.ok) { tell(answer.problems?.[0] ?? "That did not work."); return null; }
+  if (!answer.html) tell(answer.told);
+  for (const [id, html] of Object.entries(answer.parts ?? {})) place(document.getElementById(id), html);
+  if (answer.go) location.assign(answer.go);
+  return answer;
+}
+
+/** A list of problems where the person was working. */
+export function show(element, problems) {
+  if (!element) return;
+  element.replaceChildren();
+  if (!problems.length) return;
+  const list = document.createElement("ul");
+  for (const problem of problems) list.append(Object.assign(document.createElement("li"), { textContent: problem }));
+  element.setAttribute("role", "alert");
+  element.append(list);
+  element.scrollIntoView({ block: "nearest" });
+}
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-send]");
+  if (!form) return;
+  event.preventDefault();
+  const fields = new FormData(form, event.submitter);
+  const near = form.querySelector(".problems") ?? form.closest(".card")?.querySelector(".problems");
+  event.submitter?.setAttribute("aria-busy", "true");
+  const answer = await send(form.getAttribute("action"), fields, near);
+  event.submitter?.removeAttribute("aria-busy");
+  if (answer && form.dataset.then) location.assign(form.dataset.then);
+});
+
+document.addEventListener("click", async (event) => {
+  const button = event.target.closest("[data-copy]");
+  if (!button) return;
+  await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+  tell("The command is copied.");
+});
+
+/** Fill places that need work on the server. */
+export async function load(element) {
+  const response = await fetch(element.dataset.load);
+  const text = await response.text();
+  if (response.ok) place(element, text);
+  else { element.removeAttribute("aria-busy"); show(element, [text]); }
+}
+for (const element of document.querySelectorAll("[data-load]")) load(element);
+
+/** Charts as tables and back, for the whole page. */
+let tables = sessionStorage.getItem("tables") === "yes";
+export function twins() {
+  for (const view of document.querySelectorAll("[data-view]")) view.hidden = (view.dataset.view === "table") !== tables;
+  for (const button of document.querySelectorAll("[data-twin]")) button.setAttribute("aria-pressed", String(tables));
+  document.dispatchEvent(new CustomEvent("twins", { detail: tables }));
+}
+function toggleTwins() {
+  tables = !tables;
+  sessionStorage.setItem("tables", tables ? "yes" : "no");
+  twins();
+  tell(tables ? "Charts are shown as tables." : "Charts are shown as pictures.");
+}
+document.addEventListener("click", (event) => { if (event.target.closest("[data-twin]")) toggleTwins(); });
+document.addEventListener("placed", twins);
+twins();
+
+const help = document.getElementById("help"), keysOn = document.getElementById("keys-on");
+keysOn.checked = localStorage.getItem("keys") !== "off";
+keysOn.addEventListener("change", () => localStorage.setItem("keys", keysOn.checked ? "on" : "off"));
+document.getElementById("help-open").addEventListener("click", () => help.showModal());
+
+/** Whether a key press is meant for the page and not for a field. */
+export function forPage(event) {
+  if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || help.open || !keysOn.checked) return false;
+  return !event.target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]");
+}
+document.addEventListener("keydown", (event) => {
+  if (!forPage(event)) return;
+  if (event.key === "?") help.showModal();
+  else if (event.key === "t" && document.querySelector("[data-twin]")) toggleTwins();
+});
+
+// The line to the server: how the search stands, and whether anything on the page changed, here or in another tab.
+let version = document.body.dataset.version;
+const opened = version.split("-")[0], read = version.split("-")[1];
+const line = new EventSource("/events");
+line.addEventListener("message", async (event) => {
+  const now = JSON.parse(event.data);
+  const words = document.getElementById("search-words");
+  if (words && words.textContent !== now.words) words.textContent = now.words;
+  document.dispatchEvent(new CustomEvent("status", { detail: now }));
+  if (now.version === version) return;
+  version = now.version;
+  const [desk, done] = version.split("-");
+  if (desk !== opened || done !== read) { location.reload(); return; }
+  const response = await fetch("/head");
+  if (response.ok) document.getElementById("head").innerHTML = await response.text();
+  document.dispatchEvent(new CustomEvent("changed", { detail: now }));
+});
+window.addEventListener("pagehide", () => line.close());

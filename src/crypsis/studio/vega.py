@@ -1,0 +1,44 @@
+"""The drawing library: one JavaScript file that `vl-convert-python` holds, made once and kept for the next start."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from importlib.metadata import version
+from pathlib import Path
+
+from crypsis.table.files import write_atomically
+
+_MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
+
+
+class Bundle:
+    """The file, made in the background by a process of its own so that no page waits for it."""
+
+    def __init__(self, home: Path) -> None:
+        self.path = home / f"vega-{version('vl-convert-python')}.js"
+        self._making = threading.Lock()
+
+    def prepare(self) -> None:
+        if not self.path.exists():
+            threading.Thread(target=self.read, daemon=True).start()
+
+    def read(self) -> bytes:
+        """The script; waits while it is being made."""
+        with self._making:
+            if not self.path.exists():
+                made = subprocess.run([sys.executable, "-c", _MAKE], capture_output=True, check=True)
+                write_atomically(self.path, made.stdout, replace=True)
+            return self.path.read_bytes()
+
+
+def home() -> Path:
+    """The studio's own folder: the example, uploads and the drawing library; nobody else may look in."""
+    given = os.environ.get("CRYPSIS_STUDIO_HOME")
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    folder = Path(given) if given else state / "crypsis" / "studio"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    folder.chmod(0o700)
+    return folder
