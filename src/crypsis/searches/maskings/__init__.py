@@ -1,8 +1,18 @@
-"""Evolutionary masking of categorical files (Marés and Torra 2012)."""
+"""Evolutionary masking of categorical files (Marés and Torra 2012). Importing registers the search."""
 
 from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
 from crypsis.searches.maskings.judgement import hold_out
 from crypsis.searches.maskings.problem import pose_maskings
+from crypsis.searches.maskings.search import Masking
 from crypsis.searches.maskings.settings import PAPER, SWIFT, MaskingEvolution
 
-__all__ = ["PAPER", "SWIFT", "MaskingEvolution", "MaskingResult", "evolve_maskings", "hold_out", "pose_maskings"]
+__all__ = [
+    "PAPER",
+    "SWIFT",
+    "Masking",
+    "MaskingEvolution",
+    "MaskingResult",
+    "evolve_maskings",
+    "hold_out",
+    "pose_maskings",
+]
