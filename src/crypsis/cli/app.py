@@ -20,6 +20,7 @@ from crypsis.cli import (
     releasing,
     ruling,
     running,
+    studying,
     varying,
 )
 from crypsis.errors import CrypsisError, ReleaseRefused
@@ -50,6 +51,7 @@ app.command("verify")(releasing.verify)
 app.command("report")(releasing.report)
 app.command("diff-release")(releasing.diff_release)
 app.command("rulebooks")(ruling.rulebooks)
+app.command("studio")(studying.studio)
 app.command("sensitivity")(varying.sensitivity)
 app.command("doctor")(doctoring.doctor)
 
