@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from crypsis.privacy import KAnonymity, LDiversity, TCloseness, Verdict, models
     from crypsis.release import publish, verify
     from crypsis.run import Front, Run, evolve
+    from crypsis.searches.lattices import evaluate_lattice
+    from crypsis.searches.partitions import partition
     from crypsis.table import (
         Attribute,
         Hierarchy,
@@ -74,10 +76,12 @@ _HOMES = {
     "Verdict": "crypsis.privacy",
     "assess": "crypsis.measures",
     "build_hierarchy": "crypsis.table",
+    "evaluate_lattice": "crypsis.searches.lattices",
     "evolve": "crypsis.run",
     "example": "crypsis.table",
     "methods": "crypsis.masking",
     "models": "crypsis.privacy",
+    "partition": "crypsis.searches.partitions",
     "partitioners": "crypsis.masking",
     "profile": "crypsis.table",
     "publish": "crypsis.release",
