@@ -1,0 +1,175 @@
+"""Releases on the command line: gates, exit codes, reports, and what changed since the last approval."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from typing import NamedTuple
+from unittest.mock import patch
+
+import pytest
+
+from crypsis.cli import main
+from crypsis.table.example import example
+from crypsis.table.files import write_table
+
+ROLES = ["-q", "age,sex,hours", "--identifier", "person", "--confidential", "income,diagnosis"]
+
+
+class Answer(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def crypsis(*arguments: object) -> Answer:
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err), patch.object(sys, "argv", ["crypsis", *map(str, arguments)]):
+        try:
+            main()
+            code = 0
+        except SystemExit as ending:
+            code = ending.code if isinstance(ending.code, int) else 0
+    return Answer(code, out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """people.csv, and the same people masked with k = 4 and k = 6."""
+    folder = tmp_path_factory.mktemp("data")
+    write_table(example(150, seed=3), folder / "people.csv")
+    for k in (4, 6):
+        settings = ["-s", f"k={k}", "-s", "missing=aggregate", *ROLES, "-o", folder / f"masked{k}.csv"]
+        answer = crypsis("mask", folder / "people.csv", "microaggregation", *settings)
+        assert answer.returncode == 0, answer.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def released(folder: Path) -> Path:
+    for k in (4, 6):
+        answer = release(folder, k, f"release{k}", "-r", f"k-anonymity:k={k}")
+        assert answer.returncode == 0, answer.stderr
+    return folder
+
+
+def release(folder: Path, k: int, name: str, *more: object) -> Answer:
+    source = folder / f"masked{k}.csv"
+    common = ["--original", folder / "people.csv", *ROLES, "--family", "aggregation", "-o", folder / name]
+    return crypsis("release", source, *common, *more)
+
+
+def test_rulebooks_are_listed_and_shown() -> None:
+    listed = crypsis("rulebooks")
+    assert listed.returncode == 0
+    for name in ("public-use", "licensed", "cell-threshold-11", "risk-limit-0.05"):
+        assert name in listed.stdout
+        assert crypsis("rulebooks", name).returncode == 0
+    assert len(json.loads(crypsis("rulebooks", "--json").stdout)) >= 4
+    unknown = crypsis("rulebooks", "licenced")
+    assert unknown.returncode == 2
+    assert "did you mean 'licensed'" in unknown.stderr
+
+
+def test_verify_is_a_gate(released: Path) -> None:
+    assert crypsis("verify", released / "release6", "--rulebook", "licensed").returncode == 0
+    failing = crypsis("verify", released / "release6", "--rulebook", "risk-limit-0.05")
+    assert failing.returncode == 1
+    assert "BROKEN" in failing.stdout
+    as_json = crypsis("verify", released / "release6", "--rulebook", "risk-limit-0.05", "--json")
+    assert as_json.returncode == 1
+    content = json.loads(as_json.stdout)
+    assert content["sound"] is True
+    assert content["rules_kept"] is False
+    waived = crypsis(
+        "verify",
+        released / "release6",
+        "--rulebook",
+        "risk-limit-0.05",
+        "--waive",
+        "classes=research contract",
+        "--waive",
+        "linkage=research contract",
+    )
+    assert waived.returncode == 0, waived.stdout
+    assert "waived: research contract" in waived.stdout
+
+
+def test_a_rulebook_of_ones_own(released: Path, tmp_path: Path) -> None:
+    book = tmp_path / "house.toml"
+    book.write_text('title = "House"\n[[rule]]\nid = "small"\ndemand = "rows"\nat_least = 1000\n', encoding="utf-8")
+    answer = crypsis("verify", released / "release4", "--rulebook", book)
+    assert answer.returncode == 1
+    assert "at least 1000 records" in answer.stdout
+
+
+@pytest.mark.parametrize(
+    ("more", "code", "words"),
+    [
+        (["--rulebook", "nonsense"], 2, "no rulebook 'nonsense'"),
+        (["--waive", "k=because I say so"], 2, "--rulebook"),
+        (["--rulebook", "licensed", "--waive", "kk=because I say so"], 2, "did you mean 'k'"),
+        (["--rulebook", "licensed", "--waive", "k"], 2, "NAME=VALUE"),
+        (["--rulebook", "licensed", "--waive", "k=so"], 2, "reason"),
+        (["--rulebook", "licensed", "--waive", "identifiers=they agreed to it"], 2, "cannot be waived"),
+    ],
+)
+def test_bad_gates_get_a_sentence(released: Path, more: list[str], code: int, words: str) -> None:
+    answer = crypsis("verify", released / "release4", *more)
+    assert answer.returncode == code
+    assert words in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
+def test_release_stops_at_a_broken_rule_and_a_limit(folder: Path) -> None:
+    answer = release(folder, 4, "stopped", "-r", "k-anonymity:k=4", "--rulebook", "cell-threshold-11")
+    assert answer.returncode == 1
+    assert "rule classes" in answer.stderr
+    answer = release(folder, 4, "stopped", "-r", "k-anonymity:k=4", "--limit", "record-linkage=0.1")
+    assert answer.returncode == 1
+    assert "record-linkage may be at most 0.1" in answer.stderr
+    for text, words in (
+        ("record-linkage=few", "not a number"),
+        ("recordlinkage=5", "did you mean"),
+        ("record-linkage", "NAME"),
+    ):
+        answer = release(folder, 4, "stopped", "-r", "k-anonymity:k=4", "--limit", text)
+        assert answer.returncode == 2
+        assert words in answer.stderr
+    assert not (folder / "stopped").exists()
+
+
+def test_a_perturbed_file_is_released_by_a_limit_alone(folder: Path) -> None:
+    common = ["--original", folder / "people.csv", *ROLES, "--family", "perturbation", "-o", folder / "perturbed"]
+    refused = crypsis("release", folder / "masked4.csv", *common)
+    assert refused.returncode == 2
+    assert "risk limit" in refused.stderr
+    answer = crypsis("release", folder / "masked4.csv", *common, "--limit", "record-linkage=90")
+    assert answer.returncode == 0, answer.stderr
+    assert crypsis("verify", folder / "perturbed").returncode == 0
+
+
+def test_report_says_where_the_reports_lie(released: Path) -> None:
+    answer = crypsis("report", released / "release4")
+    assert answer.returncode == 0
+    assert str(released / "release4" / "internal" / "report.html") in answer.stdout
+    assert str(released / "release4" / "public" / "report.html") in answer.stdout
+    content = json.loads(crypsis("report", released / "release4" / "public", "--json").stdout)
+    assert "internal" not in content
+    assert content["sound"] is True
+
+
+def test_diff_release_tells_what_changed_and_exits_1_if_the_pair_reveals_more(released: Path) -> None:
+    same = crypsis("diff-release", released / "release4", released / "release4")
+    assert same.returncode == 0
+    assert "same data" in same.stdout
+    answer = crypsis("diff-release", released / "release4", released / "release6")
+    assert answer.returncode == 1
+    for words in ("k-anonymity", "cell-loss", "Together", "unique", "Not known from the files"):
+        assert words in answer.stdout
+    content = json.loads(crypsis("diff-release", released / "release4", released / "release6", "--json").stdout)
+    assert content["reveals_more"] is True
+    assert crypsis("diff-release", released / "release4", released).returncode == 2

@@ -1,0 +1,201 @@
+"""Both reports stand alone, offline, on paper; the external one helps no attacker."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from crypsis.charts import bars_before_after, front, to_png, to_svg
+from crypsis.masking import Microaggregation
+from crypsis.measures import measures
+from crypsis.privacy import KAnonymity
+from crypsis.release import Account, Limit, publish
+from crypsis.report.words import front_in_words, judgement, number, sentence, span
+from crypsis.rulebook import read_rulebook
+from crypsis.table.example import example
+
+POINTS = [
+    {"name": "untouched", "family": "original", "kind": "baseline", "loss": 0.0, "risk": 100.0},
+    {"name": "MDAV", "family": "partition", "kind": "baseline", "loss": 20.0, "risk": 18.0},
+    {"name": "7", "family": "partition", "kind": "chosen", "loss": 15.0, "risk": 11.0},
+    {"name": "8", "family": "lattice", "kind": "solution", "loss": 30.0, "risk": 3.0},
+]
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A release with everything a report can speak of."""
+    original = example(300, seed=6)
+    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = masked.without(np.arange(300) < 4)
+    return publish(
+        masked,
+        tmp_path_factory.mktemp("reported") / "release",
+        models=[KAnonymity(k=2)],
+        original=original,
+        account=Account("A <b>bold</b> title", "Grouped & averaged.", "aggregation", {"k": 5, "seed": 918_273_645}),
+        limits=[
+            Limit(measures.build("record-linkage"), 60.0),
+            Limit(measures.build("table-use", columns=("sex",)), 30.0, "People by sex"),
+            Limit(measures.build("correlation-use", columns=("age", "income")), 0.0, "Age and income", binding=False),
+        ],
+        scenarios={"neighbour": ["age", "sex", "district"], "all": original.quasi_identifiers},
+        rulebook=read_rulebook("public-use"),
+        waivers={"k": "released to a closed group, minute 4", "l": "no value is worth hiding, minute 5"},
+        front=POINTS,
+        seed=918_273_645,
+    )
+
+
+class Page(HTMLParser):
+    """What a browser would load, and whether every tag is closed."""
+
+    VOID = frozenset({"meta", "br", "img", "link", "input", "hr"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.loads: list[str] = []
+        self.tags: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [str(value) for name, value in attrs if name in ("src", "href", "xlink:href", "action")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def text(bundle: Path, name: str) -> str:
+    return (bundle / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["public/report.html", "internal/report.html"])
+def test_a_report_is_one_file_that_loads_nothing(bundle: Path, name: str) -> None:
+    page = Page(text(bundle, name))
+    assert page.open == []
+    assert page.loads == []
+    assert not {"script", "link", "iframe", "img"} & set(page.tags)
+    assert "default-src 'none'" in text(bundle, name)
+    assert "@media print" in text(bundle, name)
+    assert "url(" not in text(bundle, name)
+    assert "@import" not in text(bundle, name)
+
+
+@pytest.mark.parametrize("name", ["public/report.html", "internal/report.html"])
+def test_names_and_titles_are_escaped(bundle: Path, name: str) -> None:
+    assert "<b>bold</b> title" not in text(bundle, name)
+    assert "&lt;b&gt;bold" in text(bundle, name)
+
+
+def test_every_chart_has_a_table_and_a_sentence(bundle: Path) -> None:
+    page = text(bundle, "internal/report.html")
+    figures = re.findall(r"<figure.*?</figure>", page, re.DOTALL)
+    assert len(figures) >= 6
+    for figure in figures:
+        assert "<svg" in figure
+        assert re.search(r"<figcaption>[^<]+\.</figcaption>", figure)
+        assert re.search(r"<details>.*<table>.*</table></details>", figure, re.DOTALL)
+
+
+def test_the_internal_report_says_what_a_signatory_needs(bundle: Path) -> None:
+    words = " ".join(" ".join(Page(text(bundle, "internal/report.html")).words).split())
+    for expected in (
+        "Internal.",
+        "2 waived",
+        "What must hold",
+        "neighbour",
+        "Risk before and after",
+        "Who is hardest to protect",
+        "The front and the chosen point",
+        "the chosen one loses 15 % at a risk of 11 %",
+        "People by sex",
+        "not kept (told only)",
+        "released to a closed group, minute 4",
+        "kept secret; salted fingerprint",
+        "Sign-off",
+        "Date and signature",
+    ):
+        assert expected in words, expected
+    assert "918273645" not in text(bundle, "internal/report.html") + text(bundle, "internal/report.json")
+
+
+def test_the_external_report_has_no_risk_setting_or_reason(bundle: Path) -> None:
+    outside = text(bundle, "public/report.html") + text(bundle, "public/report.json")
+    inside = json.loads(text(bundle, "internal/report.json"))
+    for reading in [*inside["risks"], *(each["after"] for each in inside["scenarios"])]:
+        assert reading["measure"] not in outside
+        assert repr(reading["value"]) not in outside
+    for secret in ("minute 4", "918273645", "neighbour", "salted", "linkage", "hardest", "attained"):
+        assert secret not in outside, secret
+    for shown in ("People by sex", "What was lost", "What holds", "left out to protect"):
+        assert shown in outside
+
+
+def test_the_external_figures_are_rounded(bundle: Path) -> None:
+    for reading in json.loads(text(bundle, "public/report.json"))["losses"]:
+        assert reading["value"] == float(f"{reading['value']:.4g}")
+
+
+def test_every_figure_carries_definition_direction_unit_scope_and_missing(bundle: Path) -> None:
+    inside = json.loads(text(bundle, "internal/report.json"))
+    page = text(bundle, "internal/report.html")
+    for reading in [*inside["risks"], *inside["losses"]]:
+        assert reading["definition"]
+        assert reading["unit"]
+        assert reading["better"] in ("low", "high")
+        assert reading["scope"]
+        assert f"<dt>{reading['measure']}</dt>" in page
+
+
+def test_a_release_without_an_original_says_what_is_not_known(tmp_path: Path) -> None:
+    original = example(60, seed=6)
+    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=5)])
+    assert "No original was given" in text(folder, "internal/report.html")
+    assert "was not measured" in text(folder, "public/report.html")
+    assert "as received" in text(folder, "public/report.html")
+
+
+def test_words() -> None:
+    assert [number(v) for v in (15, 0.48291, 799.18, None, 1e-14, 123456.7)] == [
+        "15",
+        "0.4829",
+        "799.2",
+        "–",
+        "0",
+        "123457",
+    ]
+    assert sentence("half the sum") == "Half the sum."
+    assert sentence("") == ""
+    assert span((1, 2.5)) == "1–2.5"
+    assert span(None) == "–"
+    assert "2 solutions of 2 families" in front_in_words(POINTS)
+    assert "no worse in both than 1 of 2 baselines" in front_in_words(POINTS)
+    assert "none is marked" in front_in_words(POINTS[:2])
+    broken = {"holds": False, "waived": ""}
+    facts = {"demands": [], "verdicts": [{"holds": True}], "rules": [broken, {"holds": True, "waived": ""}]}
+    assert judgement(facts) == {
+        "words": "1 of 1 guarantees hold; 1 of 2 rules are kept.",
+        "good": False,
+        "waived": 0,
+    }
+
+
+def test_pictures_are_drawn_without_a_network() -> None:
+    spec = front(POINTS, "loss", "risk")
+    assert to_svg(spec).startswith("<svg")
+    assert to_png(bars_before_after("Ages", ["a", "b"], [1, 2], [2, 1], "records"))[:4] == b"\x89PNG"
