@@ -189,6 +189,9 @@ def _show_front(found: Front, chosen: Sequence[Solution]) -> None:
         say()
         say("baselines")
         say(table(head, [_line(s, axes, None) for s in beside], right=[0, *range(3, 5 + len(axes))]))
+    for own, winner in found.beaten if listed else ():
+        figures = ", ".join(f"{axis} {figure(own.figure(axis))}" for axis in axes)
+        say(f"not on the front: {own.title} (e.g. no. {own.number}: {figures}; no. {winner.number} is better)")
     lost = [solution for solution in found.out_of_reach if solution.number not in listed]
     if lost:
         say()

@@ -58,7 +58,7 @@ def evolve(
         where="evolve",
     )
     keeping = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
-    place = Path(keeping.name) if keeping is not None else Path(str(folder))
+    place = Path(keeping.name) / "run" if keeping is not None else Path(str(folder))
     run = Run.start(plan, place, engine, table=table, seed=seed, budget=budget)
     run.keep(keeping)
     for _ in run.proceed():

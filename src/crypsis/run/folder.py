@@ -16,7 +16,7 @@ from pathlib import Path
 from crypsis.errors import SearchError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
-from crypsis.table.files import write_atomically
+from crypsis.table.files import atomic_folder, write_atomically
 from crypsis.version import __version__
 
 PLAN, STORE, LOCK, GUARD = "plan.toml", "run.db", "lock.toml", ".running"
@@ -82,17 +82,21 @@ def plan_fingerprint(plan: Plan) -> str:
     return plan.model_copy(update={"run": Running(points=plan.run.points)}).fingerprint()
 
 
-def make(folder: Path, plan_text: str) -> None:
-    """A new run folder with its plan; an existing folder is refused unless it is empty."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+@contextmanager
+def new(folder: Path, plan_text: str) -> Iterator[Path]:
+    """A run folder in the making; it gets its name when all is in it, so that no kill leaves half a beginning."""
+    if folder.is_dir() and not any(folder.iterdir()):
+        folder.rmdir()
+    if folder.exists():
         hint = " (it holds a run: `crypsis resume` goes on with it)" if (folder / STORE).exists() else ""
         raise SearchError(f"{folder}: exists already{hint}; choose another folder with --out")
     if not folder.parent.is_dir():
         raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
-    folder.mkdir(mode=0o700, exist_ok=True)
-    folder.chmod(0o700)
-    write_atomically(folder / PLAN, plan_text.encode())
-    (folder / PLAN).chmod(0o600)
+    with atomic_folder(folder) as aside:
+        aside.chmod(0o700)
+        write_atomically(aside / PLAN, plan_text.encode())
+        (aside / PLAN).chmod(0o600)
+        yield aside
 
 
 @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,6 +46,20 @@ class Front:
         """Solutions that may not be released though no releasable one beats them: what the requirements cost."""
         open_ = best(self.everything, self.axes, feasible=False)
         return tuple(solution for solution in open_ if not solution.feasible and not solution.baseline)
+
+    @property
+    def beaten(self) -> tuple[tuple[Solution, Solution], ...]:
+        """Of every method without a point on the front, its releasable solution nearest to it, and what beats that."""
+        on = self.solutions
+        absent = dict.fromkeys(s.title for s in self.everything if s.title not in {each.title for each in on})
+        found = []
+        for title in absent:
+            own = best([s for s in self.everything if s.title == title], self.axes)
+            if own:
+                nearest = self.knee(own)
+                winner = next(s for s in on if all(_at(s, axis) <= _at(nearest, axis) for axis in self.axes))
+                found.append((nearest, winner))
+        return tuple(found)
 
     def __iter__(self) -> Iterator[Solution]:
         return iter(self.solutions)
@@ -169,6 +184,11 @@ def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = Tr
         if not better.any() and int(np.flatnonzero(twin)[0]) == place:
             kept.append(pool[place])
     return tuple(sorted(kept, key=lambda s: (s.figure(axes[0]), s.number)))
+
+
+def _at(solution: Solution, axis: str) -> float:
+    value = solution.figure(axis)
+    return math.inf if value is None else value
 
 
 def row_of(solution: Solution) -> dict[str, Value]:

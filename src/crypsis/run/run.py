@@ -104,10 +104,11 @@ class Run:
             raise SearchError("; ".join(obstacles))
         Yardstick(plan, read)
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
-        places.make(folder, text if text is not None else as_toml(plan))
-        places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions()).write(folder)
-        with Store(folder / places.STORE, create=True) as store, store.transaction():
-            store.note("budget", budget or plan.run.budget)
+        lock = places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions())
+        with places.new(folder, text if text is not None else as_toml(plan)) as aside:
+            lock.write(aside)
+            with Store(aside / places.STORE, create=True) as store, store.transaction():
+                store.note("budget", budget or plan.run.budget)
         return cls(folder, plan, engine, read)
 
     @classmethod

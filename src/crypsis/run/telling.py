@@ -120,8 +120,8 @@ def _hardest(original: Table, masked: Table, losses: Mapping[str, NDArray[np.flo
     told = []
     if total > 0:
         told.append(
-            f"the {count} hardest records ({100 * HARD:.0f} %) bear {100 * float(burden[worst].sum()) / total:.0f} % of "
-            f"the loss; {int(alone[worst].sum())} of them were unique in the original, "
+            f"the {count} hardest records ({100 * HARD:.0f} %) bear {100 * float(burden[worst].sum()) / total:.0f} % "
+            f"of the loss; {int(alone[worst].sum())} of them were unique in the original, "
             f"{int((~masked.kept)[worst].sum())} are left out"
         )
     gauge: LinkageGauge = RecordLinkage(columns=tuple(losses)).against(original)
