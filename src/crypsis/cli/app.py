@@ -15,6 +15,8 @@ from crypsis.cli import (
     checking,
     demonstrating,
     doctoring,
+    experimenting,
+    fetching,
     masking,
     profiling,
     releasing,
@@ -52,6 +54,8 @@ app.command("report")(releasing.report)
 app.command("diff-release")(releasing.diff_release)
 app.command("rulebooks")(ruling.rulebooks)
 app.command("studio")(studying.studio)
+app.command("experiment")(experimenting.experiment)
+app.add_typer(fetching.data, name="data")
 app.command("sensitivity")(varying.sensitivity)
 app.command("doctor")(doctoring.doctor)
 

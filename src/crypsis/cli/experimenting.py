@@ -1,0 +1,50 @@
+"""`crypsis experiment`: one of the five papers, redone."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crypsis.cli.output import say
+from crypsis.errors import PlanError, suggestion
+
+
+def experiment(
+    name: Annotated[str, typer.Argument(help="ga-2006, hybrid-2007, gomm-2014, masking-2012 or pbg-2009; or list")],
+    quick: Annotated[bool, typer.Option("--quick", help="a few seconds: fewer runs, smaller claims")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="folder for verdict and figures", show_default="./NAME-out")
+    ] = None,
+) -> None:
+    """Redo a paper's tables and figures and say cell by cell what is the same, close or different, and why."""
+    known = experiments()
+    if name == "list":
+        for each in known:
+            say(each)
+        return
+    if name not in known:
+        raise PlanError(f"there is no experiment {name!r}{suggestion(name, known)}; known: {', '.join(known)}")
+    target = out or Path(f"{name}-out")
+    script = known[name] / "reproduce.py"
+    spec = importlib.util.spec_from_file_location(f"crypsis_experiment_{name.replace('-', '_')}", script)
+    if spec is None or spec.loader is None:
+        raise PlanError(f"{script}: cannot be run as a Python script")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    module.main([*(["--quick"] if quick else []), "--out", str(target)])
+
+
+def experiments() -> dict[str, Path]:
+    """Names and folders of the experiments beside the source tree, or below the current folder."""
+    import crypsis
+
+    for root in (Path(crypsis.__file__).resolve().parents[2] / "experiments", Path("experiments")):
+        found = {path.parent.name: path.parent for path in sorted(root.glob("*/reproduce.py"))}
+        if found:
+            return found
+    raise PlanError(
+        "the experiments are not part of an installed package; get the source tree, go there, and run this again"
+    )

@@ -1,0 +1,42 @@
+"""`crypsis data`: the public data sets of the papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from crypsis.cli.output import say, table, working
+
+data = typer.Typer(help="The public data sets of the papers: list them, fetch them.", no_args_is_help=True)
+
+
+@data.command("list")
+def list_() -> None:
+    """Say which data sets there are, under which licence, and whether they are at hand."""
+    from crypsis.table.reference import ELSEWHERE, SOURCES, data_folder
+
+    rows = [
+        (name, source.file, "yes" if (data_folder() / source.file).is_file() else "no", source.url, source.licence)
+        for name, source in SOURCES.items()
+    ]
+    say(table(("name", "file", "at hand", "from", "licence"), rows))
+    for name, how in ELSEWHERE.items():
+        say(f"{name}: {how}")
+
+
+@data.command("fetch")
+def fetch(
+    name: Annotated[str, typer.Argument(help="water, adult, german or flare", show_default=False)],
+    folder: Annotated[Path, typer.Option("--to", help="folder to put the file into")] = Path("data"),
+    url: Annotated[str, typer.Option("--from", help="another address of the same content", show_default=False)] = "",
+) -> None:
+    """Download a data set from its public source and check that it is the one the experiments were made with."""
+    from crypsis.table.reference import SOURCES
+    from crypsis.table.reference import fetch as download
+
+    with working(f"fetching {name}"):
+        path = download(name, folder, url)
+    say(f"{path}: written and checked; licence: {SOURCES[name].licence}")
+    say(f"use it with: export CRYPSIS_DATA={folder}")

@@ -1,0 +1,181 @@
+"""The public data sets of the five papers: where they lie, and where those that may be downloaded come from.
+
+No data is shipped. A file is looked for in the folder CRYPSIS_DATA, then in ../shared/data beside the source
+tree. What is downloaded is put into the form the experiments read and must then have the known SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import crypsis
+from crypsis.errors import TableError, listing, suggestion
+
+_UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
+_UCI_LICENCE = "UCI Machine Learning Repository, believed CC BY 4.0: check before passing the file on"
+_MOST_BYTES = 50_000_000
+
+_WATER = (
+    "DATE,Q-E,ZN-E,PH-E,DBO-E,DQO-E,SS-E,SSV-E,SED-E,COND-E,PH-P,DBO-P,SS-P,SSV-P,SED-P,COND-P,PH-D,DBO-D,DQO-D,"
+    "SS-D,SSV-D,SED-D,COND-D,PH-S,DBO-S,DQO-S,SS-S,SSV-S,SED-S,COND-S,RD-DBO-P,RD-SS-P,RD-SED-P,RD-DBO-S,RD-DQO-S,"
+    "RD-DBO-G,RD-DQO-G,RD-SS-G,RD-SED-G"
+)
+_ADULT = (
+    "age,workclass,fnlwgt,education,education-num,marital-status,occupation,relationship,race,sex,capital-gain,"
+    "capital-loss,hours-per-week,native-country,salary-class"
+)
+_GERMAN = (
+    "EXISTACC,DURATION,CREDITHISTORY,PURPOSE,CREDITAMOUNT,SAVINGS,PRESEMPLOY,INSTALLRATE,STATUSSEX,OTHERDEBTORS,"
+    "RESIDENCE,PROPERTY,AGE,OTHERINSTALL,HOUSING,EXISTCREDITS,JOB,DEPENDENTS,TELEPHONE,FOREIGN,CLASS"
+)
+_FLARE = (
+    "CLASS,LARGSPOT,SPOTDIST,ACTIVITY,EVOLUTION,PREVACTIVITY,HISTCOMPLEX,HISTCOMPLEXPASS,AREA,AREALARGSPOT,CFLARES,"
+    "MFLARES,XFLARES"
+)
+
+
+def _lines(head: str, rows: Iterable[list[str]]) -> str:
+    """Rows as wide as the head, under it; others tell about the file and are left out."""
+    width = head.count(",") + 1
+    return "".join([head + "\n", *(",".join(row) + "\n" for row in rows if len(row) == width)])
+
+
+def _water(raw: str) -> str:
+    """`?` becomes an empty field, `D-` goes, numbers lose trailing zeros."""
+    rows = [line.strip().split(",") for line in raw.splitlines() if line.startswith("D-")]
+    return _lines(_WATER, ([row[0].removeprefix("D-"), *map(_number, row[1:])] for row in rows))
+
+
+def _number(text: str) -> str:
+    text = text.strip()
+    return "" if text == "?" else f"{float(text):.10g}"
+
+
+def _adult(raw: str) -> str:
+    """Blanks after commas go, and so do records with a `?`."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in raw.splitlines()]
+    return _lines(_ADULT, (row for row in rows if "?" not in row))
+
+
+def _german(raw: str) -> str:
+    return _lines(_GERMAN, map(str.split, raw.splitlines()))
+
+
+def _flare(raw: str) -> str:
+    return _lines(_FLARE, map(str.split, raw.splitlines()))
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file that can be downloaded.
+
+    shape   from the text at the address to the CSV the experiments read
+    sha256  of that CSV
+    """
+
+    file: str
+    url: str
+    shape: Callable[[str], str]
+    sha256: str
+    licence: str = _UCI_LICENCE
+
+
+SOURCES: dict[str, Source] = {
+    "water": Source(
+        "water_treatment.csv",
+        f"{_UCI}/water-treatment/water-treatment.data",
+        _water,
+        "a369431f90724781863069c5db16e3a0ce7ad2bdcbc0e2be7c8af6933f76452d",
+    ),
+    "adult": Source(
+        "adult.csv",
+        f"{_UCI}/adult/adult.data",
+        _adult,
+        "4500b1a15e2c3d5d04a29f46f127c4041310add7722b22173d52ab562d00da21",
+    ),
+    "german": Source(
+        "german_credit.csv",
+        f"{_UCI}/statlog/german/german.data",
+        _german,
+        "ee43c7e09ea623dd9b701beddb032473dba5afef9dab8202c1457cd81bcb5ab9",
+    ),
+    "flare": Source(
+        "solar_flare.csv",
+        f"{_UCI}/solar-flare/flare.data2",
+        _flare,
+        "747bdfe3da3bbc9341bb2de45aea66b4b3b3928f9aa4300c655d835a659e000a",
+    ),
+}
+ELSEWHERE = {
+    "census": "census.csv and eia.csv are inside the R package sdcMicro (data/CASCrefmicrodata.rda, data/EIA.rda, "
+    "GPL-2; the figures are of US federal agencies): in R, data(CASCrefmicrodata, package = 'sdcMicro') and write.csv",
+    "hierarchies": "dgh/adult_*.csv were written for this project after ARX's (Apache-2.0) and are not online",
+}
+"""What cannot be downloaded as a plain file, and how to get it."""
+
+
+def data_folder() -> Path:
+    """The folder of reference data, whether or not it exists."""
+    named = os.environ.get("CRYPSIS_DATA")
+    return Path(named) if named else Path(crypsis.__file__).resolve().parents[3] / "shared" / "data"
+
+
+def reference_file(name: str) -> Path:
+    """The path of a reference file, e.g. "census.csv"; one that is not there is refused with how to get it."""
+    path = data_folder() / name
+    if path.is_file():
+        return path
+    known = next((key for key, source in SOURCES.items() if source.file == name), None)
+    how = f"get it with: crypsis data fetch {known}" if known else "see: crypsis data list"
+    raise TableError(
+        f"{name}: the reference data is not in {data_folder().name}/; {how}, and set CRYPSIS_DATA to its folder"
+    )
+
+
+def fetch(name: str, folder: Path, url: str = "") -> Path:
+    """Download a data set, bring it into shape, check it, and put it into a folder under its usual name.
+
+    url  another address with the same content, such as a mirror
+    """
+    if name not in SOURCES:
+        if name in ELSEWHERE:
+            raise TableError(f"{name!r} cannot be downloaded as a plain file: {ELSEWHERE[name]}")
+        raise TableError(f"there is no data set {name!r}{suggestion(name, SOURCES)}; known: {listing(SOURCES)}")
+    source = SOURCES[name]
+    target = folder / source.file
+    if target.exists():
+        raise TableError(f"{target}: exists already; remove it first or give another folder")
+    content = source.shape(_download(url or source.url)).encode("utf-8")
+    found = hashlib.sha256(content).hexdigest()
+    if found != source.sha256:
+        raise TableError(
+            f"{name}: what lies at {url or source.url} is not the file the experiments were made with "
+            f"(SHA-256 {found[:12]}…, expected {source.sha256[:12]}…); nothing was written"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(".part")
+    part.write_bytes(content)
+    part.replace(target)
+    return target
+
+
+def _download(url: str) -> str:
+    if not url.startswith(("https://", "http://")):
+        raise TableError(f"{url!r}: only http and https addresses can be fetched")
+    try:
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            content: bytes = answer.read(_MOST_BYTES + 1)
+    except (urllib.error.URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise TableError(
+            f"{url}: could not be fetched ({reason}); download it by other means and set CRYPSIS_DATA"
+        ) from None
+    if len(content) > _MOST_BYTES:
+        raise TableError(f"{url}: is larger than {_MOST_BYTES // 1_000_000} MB, which no data set here is")
+    return content.decode("utf-8", errors="replace")
