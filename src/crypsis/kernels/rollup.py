@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.nodes import Block, Demand, Leaves, Node, Readings, Tail, judge_tail
+from crypsis.kernels.nodes import Block, Demand, Leaves, Node, Readings, Tail, added_up, judge, judge_tail
 
 _SHORT = 32
 
@@ -220,3 +220,32 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
 
 
 roll_up = kernel(_roll_up)
+
+
+def _read_one(
+    classes: Classes, leaves: Leaves, tail: Tail, levels: NDArray[np.int64], node: int, demand: Demand, out: Readings
+) -> None:
+    """Judge a single node: the head lifted straight to `levels`, the tail at its node; the result goes to entry 0."""
+    count = len(classes.row)
+    arena = enlarged(classes, count, 2 * count)
+    begin, end, target = 0, count, count
+    for attribute in range(len(levels)):
+        if levels[attribute]:
+            first = leaves.start[attribute, levels[attribute]]
+            found = merge_raised(arena, begin, end, target, leaves, attribute, first)
+            begin, end = target, target + found
+            target = 0 if begin else count  # the two halves of the arena in turn
+    block = Block(arena.size, arena.present, arena.tally, begin, end)
+    steps = np.empty(len(tail.below), dtype=np.int64)
+    depth, at = 0, node
+    while at:
+        steps[depth] = at
+        depth += 1
+        at = tail.below[at]
+    for position in range(depth - 1, -1, -1):
+        at = steps[position]
+        block = added_up(block, tail.step[at], tail.width[at])
+    judge(block, Node(arena.row[begin:end], levels, node, 0), leaves, tail, demand, out)
+
+
+read_one = kernel(_read_one)

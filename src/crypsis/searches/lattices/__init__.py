@@ -1,5 +1,18 @@
 """Generalisation lattices: every node at once, exact fronts, and evolution where there are too many."""
 
 from crypsis.searches.lattices.evaluation import Node, evaluate_lattice, optimum
+from crypsis.searches.lattices.feasible import Found, least_loss
+from crypsis.searches.lattices.indices import convergence_error, minimal, representation_ratio
+from crypsis.searches.lattices.search import LatticeSearch
 
-__all__ = ["Node", "evaluate_lattice", "optimum"]
+__all__ = [
+    "Found",
+    "LatticeSearch",
+    "Node",
+    "convergence_error",
+    "evaluate_lattice",
+    "least_loss",
+    "minimal",
+    "optimum",
+    "representation_ratio",
+]

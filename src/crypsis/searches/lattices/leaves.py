@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import prod
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
-from crypsis.kernels.rollup import Classes, roll_up
+from crypsis.kernels.rollup import Classes, read_one, roll_up
 from crypsis.table.counts import Counts, count_distinct, distinct_rows
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -33,24 +34,46 @@ class Ground:
     classes: Classes
     leaves: Leaves
     tail: Tail
+    head: tuple[int, ...]
+    """Which attributes of the lattice are the head, in the roll-up's order."""
     values: int
     """Columns of a cell's tally that belong to the confidential attribute."""
 
     def readings(self, rule: int, allowance: int, k: int = 1, l: int = 1, prune: int = 0) -> Readings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
-        size = self.lattice.size
-        out = Readings(
-            k=np.zeros(size, dtype=np.int64),
-            l=np.zeros(size, dtype=np.int64),
-            suppressed=np.zeros(size, dtype=np.int64),
-            size_sum=np.zeros(size, dtype=np.int64),
-            value_sum=np.zeros(size, dtype=np.int64),
-            misfits=np.zeros(size, dtype=np.int64),
-            classes=np.full(size, -1, dtype=np.int64),
-            loss=np.zeros(size),
-        )
+        out = _blank(self.lattice.size)
         roll_up(self.classes, self.leaves, self.tail, Demand(rule, allowance, k, l, self.values, prune), out)
         return out
+
+    def reading(
+        self,
+        levels: Sequence[int],
+        rule: int,
+        allowance: int,
+        k: int = 1,
+        l: int = 1,  # noqa: E741
+    ) -> Readings:
+        """Judge one node alone; the same figures as among all nodes, in arrays of one entry."""
+        number = self.lattice.number(levels)
+        inside = np.array([int(levels[a]) for a in self.head], dtype=np.int64)
+        node = int(np.flatnonzero(self.tail.place == number - int(inside @ self.leaves.place))[0])
+        out = _blank(1)
+        read_one(self.classes, self.leaves, self.tail, inside, node, Demand(rule, allowance, k, l, self.values, 0), out)
+        return out
+
+
+def _blank(size: int) -> Readings:
+    """Readings to be filled in."""
+    return Readings(
+        k=np.zeros(size, dtype=np.int64),
+        l=np.zeros(size, dtype=np.int64),
+        suppressed=np.zeros(size, dtype=np.int64),
+        size_sum=np.zeros(size, dtype=np.int64),
+        value_sum=np.zeros(size, dtype=np.int64),
+        misfits=np.zeros(size, dtype=np.int64),
+        classes=np.full(size, -1, dtype=np.int64),
+        loss=np.zeros(size),
+    )
 
 
 def prepare(
@@ -95,7 +118,7 @@ def prepare(
     by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
     leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head])
     block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
-    return Ground(lattice, counts.total, classes, leaves, block, parts[0].shape[1])
+    return Ground(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
 
 
 def _cell_major(values: NDArray[Any], classes: int) -> NDArray[Any]:

@@ -1,0 +1,108 @@
+"""Feasibility first: the least loss that meets a demand, found by evolution where nodes are too many to judge each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, SearchError
+from crypsis.evolution import Application, Budget, Elitist, Problem, evolve
+from crypsis.masking.generalisation import Generalisation
+from crypsis.measures.generalisation_loss import GeneralLoss
+from crypsis.privacy.model import PrivacyModel
+from crypsis.searches.lattices.evaluation import allowed
+from crypsis.searches.lattices.leaves import prepare
+from crypsis.searches.lattices.nodes import Exchange, Nodes, OnePoint, Step
+from crypsis.searches.lattices.scoring import DemandScores, ModelScores
+from crypsis.table.lattice import Lattice, Levels
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True)
+class FeasibleFirst:
+    """Worth of (shortfall, loss): loss where nothing falls short, else beyond any loss and by shortfall."""
+
+    def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(scores[:, 0] > 0, 1000.0 + scores[:, 0], scores[:, 1])
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a feasibility-first search came up with."""
+
+    levels: Levels
+    words: str
+    loss: float
+    """Mean cell loss, per cent."""
+    evaluations: int
+    """Different nodes judged."""
+    nodes: int
+    """Nodes of the lattice."""
+
+
+def feasible_strategy(heights: tuple[int, ...], size: int) -> Elitist:
+    """Crossovers, steps and exchanges from the best; feasible before infeasible, then the lesser loss; no clones."""
+    applications = (
+        Application(OnePoint(), max(size // 6, 1)),
+        Application(Step(heights, 1.5 / len(heights)), max(size // 3, 1), elite=max(size // 3, 1)),
+        Application(Exchange(heights), max(size // 3, 1), elite=max(size // 3, 1)),
+    )
+    return Elitist(size, applications, worth=FeasibleFirst(), clones=False)
+
+
+def least_loss(
+    table: Table,
+    rng: Generator,
+    *,
+    k: int = 0,
+    l: int = 0,  # noqa: E741
+    models: Sequence[PrivacyModel] = (),
+    suppression: float = 0.01,
+    columns: tuple[str, ...] = (),
+    evaluations: int = 1000,
+    population: int = 30,
+) -> Found:
+    """Search for the node of least loss that meets k, l or any models while suppressing no more than allowed.
+
+    Every class that fails is suppressed. Models must not lose by coarser classes; one that may is refused. If no node
+    met the demand the closest one is told, and which limit to relax.
+    """
+    lattice = Lattice.of(table, columns)
+    records = int(table.kept.sum())
+    allowance = allowed(suppression, records)
+    space = Nodes(table, lattice, Generalisation(columns=lattice.names, suppression=1.0, k=max(k, 1)))
+    wavering = [type(model).__name__ for model in models if not model.monotone_in_generalisation]
+    if wavering:
+        raise PlanError(f"{wavering[0]} may get worse by generalising, so this search cannot use it; leave it out")
+    if models:
+        loss = GeneralLoss(columns=lattice.names).against(table)
+        scores: ModelScores | DemandScores = ModelScores(space, tuple(models), loss, allowance)
+    else:
+        confidential = next(iter(table.confidential), None)
+        if l and confidential is None:
+            raise PlanError("l was demanded but no column is confidential; give one that role")
+        scores = DemandScores(prepare(table, lattice, confidential, None, False), allowance, max(k, 1), l)
+    problem = Problem(
+        space=space,
+        strategy=feasible_strategy(lattice.heights, population),
+        start=space.start(rng, population),
+        evaluate=scores,
+        objectives=("shortfall", "loss"),
+    )
+    size = min(evaluations, lattice.size)
+    state = None
+    for state in evolve(problem, rng, Budget(evaluations=size, generations=20 * evaluations)):
+        if state.evaluations + sum(a.times for a in feasible_strategy(lattice.heights, population).applications) > size:
+            break
+    if state is None or state.best_scores[0] > 0:
+        beyond = state.best_scores[0] if state else 100.0
+        raise SearchError(
+            f"no node judged meets the demand while suppressing at most {allowance} of {records} records; the closest "
+            f"exceeds the limit by {beyond:.2f} % of the records; raise the suppression limit or lower the demand"
+        )
+    levels = tuple(int(level) for level in state.best)
+    return Found(levels, lattice.words(levels), state.best_scores[1], state.evaluations, lattice.size)

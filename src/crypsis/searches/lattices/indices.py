@@ -1,0 +1,84 @@
+"""Quality indices of nodes, all to be maximised as in PBG: worst cases, spreads, and losses turned round."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, listing, suggestion
+from crypsis.kernels.nodes import Readings
+
+Floats = NDArray[np.float64]
+Favour = Literal["many", "few"]
+
+INDICES = ("k", "l", "glm", "cm", "s_k", "s_l")
+"""k and l: the smallest class and the fewest confidential values; s_k and s_l: Σ over records of class size and of how
+often their confidential value occurs in their class; glm and cm: how far the loss stays below its largest value."""
+
+
+def check_indices(names: Sequence[str], confidential: str | None, label: str | None) -> None:
+    """Refuse indices that do not exist or that the table cannot give."""
+    for name in names:
+        if name not in INDICES:
+            raise PlanError(f"there is no index {name!r}{suggestion(name, INDICES)}; known: {listing(INDICES)}")
+        if name in ("l", "s_l") and not confidential:
+            raise PlanError(
+                f"index {name!r} needs a confidential column and there is none; give one the role 'confidential'"
+            )
+        if name == "cm" and not label:
+            raise PlanError("index 'cm' needs a label to predict; name a column as label")
+
+
+def quality(readings: Readings, names: Sequence[str], records: int, attributes: int, favour: Favour = "many") -> Floats:
+    """float64[nodes, indices], to be maximised.
+
+    favour  "many" takes a large s_l as good, as the paper's maximisation does; "few" turns it round, since a value
+            that fills a class protects nobody in it
+    """
+    columns: dict[str, Floats] = {
+        "k": readings.k.astype(np.float64),
+        "l": readings.l.astype(np.float64),
+        "glm": records * attributes - readings.loss,
+        "cm": (records - readings.misfits).astype(np.float64),
+        "s_k": readings.size_sum.astype(np.float64),
+        "s_l": readings.value_sum.astype(np.float64),
+    }
+    if favour == "few":
+        columns["s_l"] = float(records) ** 2 - columns["s_l"]
+    return np.stack([columns[name] for name in names], axis=1)
+
+
+def minimal(indices: Floats) -> NDArray[np.bool_]:
+    """Which rows no other row dominates (all maximised); of equal rows the first alone."""
+    order = np.lexsort((-indices).T[::-1])
+    keep = np.zeros(len(indices), dtype=np.bool_)
+    front = np.empty((0, indices.shape[1]))
+    for place in order:
+        row = indices[place]
+        if not (front >= row).all(axis=1).any():
+            keep[place] = True
+            front = np.vstack([row, front])
+    return keep
+
+
+def boxes(indices: Floats, sides: Sequence[float]) -> Floats:
+    """The box of every row under a discretisation vector."""
+    return np.asarray(np.floor(indices / np.array(sides)))
+
+
+def convergence_error(found: Floats, truth: Floats) -> float:
+    """CE: Σ over finds of the distance to the nearest true minimal node; indices over their largest in truth."""
+    scale = np.where(truth.max(axis=0) > 0, truth.max(axis=0), 1.0)
+    a, b = found / scale, truth / scale
+    return float(np.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)).min(axis=1).sum())
+
+
+def representation_ratio(found: Floats, truth: Floats, sides: Sequence[float]) -> float:
+    """RR: share of truth's non-dominated boxes that hold something found."""
+    marked = boxes(truth, sides)
+    marked = marked[minimal(marked)]
+    occupied = {tuple(row) for row in boxes(found, sides).tolist()}
+    return sum(tuple(row) in occupied for row in marked.tolist()) / max(len(marked), 1)

@@ -1,0 +1,113 @@
+"""How nodes are scored: by quality indices, by a demand, or by measures the user chose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.evolution import Genome, Scores
+from crypsis.kernels.nodes import DEMANDED
+from crypsis.measures.measure import Gauge
+from crypsis.privacy.model import PrivacyModel
+from crypsis.searches.lattices.indices import Favour, quality
+from crypsis.searches.lattices.leaves import Ground
+from crypsis.searches.lattices.nodes import Nodes
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class IndexScores:
+    """Quality indices of a node, turned round to be minimised."""
+
+    ground: Ground = field(repr=False)
+    rule: int
+    allowance: int
+    indices: tuple[str, ...]
+    favour: Favour
+
+    def __call__(self, genome: Genome) -> Scores:
+        read = self.ground.reading([int(level) for level in genome], self.rule, self.allowance)
+        found = quality(read, self.indices, self.ground.total, len(self.ground.lattice.names), self.favour)
+        return tuple(float(-value) for value in found[0])
+
+    def everywhere(self) -> NDArray[np.float64]:
+        """float64[nodes, indices]: the indices of all nodes, to be maximised."""
+        read = self.ground.readings(self.rule, self.allowance)
+        return quality(read, self.indices, self.ground.total, len(self.ground.lattice.names), self.favour)
+
+
+@dataclass(frozen=True, eq=False)
+class DemandScores:
+    """(shortfall, loss): per cent of the records suppressed beyond the limit, and the mean cell loss in per cent.
+
+    Exactly the classes that fail the demanded k and l are suppressed.
+    """
+
+    ground: Ground = field(repr=False)
+    allowance: int
+    k: int
+    l: int  # noqa: E741
+
+    def __call__(self, genome: Genome) -> Scores:
+        read = self.ground.reading([int(level) for level in genome], DEMANDED, self.allowance, self.k, self.l)
+        records, cells = self.ground.total, self.ground.total * len(self.ground.lattice.names)
+        beyond = max(0, int(read.suppressed[0]) - self.allowance)
+        if not int(read.classes[0]):
+            beyond = records  # an empty table is no answer
+        return 100.0 * beyond / records, 100.0 * float(read.loss[0]) / cells
+
+
+@dataclass(frozen=True, eq=False)
+class ModelScores:
+    """(shortfall, loss) under any privacy models: every record that fails one of them is suppressed.
+
+    A model whose threshold moves with the rest of the table is asked again until it holds.
+    """
+
+    space: Nodes
+    models: tuple[PrivacyModel, ...]
+    loss: Gauge
+    allowance: int
+
+    def __call__(self, genome: Genome) -> Scores:
+        masked = self.suppressed(genome)
+        beyond = max(0, int((self.space.table.kept & ~masked.kept).sum()) - self.allowance)
+        if not masked.kept.any():
+            beyond = len(masked)
+        return 100.0 * beyond / len(masked), self.loss.read(masked)
+
+    def suppressed(self, genome: Genome) -> Table:
+        """The table at the node without the records that fail a model."""
+        masked = self.space.generalised(genome)
+        while masked.kept.any():
+            failing = np.zeros(len(masked), dtype=np.bool_)
+            for model in self.models:
+                if not model.judge(masked).holds:
+                    levels = model.levels(masked)
+                    with np.errstate(invalid="ignore"):
+                        failing |= levels < model.required if model.sense == "at least" else levels > model.required
+            if not failing.any():
+                break
+            masked = masked.without(failing)
+        return masked
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredScores:
+    """(mean loss, mean risk) by measures the user chose; without a risk, 100 / k. A node that fails loses all."""
+
+    space: Nodes
+    gauges: Mapping[str, tuple[str, Gauge]]
+
+    def __call__(self, genome: Genome) -> Scores:
+        try:
+            masked = self.space.decode(genome)
+        except TableError:
+            return 100.0, 100.0
+        read = {aim: [g.read(masked) for a, g in self.gauges.values() if a == aim] for aim in ("loss", "risk")}
+        risk = float(np.mean(read["risk"])) if read["risk"] else 100.0 / max(self.space.least_class(masked), 1)
+        return float(np.mean(read["loss"])), risk

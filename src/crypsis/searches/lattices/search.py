@@ -1,0 +1,207 @@
+"""The search "lattice": the exact front wherever the lattice is small enough, PBG-EA above."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import CrypsisError, SearchError
+from crypsis.evolution import (
+    Application,
+    Archived,
+    Budget,
+    Child,
+    Elitist,
+    Genome,
+    Problem,
+    Space,
+    State,
+    Strategy,
+    Streams,
+)
+from crypsis.evolution.selection import DominanceOrder, WeightedMean
+from crypsis.masking.generalisation import Generalisation
+from crypsis.masking.method import Family
+from crypsis.measures.measure import Measure
+from crypsis.searches.lattices.evaluation import allowed, rule_code
+from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
+from crypsis.searches.lattices.indices import Favour, check_indices, minimal
+from crypsis.searches.lattices.leaves import prepare
+from crypsis.searches.lattices.nodes import Nodes, OnePoint, Step
+from crypsis.searches.lattices.scoring import DemandScores, IndexScores, MeasuredScores
+from crypsis.searches.search import Search, searches
+from crypsis.table.lattice import Lattice
+from crypsis.table.table import Table
+
+SECONDS = 3e-9
+"""Cost of the roll-up per node and distinct tuple."""
+MOST_NODES = 20_000_000
+"""Larger lattices are never enumerated: their readings alone would fill the memory."""
+
+
+@dataclass(frozen=True)
+class Complete:
+    """The strategy of a search that has nothing left to find: no children, nobody dies."""
+
+    worth: WeightedMean = WeightedMean()  # noqa: RUF009 - frozen
+    operators: tuple[str, ...] = ()
+
+    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+        return []
+
+    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
+        return replace(state, generation=state.generation + 1)
+
+
+@searches.add("lattice")
+class LatticeSearch(Search):
+    """How coarse must each column be? One level per column, rare records suppressed; PBG-EA (Dewri et al. 2009).
+
+    The whole lattice is judged and its exact front given wherever that takes little time; otherwise it is evolved.
+    With k demanded, nodes that meet it come first and among them the least loss.
+    """
+
+    family: ClassVar[Family] = Family.RECODING
+
+    indices: tuple[Literal["k", "l", "glm", "cm", "s_k", "s_l"], ...] = Field(
+        default=("k", "glm"), min_length=2, max_length=4, description="quality indices of the front, all made large"
+    )
+    boxes: tuple[float, ...] = Field(
+        default=(), description="side of a box along each index, one solution to a box; empty: every solution counts"
+    )
+    k: int = Field(default=0, ge=0, description="class size to be met at least loss; 0 searches the whole front")
+    l: int = Field(  # noqa: E741
+        default=0, ge=0, description="confidential values per class to be met at least loss; 0 demands none"
+    )
+    suppression: float = Field(default=0.01, ge=0, le=1, description="share of the records that may be suppressed")
+    rule: Literal["by-size", "failing-class"] = Field(
+        default="by-size",
+        description="which classes go: the smallest the limit allows, or those that fail k and then l",
+    )
+    favour: Favour = Field(
+        default="few",
+        description="whether many or few records with one's confidential value in one's class are good, for s_l",
+    )
+    label: str = Field(default="", description="column to be predicted, for cm; empty: the first confidential one")
+    columns: tuple[str, ...] = Field(default=(), description="columns to generalise; empty: every quasi-identifier")
+    method: Literal["auto", "exact", "pbg", "nsga2"] = Field(
+        default="auto", description="auto: exact if it takes less than `patience`, else pbg; nsga2 selects by rank"
+    )
+    patience: float = Field(default=20.0, ge=0, description="seconds the exact front may take by the estimate")
+    population: int = Field(default=25, ge=2, le=100_000, description="members of the population")
+    generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
+    crossover: float = Field(default=0.8, ge=0, le=1, description="probability that a pair of parents is crossed")
+    mutation: float = Field(default=0.0, ge=0, le=1, description="probability of a step per level; 0: one in s columns")
+
+    def budget(self) -> Budget:
+        return Budget(generations=self.generations)
+
+    def obstacle(self, table: Table) -> str:
+        try:
+            lattice = Lattice.of(table, self.columns)
+            check_indices(self._indices, self._confidential(table), self._label(table))
+            for name in lattice.names:
+                table.leaf_codes(name)
+        except CrypsisError as error:
+            return str(error)
+        if self.boxes and len(self.boxes) != len(self.indices):
+            return f"{len(self.boxes)} box sides for {len(self.indices)} indices; give one each or none"
+        if self.boxes and min(self.boxes) <= 0:
+            return "the side of a box must be positive"
+        return "" if table.kept.any() else "the table has no records"
+
+    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
+        obstacle = self.obstacle(table)
+        if obstacle:
+            raise SearchError(f"search 'lattice': {obstacle}")
+        lattice = Lattice.of(table, self.columns)
+        rule: Literal["by-size", "failing-class"] = "failing-class" if self.k or self.l else self.rule
+        space = Nodes(
+            table,
+            lattice,
+            Generalisation(columns=lattice.names, suppression=self.suppression, rule=rule, k=self.k, l=self.l),
+        )
+        if measures:
+            gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
+            if not any(aim == "loss" for aim, _ in gauges.values()):
+                raise SearchError("search 'lattice' weighs a loss against a risk; name a loss, or no measure at all")
+            return self._evolved(space, MeasuredScores(space, gauges), ("loss", "risk"), (), rng)
+        ground = prepare(table, lattice, self._confidential(table), self._label(table), "s_l" in self.indices)
+        allowance = allowed(self.suppression, ground.total)
+        if self.k or self.l:
+            return Problem(
+                space=space,
+                strategy=feasible_strategy(lattice.heights, self.population),
+                start=space.start(rng, self.population),
+                evaluate=DemandScores(ground, allowance, max(self.k, 1), self.l),
+                objectives=("shortfall", "loss"),
+                notes={"nodes": float(lattice.size), "rule": rule, "order": FeasibleFirst.__name__},
+            )
+        scores = IndexScores(ground, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
+        estimate = SECONDS * lattice.size * len(ground.classes.row) * len(ground.classes.size)
+        exact = self.method == "exact" or (self.method == "auto" and estimate <= self.patience)
+        if exact and lattice.size <= MOST_NODES:
+            return self._exact(space, scores)
+        if self.method == "exact":
+            raise SearchError(
+                f"search 'lattice': {lattice.size} nodes are too many to judge each (at most {MOST_NODES}); choose "
+                f"method 'pbg' or fewer columns"
+            )
+        return self._evolved(space, scores, tuple(self.indices), self.boxes, rng)
+
+    def _exact(self, space: Nodes, scores: IndexScores) -> Problem:
+        front = np.flatnonzero(minimal(scores.everywhere()))
+        start = tuple(np.array(space.lattice.levels(int(number)), dtype=np.int16) for number in front)
+        notes = {"nodes": float(space.lattice.size), "exact": True, "rule": self.rule}
+        return Problem(space, Complete(), start, scores, tuple(self.indices), self.boxes, notes=notes)
+
+    def _evolved(
+        self,
+        space: Nodes,
+        scores: IndexScores | MeasuredScores,
+        objectives: tuple[str, ...],
+        boxes: tuple[float, ...],
+        rng: Generator,
+    ) -> Problem:
+        heights = space.lattice.heights
+        step, cross = Step(heights, self.mutation or 1 / len(heights)), OnePoint()
+        strategy: Strategy = Archived(self.population, step, cross, self.crossover)
+        if self.method == "nsga2":
+            pairs = round(self.crossover * self.population / 2)
+            single = max(self.population - 2 * pairs, 1)
+            applications = (Application(Crossed(cross, step), pairs), Application(step, single))
+            strategy = Elitist(self.population, applications, order=DominanceOrder(), clones=False)
+        notes = {"nodes": float(space.lattice.size), "exact": False, "rule": self.rule}
+        return Problem(space, strategy, space.start(rng, self.population), scores, objectives, boxes, notes=notes)
+
+    @property
+    def _indices(self) -> tuple[str, ...]:
+        return (*self.indices, "l") if self.l else tuple(self.indices)
+
+    @staticmethod
+    def _confidential(table: Table) -> str | None:
+        return next(iter(table.confidential), None)
+
+    def _label(self, table: Table) -> str | None:
+        if self.label:
+            table.place(self.label)
+        return self.label or self._confidential(table)
+
+
+@dataclass(frozen=True)
+class Crossed:
+    """Crossover whose children take a step each."""
+
+    crossover: OnePoint
+    step: Step
+    name: str = "crossover"
+    arity: int = 2
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        return [self.step.apply([child], rng)[0] for child in self.crossover.apply(parents, rng)]

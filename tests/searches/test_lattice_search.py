@@ -1,0 +1,226 @@
+"""PBG-EA, the exact front, feasibility first: operators, archive theorems, truth, and a lattice of millions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adult import adult
+from crypsis.errors import PlanError, SearchError
+from crypsis.evolution import Budget, Frontier, evolve
+from crypsis.measures import measures
+from crypsis.privacy import models
+from crypsis.searches.lattices import (
+    LatticeSearch,
+    convergence_error,
+    evaluate_lattice,
+    least_loss,
+    minimal,
+    optimum,
+    representation_ratio,
+)
+from crypsis.searches.lattices.indices import boxes
+from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.lattice import Lattice
+from crypsis.table.table import Table
+from lattice_tables import random_hierarchy, random_table, tables
+
+points = st.lists(st.tuples(*[st.integers(0, 30)] * 2), min_size=1, max_size=60)
+
+
+# -- the archive (Algorithm 1 of the paper) --
+
+
+def archive(rows, sides):
+    frontier = Frontier(scores=np.empty((0, 2)), boxes=sides)
+    return frontier.offer_all((np.array([place]), tuple(-float(v) for v in row)) for place, row in enumerate(rows))
+
+
+@given(points, st.tuples(st.integers(1, 7), st.integers(1, 7)))
+@settings(max_examples=60, deadline=None)
+def test_archive_theorems(rows, sides):
+    """Only minimal nodes, one per box, no dominated box, and no more than the bound."""
+    held = -archive(rows, sides).scores
+    every = np.array(rows, dtype=float)
+    for row in held:
+        assert not ((every >= row).all(axis=1) & (every > row).any(axis=1)).any()
+    taken = boxes(held, sides)
+    assert len({tuple(box) for box in taken.tolist()}) == len(taken)
+    assert minimal(taken).all()
+    bound = max(int(every[:, place].max() // sides[place]) + 1 for place in range(2))
+    assert len(held) <= bound
+
+
+@given(points)
+@settings(max_examples=40, deadline=None)
+def test_minimal_rows_by_definition(rows):
+    every = np.array(rows, dtype=float)
+    dominated = [((every >= row).all(axis=1) & (every > row).any(axis=1)).any() for row in every]
+    kept = minimal(every)
+    assert {tuple(r) for r in every[kept].tolist()} == {
+        tuple(r) for r, d in zip(every.tolist(), dominated, strict=True) if not d
+    }
+    assert len({tuple(r) for r in every[kept].tolist()}) == kept.sum()
+
+
+def test_convergence_and_representation_by_hand():
+    truth = np.array([[1.0, 4.0], [2.0, 2.0], [4.0, 1.0]])
+    assert convergence_error(truth[:2], truth) == 0
+    assert convergence_error(np.array([[2.0, 1.0]]), truth) == pytest.approx(0.25)
+    assert representation_ratio(truth[:2], truth, (1, 1)) == pytest.approx(2 / 3)
+    assert representation_ratio(truth[:1], truth, (5, 5)) == 1
+
+
+# -- operators --
+
+
+@given(st.integers(0, 999), st.integers(1, 9))
+@settings(max_examples=40, deadline=None)
+def test_operators_stay_in_the_lattice_and_change_no_parent(seed, s):
+    rng = np.random.default_rng(seed)
+    heights = tuple(int(h) for h in rng.integers(0, 5, s))
+    one, two = (rng.integers(0, np.array(heights) + 1).astype(np.int16) for _ in range(2))
+    before = one.copy(), two.copy()
+    children = OnePoint().apply([one, two], rng)
+    assert all(
+        sorted(pair) == sorted(other)
+        for pair, other in zip(zip(*children, strict=True), zip(one, two, strict=True), strict=True)
+    )
+    for operator in (Step(heights, 0.5), Exchange(heights)):
+        (child,) = operator.apply([one], rng)
+        assert ((child >= 0) & (child <= heights)).all()
+    (child,) = Step(heights, 1.0).apply([one], rng)
+    assert (np.abs(child - one) <= 1).all()
+    assert np.array_equal(one, before[0])
+    assert np.array_equal(two, before[1])
+
+
+# -- the search --
+
+
+@given(tables)
+@settings(max_examples=15, deadline=None)
+def test_exact_front_is_the_front_of_all_nodes(table):
+    problem = LatticeSearch(suppression=0.1).pose(table, {}, np.random.default_rng(0))
+    assert problem.notes["exact"]
+    states = list(evolve(problem, np.random.default_rng(0), Budget(generations=2)))
+    frame = evaluate_lattice(table, 0.1, "by-size")
+    cells = len(table) * len(Lattice.of(table).names)
+    every = np.stack([frame["k"].to_numpy(), cells - frame["glm_sum"].to_numpy()], axis=1)
+    best = every[minimal(every)]
+    found = -states[-1].frontier.scores
+    assert sorted(map(tuple, np.round(found, 6).tolist())) == sorted(map(tuple, np.round(best, 6).tolist()))
+
+
+@given(tables, st.integers(0, 99))
+@settings(max_examples=15, deadline=None)
+def test_a_node_judged_alone_scores_as_among_all(table, pick):
+    names = ("k", "l", "glm", "s_l")
+    problem = LatticeSearch(indices=names, suppression=0.1, favour="many", method="pbg").pose(
+        table, {}, np.random.default_rng(0)
+    )
+    lattice = Lattice.of(table)
+    everywhere = problem.evaluate.everywhere()
+    number = pick % lattice.size
+    genome = np.array(lattice.levels(number), dtype=np.int16)
+    assert problem.evaluate(genome) == pytest.approx(tuple(-everywhere[number]), abs=1e-7)
+    masked = problem.space.decode(genome)
+    assert (
+        int(np.unique(masked.codes(lattice.names)[masked.kept], axis=0, return_counts=True)[1].min())
+        == everywhere[number, 0]
+    )
+
+
+@pytest.mark.parametrize("method", ["pbg", "nsga2"])
+def test_evolution_comes_close_to_the_truth_of_adult(method):
+    search = LatticeSearch(method=method, boxes=(1, 1))
+    problem = search.pose(adult(), {}, np.random.default_rng(2))
+    everywhere = problem.evaluate.everywhere()
+    *_, state = evolve(problem, np.random.default_rng(3), Budget(generations=30))
+    truth, found = everywhere[minimal(everywhere)], -state.frontier.scores
+    assert state.evaluations <= 1300
+    assert representation_ratio(found, truth, (1, 1)) > 0.4
+    assert convergence_error(found, truth) < 0.5
+
+
+def test_user_measures_replace_the_indices():
+    table = random_table(6, 40, 3)
+    chosen = {"glm": measures.build("glm")}
+    problem = LatticeSearch(suppression=0.1, population=6).pose(table, chosen, np.random.default_rng(0))
+    assert problem.objectives == ("loss", "risk")
+    *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=3))
+    loss, risk = problem.evaluate(np.array(Lattice.of(table).top, dtype=np.int16))
+    assert loss > 0
+    assert 0 < risk <= 100
+    assert len(state.frontier)
+
+
+def test_a_node_is_told_in_words():
+    problem = LatticeSearch().pose(adult(), {}, np.random.default_rng(0))
+    account = problem.space.tell(np.array([2, 0, 2, 0, 0, 0, 4, 0], dtype=np.int16))
+    assert account.words.startswith(
+        "age in 10-year bands, education in 3 groups, native-country hidden, the rest as collected"
+    )
+    assert account.facts["level of age"] == 2
+
+
+# -- feasibility first --
+
+
+@pytest.mark.parametrize("k", [5])
+def test_feasibility_first_finds_the_optimum_of_adult(k):
+    truth = optimum(adult(), k, 0.01)
+    found = least_loss(adult(), np.random.default_rng(1), k=k)
+    assert found.loss == pytest.approx(100 * truth.glm)
+    assert found.evaluations <= 1000
+
+
+def test_feasibility_first_under_several_models():
+    table = random_table(12, 60, 3)
+    demanded = [models.build("k-anonymity", k=3), models.build("l-diversity", l=2)]
+    found = least_loss(table, np.random.default_rng(0), models=demanded, suppression=0.2, evaluations=300)
+    frame = evaluate_lattice(table, 0.2, k=3, l=2).filter("feasible")
+    assert found.loss == pytest.approx(100 * frame["glm"].min())
+
+
+def test_a_lattice_of_millions_is_evolved():
+    rng = np.random.default_rng(8)
+    attributes, columns = [], []
+    for place in range(14):
+        tree = random_hierarchy(rng, 8, 2)
+        rows = [[tree.labels[level][tree.groups[level][leaf]] for level in range(3)] + ["*"] for leaf in range(8)]
+        tree = type(tree).from_rows(rows)
+        attributes.append(Attribute(f"q{place}", Kind.NOMINAL, Role.QUASI_IDENTIFIER, tree.labels[0], tree))
+        columns.append(rng.integers(0, 8, 300).astype(np.int32))
+    table = Table(tuple(attributes), tuple(columns))
+    assert Lattice.of(table).size == 4**14
+    problem = LatticeSearch().pose(table, {}, np.random.default_rng(0))
+    assert not problem.notes["exact"]
+    *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=10))
+    assert len(state.frontier) > 2
+    found = least_loss(table, np.random.default_rng(0), k=5, suppression=0.05, evaluations=600)
+    assert found.nodes == 4**14
+    assert found.loss < 100
+
+
+def test_refusals():
+    table = random_table(3, 20, 2)
+    with pytest.raises(SearchError, match="needs a confidential column"):
+        LatticeSearch(indices=("l", "glm")).pose(
+            table.with_roles({"illness": Role.OTHER}), {}, np.random.default_rng(0)
+        )
+    with pytest.raises(SearchError, match="1 box sides for 2 indices"):
+        LatticeSearch(boxes=(1.0,)).pose(table, {}, np.random.default_rng(0))
+    with pytest.raises(SearchError, match="no node judged meets the demand"):
+        least_loss(table, np.random.default_rng(0), k=21, evaluations=50)
+    with pytest.raises(PlanError, match="no column is confidential"):
+        least_loss(table.with_roles({"illness": Role.OTHER}), np.random.default_rng(0), l=2)
+    with pytest.raises(SearchError, match="weighs a loss"):
+        LatticeSearch().pose(
+            table,
+            {"r": measures.build("record-linkage")},
+            np.random.default_rng(0),
+        )
