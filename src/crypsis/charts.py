@@ -94,6 +94,7 @@ def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
     named = {"filter": "datum.kind != 'solution'"}
     return {
         **_FRAME,
+        "padding": {"left": 5, "top": 5, "right": 30, "bottom": 5},  # fonts of readers run wider than the renderer's
         "width": 560,
         "height": 320,
         "data": {"values": values},

@@ -65,7 +65,7 @@ def publish(
     original   the table before masking, row by row; needed for losses, risks and the before-figures
     rng        order of the rows; the operating system's randomness unless given
     limits     largest readings allowed: of risks, and of declared uses
-    scenarios  name → columns an intruder knows; by default one who knows every quasi-identifier
+    scenarios  name → columns an intruder knows; one who knows every quasi-identifier is always added
     rulebook   rules the file must keep, except those waived with a reason (rule id → reason)
     front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
     seed       of the masking: searched for in everything public, and reported as a salted digest only

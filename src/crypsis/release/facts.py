@@ -29,7 +29,7 @@ from crypsis.table.table import Table
 from crypsis.version import __version__
 
 EVERYTHING = "every quasi-identifier"
-"""The scenario nobody has to declare."""
+"""The scenario nobody has to declare: the worst case, always told."""
 
 
 @dataclass(frozen=True)
@@ -79,17 +79,28 @@ def readings_of(
     after = assess(original, masked, family=known)
     risks = tuple(r for r in after.readings if r.aim == "risk")
     before = assess(original, original, [r.measure for r in risks])
-    if scenarios is None and original.quasi_identifiers:
-        scenarios = {EVERYTHING: original.quasi_identifiers}
-    told = tuple(_scenario(name, tuple(knows), original, masked, family) for name, knows in (scenarios or {}).items())
+    known_columns = dict(scenarios or {})
+    everything = original.quasi_identifiers
+    if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
+        known_columns[EVERYTHING] = everything
+    ready = [_linkage(before.readings), _linkage(risks)]
+    told = tuple(_scenario(name, tuple(k), original, masked, family, ready) for name, k in known_columns.items())
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
     # A use nobody declared is not a measure that failed to apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], Use)}
     return Readings(True, tuple(losses), risks, before.readings, told, skipped)
 
 
-def _scenario(name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str) -> ScenarioStory:
+def _linkage(readings: Sequence[Reading]) -> Reading | None:
+    return next((reading for reading in readings if reading.measure == "record-linkage"), None)
+
+
+def _scenario(
+    name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str, ready: Sequence[Reading | None]
+) -> ScenarioStory:
+    """ready  the linkage of every quasi-identifier, before and after, which need not be measured twice"""
     gauge = RecordLinkage(columns=knows).against(original)
+    known = ready if list(knows) == original.quasi_identifiers else (None, None)
     before, after = class_sizes(original, knows), class_sizes(masked, knows)
     counted = family != "perturbation" and bool(masked.kept.any())
     return ScenarioStory(
@@ -99,8 +110,8 @@ def _scenario(name: str, knows: tuple[str, ...], original: Table, masked: Table,
         alone_after=int((after == 1).sum()) if counted else None,
         smallest_before=int(np.nanmin(before)),
         smallest_after=int(np.nanmin(after)) if counted else None,
-        before=gauge.explain(original),
-        after=gauge.explain(masked),
+        before=known[0] or gauge.explain(original),
+        after=known[1] or gauge.explain(masked),
     )
 
 

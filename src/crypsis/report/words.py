@@ -45,7 +45,7 @@ def front_in_words(points: Sequence[Mapping[str, Any]]) -> str:
     """One sentence about the front and the chosen point."""
     solutions = [p for p in points if p["kind"] != "baseline"]
     families = sorted({str(p["family"]) for p in solutions})
-    words = f"{len(solutions)} solutions of {len(families)} families ({', '.join(families)})"
+    words = f"{_many(len(solutions), 'solution')} of {_many(len(families), 'family')} ({', '.join(families)})"
     chosen = next((p for p in points if p["kind"] == "chosen"), None)
     if chosen is None:
         return f"{words}; none is marked as chosen."
@@ -53,3 +53,9 @@ def front_in_words(points: Sequence[Mapping[str, Any]]) -> str:
     baselines = [p for p in points if p["kind"] == "baseline"]
     beaten = sum(p["loss"] >= chosen["loss"] and p["risk"] >= chosen["risk"] for p in baselines)
     return f"{words}, no worse in both than {beaten} of {len(baselines)} baselines." if baselines else f"{words}."
+
+
+def _many(count: int, noun: str) -> str:
+    """1 family, 3 families."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"

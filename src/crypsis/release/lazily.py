@@ -1,0 +1,304 @@
+"""A chosen node applied to data that are never read as a whole, and the written files counted again.
+
+Which classes must go is decided from the counts. The engine that holds the data then maps values to labels, leaves out
+identifiers and suppressed records, and writes Parquet files. A second counted pass over those files must find exactly
+what the counts promise, or the folder never gets its name.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, ReleaseRefused, TableError
+from crypsis.kernels.classes import attainable_diversity, attainable_size
+from crypsis.release.manifest import digests, write_sealed
+from crypsis.searches.lattices.evaluation import Rule, allowed, rule_code
+from crypsis.table.counts import distinct_rows
+from crypsis.table.files import atomic_folder
+from crypsis.table.lattice import Lattice
+from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
+from crypsis.version import __version__
+
+WIDEST = 1 << 62
+CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
+"""Names of columns that live only inside the map."""
+
+
+@dataclass(frozen=True)
+class LazyRelease:
+    """What was written, as the second pass found it."""
+
+    folder: Path
+    levels: tuple[int, ...]
+    words: str
+    records: int
+    suppressed: int
+    k: int
+    l: int | None  # noqa: E741
+    engine: str
+
+
+@dataclass(frozen=True, eq=False)
+class Fate:
+    """What becomes of every distinct tuple at a node."""
+
+    codes: NDArray[np.int32]
+    """int32[tuples, quasi-identifiers]: group of the tuple at the node"""
+    gone: NDArray[np.bool_]
+    k: int
+    l: int | None  # noqa: E741
+    suppressed: int
+
+
+def release_lazily(
+    source: LazyTable,
+    levels: Sequence[int],
+    folder: str | Path,
+    *,
+    suppression: float = 0.01,
+    rule: Rule = "failing-class",
+    k: int = 0,
+    l: int = 0,  # noqa: E741
+) -> LazyRelease:
+    """Generalise, suppress, write with the engine of the source, count the written files and compare.
+
+    levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
+    k, l    demanded of every class, as in the masking method `generalisation`; 0 takes what the limit allows
+    folder  must not exist; gets `data/*.parquet` and a sealed `manifest.json` without any value of the data
+    """
+    lattice = lattice_of(source)
+    levels = tuple(int(level) for level in levels)
+    lattice.check(levels)
+    fate = decide(source, lattice, levels, suppression, rule, k, l)
+    folder = Path(folder)
+    with atomic_folder(folder) as aside:
+        data, maps = aside / "data", aside / "maps"
+        maps.mkdir()
+        _sink(_mapped(source, lattice, levels, fate, maps), data)
+        shutil.rmtree(maps)
+        written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
+        found = verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l)
+        made = LazyRelease(
+            folder, levels, lattice.words(levels), source.counts.total - found.suppressed, found.suppressed,
+            found.k, found.l, source.engine,
+        )  # fmt: skip
+        write_sealed(aside / "manifest.json", _manifest(made, lattice, rule, data))
+    return made
+
+
+def lattice_of(source: LazyTable) -> Lattice:
+    """The lattice of the quasi-identifiers."""
+    return Lattice(tuple(a for a in source.counts.attributes if a.role == "quasi"))
+
+
+# -- which classes go --
+
+
+def decide(
+    source: LazyTable,
+    lattice: Lattice,
+    levels: Sequence[int],
+    suppression: float,
+    rule: Rule,
+    k: int,
+    l: int,  # noqa: E741
+) -> Fate:
+    """Classes of the node and which of them are suppressed, by the rules of the method `generalisation`."""
+    rule_code(rule)
+    confidential = next((a.name for a in source.counts.attributes if a.role == "confidential"), "")
+    if l and not confidential:
+        raise PlanError("l was demanded but no column is confidential; name one as confidential")
+    raised = [h.lift(source.leaves(n), v) for n, h, v in zip(lattice.names, lattice.hierarchies, levels, strict=True)]
+    codes, records = np.stack(raised, axis=1), source.tuples[RECORDS].to_numpy()
+    first, of, _ = distinct_rows(codes)
+    size = np.zeros(len(first), dtype=np.int64)
+    np.add.at(size, of, records)
+    distinct = np.zeros(len(first), dtype=np.int64)
+    if confidential:
+        pairs = np.stack([of.astype(np.int32), source.coded.codes([confidential])[:, 0]], axis=1)
+        distinct = np.bincount(pairs[distinct_rows(pairs)[0], 0], minlength=len(first)).astype(np.int64)
+    total = int(size.sum())
+    allowance = allowed(suppression, total)
+    least, fewest = k, l
+    if rule == "by-size" or not (k or l):
+        least = max(k, attainable_size(size, allowance))
+        if rule == "failing-class":
+            fewest = attainable_diversity(size, distinct, least, allowance)
+    gone = (size < least) | (distinct < fewest)
+    lost = int(size[gone].sum())
+    if lost > allowance:
+        raise TableError(
+            f"k = {k} and l = {l} at these levels suppress {lost} of {total} records and the limit allows {allowance}; "
+            f"raise a level, or the limit to {lost / total:.4f}"
+        )
+    if gone.all():
+        raise TableError("every class would be suppressed and nothing is left to release; raise a level")
+    reached = int(distinct[~gone].min()) if confidential else None
+    return Fate(codes, gone[of], int(size[~gone].min()), reached, lost)
+
+
+# -- the map --
+
+
+def _mapped(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate, maps: Path) -> Lazy:
+    """The data at the node as a lazy frame: joins with small tables of values, which lie in `maps`."""
+    frame, names = source.frame, source.frame.collect_schema().names()
+    schema = frame.collect_schema()
+    for place, name in enumerate(lattice.names):
+        labels = _labels(lattice, levels, place, fate.codes[:, place])
+        raw = source.tuples[name].cast(pl.Float64) if schema[name].is_float() else source.tuples[name]
+        pairs = pl.DataFrame({name: raw, f"{CODE}{place}": fate.codes[:, place].astype(np.int64)})
+        pairs = pairs.with_columns(labels.alias(f"{LABEL}{place}")).drop_nulls(name).unique(name).sort(name)
+        pairs.write_parquet(maps / f"{place}.parquet")
+        frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
+    keys = _keys(fate.codes)
+    expressions = [_key(group) for group in keys]
+    frame = frame.with_columns(*(made.alias(f"{KEY}{n}") for n, made in enumerate(expressions)))
+    if fate.gone.any():
+        doomed = pl.DataFrame({f"{KEY}{n}": _packed(fate.codes[fate.gone], group) for n, group in enumerate(keys)})
+        doomed.unique().write_parquet(maps / "gone.parquet")
+        frame = frame.join(
+            _beside(source, maps / "gone.parquet"), on=[f"{KEY}{n}" for n in range(len(keys))], how="anti"
+        )
+    raised = {name: place for place, name in enumerate(lattice.names) if levels[place]}
+    chosen = [
+        nw.col(f"{LABEL}{raised[name]}").alias(name) if name in raised else nw.col(name)
+        for name in names
+        if name not in source.identifiers
+    ]
+    return frame.select(*chosen)
+
+
+def _labels(lattice: Lattice, levels: Sequence[int], place: int, codes: NDArray[np.int32]) -> pl.Series:
+    words = pl.Series([*lattice.hierarchies[place].labels[levels[place]], None], dtype=pl.String)
+    return words.gather(np.where(codes < 0, len(words) - 1, codes))
+
+
+Group = list[tuple[int, int]]
+"""Attributes packed into one key: (place, radix) each."""
+
+
+def _keys(codes: NDArray[np.int32]) -> list[Group]:
+    """Attributes in as few groups as 62 bits allow."""
+    groups: list[Group] = [[]]
+    span = 1
+    for place in range(codes.shape[1]):
+        radix = int(codes[:, place].max(initial=-1)) + 2
+        if span * radix > WIDEST:
+            groups.append([])
+            span = 1
+        groups[-1].append((place, radix))
+        span *= radix
+    return groups
+
+
+def _packed(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:
+    key = np.zeros(len(codes), dtype=np.int64)
+    for place, radix in group:
+        key = key * radix + codes[:, place] + 1
+    return key
+
+
+def _key(group: Group) -> nw.Expr:
+    """The same as an expression of the engine."""
+    key = nw.lit(0, dtype=nw.Int64)
+    for place, radix in group:
+        key = key * radix + nw.col(f"{CODE}{place}").fill_null(-1).cast(nw.Int64) + 1
+    return key
+
+
+def _beside(source: LazyTable, path: Path) -> Lazy:
+    return scan(path, source.engine, _session(source.frame))
+
+
+def _session(frame: Lazy) -> Any:
+    return frame.to_native().sparkSession if engine_of(frame) == "spark" else None
+
+
+def _sink(frame: Lazy, data: Path) -> None:
+    """Write Parquet files into a new folder, and nothing beside them."""
+    engine = engine_of(frame)
+    if engine == "dask":
+        frame.to_native().to_parquet(str(data), write_index=False)
+    elif engine == "spark":
+        frame.to_native().write.parquet(str(data))
+    else:
+        data.mkdir()
+        frame.sink_parquet(data / "part-0.parquet")
+    for path in data.iterdir():
+        if path.suffix != ".parquet" or path.name.startswith("."):
+            path.unlink()
+
+
+# -- the second pass --
+
+
+def promised(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate) -> pl.DataFrame:
+    """What a count over the written files must find: computed from the tuples alone."""
+    columns = [
+        _labels(lattice, levels, place, fate.codes[:, place]).alias(name)
+        for place, name in enumerate(lattice.names)
+        if levels[place]
+    ]
+    names = list(source.counts.names)
+    kept = source.tuples.with_columns(columns).filter(pl.Series(~fate.gone))
+    return kept.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
+
+
+def verified(
+    written: pl.DataFrame,
+    expected: pl.DataFrame,
+    names: Sequence[str],
+    fate: Fate,
+    k: int,
+    l: int,  # noqa: E741
+) -> Fate:
+    """Refuse files that do not hold what the counts promise; → k, l as found in the files."""
+    if not _plain(written).equals(_plain(expected)):
+        raise ReleaseRefused(
+            f"the written files hold {written[RECORDS].sum()} records in {len(written)} distinct tuples and the counts "
+            f"promise {expected[RECORDS].sum()} in {len(expected)}; nothing was released: were the data changed "
+            f"meanwhile? count them again"
+        )
+    others = [name for name in written.columns if name not in (*names, RECORDS)]
+    classes = written.group_by(*names).agg(pl.col(RECORDS).sum(), *(pl.col(n).n_unique() for n in others[:1]))
+    found_k = int(np.asarray(classes[RECORDS]).min())
+    found_l = int(np.asarray(classes[others[0]]).min()) if others else None
+    if found_k < k or (found_l or 0) < l:
+        raise ReleaseRefused(
+            f"the written files reach k = {found_k} and l = {found_l}, and k = {k} and l = {l} were demanded; nothing "
+            f"was released"
+        )
+    return Fate(fate.codes, fate.gone, found_k, found_l, fate.suppressed)
+
+
+def _plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """The same counts whatever types an engine gives its columns."""
+    columns = [
+        series.cast(pl.Float64) if series.dtype.is_numeric() else series.cast(pl.String)
+        for series in frame.drop(RECORDS).get_columns()
+    ]
+    plain = pl.DataFrame([*columns, frame[RECORDS]])
+    return plain.sort(plain.columns)
+
+
+def _manifest(made: LazyRelease, lattice: Lattice, rule: str, data: Path) -> dict[str, Any]:
+    return {
+        "format": 1,
+        "version": __version__,
+        "records": made.records,
+        "suppressed": made.suppressed,
+        "rule": rule,
+        "levels": dict(zip(lattice.names, made.levels, strict=True)),
+        "guarantees": {"k-anonymity": made.k} | ({} if made.l is None else {"l-diversity (distinct)": made.l}),
+        "files": {f"data/{name}": digest for name, digest in digests(data).items()},
+    }
