@@ -23,7 +23,8 @@ class Generalisation(MaskingMethod):
 
     By size (Dewri et al. 2009) the smallest classes go, as many sizes as the limit allows. By failing class exactly
     the classes that miss the demanded k or l go; more than the limit is refused. Without a demand, the strictest k
-    the limit allows is taken and, with what is left of it, the strictest l.
+    the limit allows is taken and, with what is left of it, the strictest l. Classes are those of the named columns, or
+    of all quasi-identifiers if none are named.
     """
 
     family: ClassVar[Family] = Family.RECODING
@@ -64,7 +65,7 @@ class Generalisation(MaskingMethod):
     def _suppressed(self, table: Table) -> NDArray[np.bool_]:
         """Which records must go."""
         kept = np.flatnonzero(table.kept)
-        _, of, size = distinct_rows(table.codes(table.quasi_identifiers)[kept])
+        _, of, size = distinct_rows(table.codes(self.columns or table.quasi_identifiers)[kept])
         allowance = int(self.suppression * len(kept) + 1e-9)
         distinct = self._distinct(table, kept, of, len(size))
         if self.rule == "by-size" or not (self.k or self.l):
