@@ -1,11 +1,14 @@
-"""The studio's charts as Vega-Lite specifications with named data, so that a page can change data and keep the chart."""
+"""The studio's charts as Vega-Lite specifications; with named data, a page changes the data and keeps the chart."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Spec = dict[str, Any]
+
+GREY, GREEN = "#8a8f98", "#2f9e78"
+"""The original and the masked file: three to one against white and against the dark page."""
 
 _SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 STANDINGS = ("front", "baseline", "beaten", "not releasable")
@@ -18,7 +21,12 @@ def front_picture() -> Spec:
     """
     place = {
         "x": {"field": "loss", "type": "quantitative", "title": "information loss, %", "scale": {"zero": True}},
-        "y": {"field": "risk", "type": "quantitative", "title": "disclosure risk, %", "scale": {"zero": True}},
+        "y": {
+            "field": "risk",
+            "type": "quantitative",
+            "title": "disclosure risk, % (root scale)",
+            "scale": {"zero": True, "type": "sqrt"},
+        },
     }
     on_front = {"filter": "datum.standing == 'front'"}
     return {
@@ -29,8 +37,9 @@ def front_picture() -> Spec:
         "layer": [
             {
                 "data": {"name": "allowed"},
-                "mark": {"type": "rect", "opacity": 0.14},
+                "mark": {"type": "rect"},
                 "encoding": {
+                    "opacity": {"condition": {"test": "datum.on", "value": 0.16}, "value": 0},
                     "x": {"field": "x0", "type": "quantitative"},
                     "x2": {"field": "x1"},
                     "y": {"field": "y0", "type": "quantitative"},
@@ -53,6 +62,7 @@ def front_picture() -> Spec:
                         "field": "standing",
                         "type": "nominal",
                         "title": None,
+                        "legend": {"orient": "bottom", "direction": "horizontal"},
                         "scale": {"domain": list(STANDINGS), "range": ["circle", "square", "circle", "cross"]},
                     },
                     "opacity": {"condition": {"test": "datum.bright", "value": 1}, "value": 0.25},
@@ -82,7 +92,7 @@ def front_picture() -> Spec:
     }
 
 
-def bars(labels: Sequence[str], series: dict[str, Sequence[float]], axis: str, height: int = 150) -> Spec:
+def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 150) -> Spec:
     """One bar per label and file, side by side."""
     rows = [
         {"label": label, "file": name, "value": value}
@@ -102,7 +112,10 @@ def bars(labels: Sequence[str], series: dict[str, Sequence[float]], axis: str, h
             },
             "xOffset": {"field": "file", "sort": list(series)},
             "y": {"field": "value", "type": "quantitative", "title": axis},
-            "color": {"field": "file", "type": "nominal", "sort": list(series), "title": None},
+            "color": {
+                "field": "file", "type": "nominal", "title": None,
+                "scale": {"domain": list(series), "range": [GREY, GREEN]},
+            },
         },
     }  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""From a chosen solution to a release: the same bundle for the preview and for the export."""
+"""What stands before a release: the rulebook checked on the file, and both reports to look at."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
-from crypsis.release import Account, Limit, publish
 from crypsis.release.published import flatten
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
-from crypsis.run import Front, Run, Solution
+from crypsis.run import Solution
 from crypsis.table.table import Table
 
 STYLE = re.compile(r'\sstyle="([^"]*)"')
@@ -33,51 +31,6 @@ class Signed:
 
     def book(self) -> Rulebook | None:
         return read_rulebook(self.rulebook) if self.rulebook else None
-
-
-def publish_solution(run: Run, masked: Table, solution: Solution, folder: Path, signed: Signed) -> Path:
-    """Judge, write, read back and judge again a solution of a run, into a folder that must not exist."""
-    plan = run.plan
-    return publish(
-        masked,
-        folder,
-        models=plan.models(),
-        original=run.original,
-        account=Account(signed.title, solution.words, solution.family, {"found by": solution.title}),
-        format=plan.release.format,
-        order=plan.release.order,
-        limits=limits_of(plan),
-        scenarios={each.name: each.knows for each in plan.scenario} or None,
-        rulebook=signed.book(),
-        waivers=signed.waivers,
-        front=points(run.front, solution.number),
-        seed=run.lock.seed,
-    )
-
-
-def limits_of(plan: Plan) -> list[Limit]:
-    """Limits on measures, and uses; limits on an axis were judged when the solution was measured."""
-    found = []
-    for limit in plan.limit:
-        measure = limit.build()
-        if measure is not None:
-            found.append(Limit(measure, limit.at_most, limit.measure))
-    return found + [Limit(use.build(), use.tolerance, use.title, use.treated_as == "limit") for use in plan.use]
-
-
-def points(front: Front, chosen: int) -> list[dict[str, Any]]:
-    shown = {s.number: s for s in (*front.solutions, *front.baselines)}
-    return [
-        {
-            "name": f"{s.number} {s.title}" if not s.baseline else s.title,
-            "family": s.family,
-            "kind": "chosen" if s.number == chosen else "baseline" if s.baseline else "solution",
-            "loss": s.figure("loss"),
-            "risk": s.figure("risk"),
-        }
-        for s in shown.values()
-        if None not in (s.figure("loss"), s.figure("risk"))
-    ]
 
 
 def rules(plan: Plan, masked: Table, original: Table, solution: Solution, signed: Signed) -> list[RuleResult]:

@@ -85,7 +85,7 @@ class Studio:
             return {"words": "the plan needs attention", "state": "bad"}
         if broken:
             return {"words": f"solution {number} breaks {broken} of {words}", "state": "bad"}
-        return {"words": f"solution {number} keeps all {words}", "state": "good"}
+        return {"words": f"solution {number} keeps {'all ' if demands > 1 else ''}{words}", "state": "good"}
 
     def foot(self, name: str) -> dict[str, str]:
         """The plan as it stands and the command that does the same."""
@@ -108,6 +108,7 @@ class Studio:
         desk = self.desk
         choices = desk.choices
         command = ["release", str(run), "--pick", str(desk.chosen or "knee"), "--out", str(self.release_folder())]
+        command += ["--title", choices.title] if choices.title else []
         command += ["--rulebook", choices.rulebook] if choices.rulebook else []
         for rule, reason in choices.waivers.items():
             command += ["--waive", f"{rule}={reason}"]

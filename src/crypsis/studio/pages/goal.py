@@ -41,6 +41,8 @@ def routes(studio: Studio) -> list[Route]:
         problems = desk.save(document)
         if problems:
             return refusal(*problems)
+        if one(form, "do") == "note":
+            return answer(told)
         html = studio.environment.get_template("goal_form.html").render(goal=_goal(desk, desk.document))
         return answer(told, parts={"goal-form": html})
 

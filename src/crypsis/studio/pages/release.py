@@ -9,6 +9,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from crypsis.cli.publishing import release_solution
 from crypsis.errors import CrypsisError, PlanError, TableError
 from crypsis.release import verify
 from crypsis.run import Solution
@@ -16,7 +17,7 @@ from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.desk import Desk
 from crypsis.studio.forms import Form, one
 from crypsis.studio.gate import POLICY
-from crypsis.studio.publishing import Signed, framed, fresh_preview, publish_solution, rules
+from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
 from crypsis.studio.studio import Studio
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
@@ -137,25 +138,28 @@ def _signed(desk: Desk) -> Signed:
 
 def _publish(desk: Desk, folder: Path) -> Path:
     solution = _needed(desk)
-    if solution.measured.complaints:
-        raise PlanError(f"solution {solution.number} may not be released: {'; '.join(solution.measured.complaints)}")
-    run = desk.open_run()
+    signed, run = _signed(desk), desk.open_run()
     try:
-        return publish_solution(run, desk.masked(solution.number), solution, folder, _signed(desk))
+        release_solution(run, solution.number, folder, signed.title, rulebook=signed.book(), waivers=signed.waivers)
     finally:
         run.close()
+    return folder
 
 
 def _verified(studio: Studio, folder: Path, told: str) -> Response:
     found = verify(folder)
-    html = studio.environment.get_template("verified.html").render(found=found, folder=folder)
-    return answer(told if found.sound else f"{folder.name} is not sound.", parts={"verified": html})
+    render = studio.environment.get_template
+    parts = {
+        "verified": render("verified.html").render(found=found, folder=folder),
+        "folder-field": render("folder.html").render(folder=studio.release_folder()),
+    }
+    return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
 
 
 def _gates(desk: Desk, solution: Solution | None) -> list[dict[str, Any]]:
     """What can be said at once; the rulebook follows when it is read from the file."""
     gates = [
-        _gate("A solution is chosen", solution is not None, f"number {desk.chosen}" if solution else "choose one below")
+        _gate("A solution is chosen", solution is not None, f"number {desk.chosen}" if solution else "choose one above")
     ]
     if solution is None:
         return gates

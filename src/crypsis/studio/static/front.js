@@ -41,7 +41,8 @@ function datasets() {
   const most = { x: Number(loss.value), y: Number(risk.value) };
   const top = { x: Math.max(1, ...points.map((p) => p.loss)), y: Math.max(1, ...points.map((p) => p.risk)) };
   const bright = points.map((p) => ({ ...p, bright: inside(p) && (p.standing === "front" || p.standing === "baseline") }));
-  return { points: bright, allowed: [{ x0: 0, x1: Math.min(most.x, top.x), y0: 0, y1: Math.min(most.y, top.y) }], marked: marks() };
+  const open = most.x >= 100 && most.y >= 100;
+  return { points: bright, allowed: [{ on: !open, x0: 0, x1: Math.min(most.x, top.x), y0: 0, y1: Math.min(most.y, top.y) }], marked: marks() };
 }
 
 function shade() {
@@ -133,7 +134,7 @@ function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
   document.getElementById("start").disabled = going;
   document.getElementById("start").textContent = status.state === "paused" ? "Go on" : status.state === "finished" ? "Start again" : "Start";
-  document.getElementById("start").hidden = status.state === "finished" && document.getElementById("outdated").hidden;
+  document.getElementById("start").closest("form").hidden = status.state === "finished" && document.getElementById("outdated").hidden;
   document.getElementById("pause").disabled = !going;
   document.getElementById("keep").disabled = !front().length;
   document.getElementById("extend").closest("form").hidden = status.state !== "finished";

@@ -11,4 +11,12 @@ document.getElementById("check")?.addEventListener("click", async (event) => {
   out.removeAttribute("aria-busy");
   event.target.removeAttribute("aria-busy");
 });
+// A change is saved when it is made; the form is drawn again only where something else depends on it.
+const form = document.getElementById("goal");
+form?.addEventListener("change", (event) => {
+  if (event.target.name?.startsWith("new.")) return;
+  const fields = new FormData(form);
+  fields.append("do", event.target.name === "rulebook" || event.target.name === "search" ? "save" : "note");
+  send("/goal", fields, document.getElementById("goal-problems"));
+});
 document.body.dataset.ready = "yes";

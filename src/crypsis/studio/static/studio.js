@@ -135,4 +135,10 @@ line.addEventListener("message", async (event) => {
   if (response.ok) document.getElementById("head").innerHTML = await response.text();
   document.dispatchEvent(new CustomEvent("changed", { detail: now }));
 });
+let silent = false;
+line.addEventListener("error", () => {
+  if (!silent && document.visibilityState === "visible") tell("The studio does not answer; if it was started again, open the address it printed.", 20000);
+  silent = true;
+});
+line.addEventListener("open", () => { silent = false; });
 window.addEventListener("pagehide", () => line.close());

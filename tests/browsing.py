@@ -1,0 +1,118 @@
+"""A studio in a process of its own and a browser before it, for the tests of tests/studio."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from fcntl import LOCK_EX, flock
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from crypsis.plan import Plan
+from crypsis.plan.writing import as_toml
+from crypsis.studio import opening
+from crypsis.studio.vega import Bundle
+
+PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
+MISSING = "no browser: `apt-get install chromium` and `pip install playwright axe-playwright-python` run these tests"
+
+
+def chromium() -> str:
+    """The system's browser; without one the test says in a line what is missing, and fails where it is demanded."""
+    found = os.environ.get("CRYPSIS_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
+    try:
+        import axe_playwright_python  # noqa: F401
+        import playwright  # noqa: F401
+    except ImportError:
+        found = None
+    if found is None:
+        if os.environ.get("CRYPSIS_BROWSER_REQUIRED"):
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    return found
+
+
+def drawing_library(home: Path) -> None:
+    """The drawing library in a studio's folder, made once for all test processes of this machine."""
+    shared = Path(tempfile.gettempdir()) / f"crypsis-tests-{os.getuid()}"
+    shared.mkdir(mode=0o700, exist_ok=True)
+    with (shared / "lock").open("w") as lock:
+        flock(lock, LOCK_EX)
+        made = Bundle(shared)
+        made.read()
+    shutil.copy(made.path, home / made.path.name)
+
+
+def small_example(home: Path, budget: str = "2 generations") -> Path:
+    """The built-in example with one quick search, laid out where the studio will find it."""
+    folder = home / "example"
+    plan = folder / "people-plan.toml"
+    opening._lay_out(folder, plan)
+    quicken(plan, budget)
+    return plan
+
+
+def quicken(plan: Path, budget: str, search: str = "partition") -> None:
+    """Leave one search in a plan and give it little time."""
+    document = tomllib.loads(plan.read_text(encoding="utf-8"))
+    document["search"] = [each for each in document["search"] if each["name"] == search]
+    document["run"] = {"budget": budget, "points": 8, "seed": 11}
+    plan.write_text(as_toml(Plan.parse(document)), encoding="utf-8")
+
+
+class Server:
+    """`crypsis studio` as a person starts it."""
+
+    def __init__(self, home: Path, path: Path | None = None) -> None:
+        self.home = home
+        command = [*PROGRAM, "studio", *([str(path)] if path else []), "--no-browser"]
+        environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
+        self.errors = home / "server.log"
+        self.process = subprocess.Popen(
+            command, env=environment, stdout=subprocess.PIPE, stderr=self.errors.open("a"), text=True
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        found = re.search(r"http://\S+", line)
+        assert found, self.errors.read_text()
+        self.address = found[0]
+        self.base = self.address.split("/?")[0]
+        self.pass_: Any = None
+        """What a browser that has entered holds; the address itself works once."""
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self) -> None:
+        if self.process.poll() is None:
+            self.process.terminate()
+            self.process.wait(20)
+
+
+@contextmanager
+def serving(home: Path, path: Path | None = None) -> Iterator[Server]:
+    server = Server(home, path)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+def until(page: Any, expression: str, given: Any = None, seconds: float = 40.0) -> None:
+    """Wait until an expression is true in a page; the page's policy forbids what Playwright's own waiting does."""
+    ending = time.monotonic() + seconds
+    while not page.evaluate(expression, given):
+        assert time.monotonic() < ending, f"still not: {expression}"
+        page.wait_for_timeout(60)

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import Server, chromium, drawing_library, serving, small_example
+from crypsis.studio import jobs
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    path = chromium()
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        yield opened
+        opened.close()
+
+
+class Visitor:
+    """Browser contexts that reach nothing but the studio, and remember whatever went wrong."""
+
+    def __init__(self, browser: Any) -> None:
+        self.browser, self.contexts = browser, []
+        self.outside: list[str] = []
+        self.errors: list[str] = []
+
+    def context(self, **settings: Any) -> Any:
+        context = self.browser.new_context(**settings)
+        context.set_default_timeout(40_000)
+        context.route("**/*", self._only_here)
+        self.contexts.append(context)
+        return context
+
+    def _only_here(self, route: Any) -> None:
+        if route.request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+            route.continue_()
+        else:
+            self.outside.append(route.request.url)
+            route.abort()
+
+    def page(self, context: Any) -> Any:
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda line: self.errors.append(line.text) if line.type in ("error", "warning") else None)
+        return page
+
+    def enter(self, server: Server, **settings: Any) -> Any:
+        """A new browser window on the studio's first page."""
+        page = self.page(self.context(**settings, storage_state=server.pass_))
+        page.goto(server.address if server.pass_ is None else server.base)
+        page.wait_for_selector("body[data-ready]")
+        server.pass_ = page.context.storage_state()
+        return page
+
+
+@pytest.fixture
+def visitor(browser: Any) -> Iterator[Visitor]:
+    made = Visitor(browser)
+    yield made
+    for context in made.contexts:
+        context.close()
+    assert made.outside == []
+    refused = "Failed to load resource: the server responded with a status of 4"  # a refusal on purpose
+    assert [text for text in made.errors if not text.startswith(refused)] == []
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("studio")
+    folder.chmod(0o700)
+    drawing_library(folder)
+    small_example(folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def finished(home: Path) -> Path:
+    """The example with a search that has ended."""
+    with serving(home):
+        run = home / "example" / "people-plan-run"
+        job = jobs.job(run)
+        assert job is not None
+        while job.alive:
+            time.sleep(0.1)
+    return home
+
+
+@pytest.fixture(scope="session")
+def server(finished: Path) -> Iterator[Server]:
+    """A studio on the finished example, for every test that leaves the desk as it was."""
+    with serving(finished) as started:
+        yield started

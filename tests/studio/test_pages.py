@@ -1,0 +1,104 @@
+"""Pages for everyone: no finding of axe in light and dark, 400 % zoom, still when asked; bad files get a sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from browsing import Server, until
+
+PAGES = ("/", "/data", "/goal", "/compare", "/release")
+IDLE = "document.querySelectorAll('[aria-busy=true]').length === 0"
+
+
+def settle(page: Any, server: Server, path: str) -> None:
+    page.goto(server.base + path)
+    page.wait_for_selector("body[data-ready]")
+    until(page, IDLE)
+
+
+def prepare(page: Any) -> None:
+    """Pin and choose the knee, so that every page has something to show."""
+    page.evaluate(
+        """async () => {
+            const content = await (await fetch('/front.json')).json();
+            if (!content.pins.includes(content.knee)) await fetch(`/pin/${content.knee}`, {method: 'POST'});
+            await fetch(`/choose/${content.knee}`, {method: 'POST'});
+        }"""
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    page = visitor.enter(server, color_scheme=scheme, reduced_motion="reduce")
+    prepare(page)
+    found = {}
+    for path in PAGES:
+        settle(page, server, path)
+        page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+        if path == "/data":
+            page.click("tr[data-column=age] [data-preview]")
+            page.wait_for_selector("#preview table")
+        for violation in Axe().run(page).response["violations"]:
+            found[path, violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
+        if path in ("/", "/compare"):
+            page.keyboard.press("t")
+            for violation in Axe().run(page).response["violations"]:
+                found[path, "tables", violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
+            page.keyboard.press("t")
+    assert found == {}
+
+
+def test_four_hundred_per_cent(server: Server, visitor: Any) -> None:
+    page = visitor.enter(server, viewport={"width": 320, "height": 400}, reduced_motion="reduce")
+    prepare(page)
+    wide = """() => [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > 321
+        && !e.closest('.scroll, pre, .hidden')).map(e => e.outerHTML.slice(0, 90)).slice(0, 4)"""
+    moving = "[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).animationName !== 'none').length"
+    for path in PAGES:
+        settle(page, server, path)
+        page.wait_for_timeout(400)
+        assert (path, page.evaluate(wide)) == (path, [])
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
+        assert page.evaluate(moving) == 0
+
+
+WIDE = ",".join(f"c{number}" for number in range(10_000)) + "\n" + ",".join("1" for _ in range(10_000)) + "\n"
+BAD = {
+    "empty": ("people.csv", b"", "is empty"),
+    "binary": ("people.csv", bytes(range(256)) * 8, "people.csv"),
+    "wide": ("people.csv", (WIDE * 1).encode(), "columns"),
+    "encoding": ("people.csv", "name,town\nAnna,Köln\nBea,Bonn\n".encode("latin-1"), "encoding"),
+    "ending": ("people.exe", b"MZ", "must end in one of"),
+}
+
+
+def test_a_bad_file_gets_its_sentence(server: Server, visitor: Any) -> None:
+    page = visitor.enter(server)
+    settle(page, server, "/data")
+    page.click("#bring > summary")
+    for case, (name, content, words) in BAD.items():
+        page.evaluate("document.getElementById('bring-problems').replaceChildren()")
+        page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
+        page.click("#upload button")
+        page.wait_for_selector("#bring-problems li")
+        told = page.inner_text("#bring-problems")
+        assert (case, words in told, told) == (case, True, told)
+        assert str(server.home) not in told
+        assert page.inner_text("#head dd").startswith("people.csv")  # the old file is still on the desk
+
+
+def test_a_name_cannot_climb(server: Server, visitor: Any, finished: Path) -> None:
+    page = visitor.enter(server)
+    send = """name => fetch('/data/upload', {method: 'POST', headers: {'X-File-Name': encodeURIComponent(name)},
+        body: 'age,sex\\n1,f\\n2,m\\n'}).then(r => r.json())"""
+    before = {path for path in finished.parent.rglob("evil*") if "uploads" not in path.parts}
+    for name in ("../../evil.csv", "..\\\\..\\\\evil.csv", "/tmp/evil.csv"):
+        answer = page.evaluate(send, name)
+        assert answer["problems"] == []
+    assert {path for path in finished.parent.rglob("evil*") if "uploads" not in path.parts} == before
+    assert len(list(finished.glob("uploads/*/evil.csv"))) == 3
