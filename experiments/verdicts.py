@@ -81,13 +81,16 @@ class Report:
 
     def cell(
         self, table: str, row: Any, column: Any, ours: float, *, close: float = 0.0, factor: float = 1.0,
-        why: str = "", digits: int = 2,
+        why: str = "", digits: int = 2, truncated: bool = False,
     ) -> str:  # fmt: skip
-        """Judge a number; close: at most this far from the printed value, or within this factor either way."""
+        """Judge a number; close: at most this far from the printed value, or within this factor either way.
+
+        truncated  the paper cuts digits off instead of rounding: one whole unit above the printed value is the same
+        """
         printed = self.printed[table, str(row), str(column)]
         distance = abs(ours - float(printed.value))
-        truncated = 0 <= ours - float(printed.value) < printed.step
-        if distance <= printed.step / 2 * (1 + 1e-9) or truncated:
+        cut = truncated and 0 <= ours - float(printed.value) < printed.step * (1 - 1e-9)
+        if distance <= printed.step / 2 * (1 + 1e-9) or cut:
             verdict, why = "same", ""
         elif distance <= close or 1 / factor < ours / (float(printed.value) or 1.0) < factor:
             verdict = "close"

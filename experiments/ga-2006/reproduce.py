@@ -67,12 +67,12 @@ def counts(report: Report) -> None:
     report.word(*where, "mu", str(mu), "same" if printed == str(mu) else "different", "with (3!)¹⁰ in the denominator")
     report.cell(*where, "bound of P", float(exhaustive.paper_probability(30, 3)), digits=-1)
     exact, true = exhaustive.count_partitions(30, 3), float(exhaustive.chromosome_probability(30, 3))
+    eleven = float(exhaustive.chromosome_probability(11, 3))
     report.claim(
         "Equations 5 and 6 bound the number and the probability of candidates from above",
         False,
         f"n = 30, k = 3: a·μ = {11 * mu:.3g}, but there are exactly {exact:.4g} candidates; a random chromosome is one "
-        f"with probability {true:.2g}, not at most 1.3e-11 (n = 11: {float(exhaustive.chromosome_probability(11, 3)):.3f})"
-        f". "
+        f"with probability {true:.2g}, not at most 1.3e-11 (n = 11: {eleven:.3f}). "
         f"Sizes 3⁶4³ alone have more than μ partitions, and labelled chromosomes are divided by unlabelled partitions",
     )
 
@@ -175,7 +175,8 @@ def larger(report: Report, all_results: dict[str, Results], draws: int) -> None:
             report.cell(table, name, "MDAV", float(alone.mean()), close=2 * float(alone.std(ddof=1)), why=why)
             report.cell(
                 table, name, "GA", found, close=spread * report.value(table, name, "GA"),
-                why=f"own data (MDAV {own:.2f} on it) and {results.design.size} trials; band {spread:.0%}, as far as MDAV varies (2 deviations) over draws",
+                why=f"own data (MDAV {own:.2f} on it) and {results.design.size} trials; band {spread:.0%}: "
+                f"as far as MDAV varies (2 deviations) over draws",
             )  # fmt: skip
             below = found < own
             report.claim(
@@ -336,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.quick:
         sizes = {"11x2": 400, "20x2": 400, "35x2": 400}
     elif not paper:
-        sizes = {"11x2": 2_000, "20x2": 4_000, "35x2": 6_000, "50x2": 8_000, "100x2": 4_000, "11x3": 2_000}
+        sizes = {"11x2": 2_000, "20x2": 4_000, "35x2": 6_000, "50x2": 20_000, "100x2": 4_000, "11x3": 2_000}
     results = {}
     for name, epochs in sizes.items():
         n, d = map(int, name.split("x"))
