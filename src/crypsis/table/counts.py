@@ -52,6 +52,16 @@ def count_distinct(table: Table, names: Sequence[str]) -> Counts:
     return Counts(tuple(table.attribute(name) for name in names), codes[first], records)
 
 
+def count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64]) -> Counts:
+    """As `count_distinct` of a table whose row i stands for weights[i] records: what an engine has already counted."""
+    columns = [_coded(table, name) for name in names]
+    codes = np.stack(columns, axis=1) if columns else np.empty((table.rows, 0), dtype=np.int32)
+    first, of, _ = distinct_rows(codes)
+    records = np.zeros(len(first), dtype=np.int64)
+    np.add.at(records, of, weights)
+    return Counts(tuple(table.attribute(name) for name in names), codes[first], records)
+
+
 def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Rows of codes → a row of each distinct tuple (lexicographic), which tuple each row is, and their counts.
 

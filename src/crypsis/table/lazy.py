@@ -1,0 +1,199 @@
+"""Tables that stay where they are: files larger than memory, and frames of DuckDB, Spark or Dask.
+
+A lattice needs only distinct tuples with counts. One expression counts them, and the engine that holds the data carries
+it out; what comes back is as small as the number of distinct tuples, however many records there are.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crypsis.errors import EngineError, TableError, listing, suggestion
+from crypsis.table.attribute import Role
+from crypsis.table.counts import Counts, count_weighted
+from crypsis.table.encoding import Source
+from crypsis.table.frames import Hierarchies, Kinds, table_of
+from crypsis.table.table import Table
+
+Engine = Literal["polars", "duckdb", "spark", "dask"]
+ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "spark", "dask")
+PACKAGES = {"duckdb": "duckdb", "spark": "pyspark.sql", "dask": "dask.dataframe"}
+RECORDS = "records of the tuple"
+"""Name of the column of counts; a column of the data may not bear it."""
+TEXT = (".csv", ".tsv", ".tab", ".txt")
+
+Lazy = nw.LazyFrame[Any]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LazyTable:
+    """A table that was counted and not read."""
+
+    frame: Lazy
+    counts: Counts
+    tuples: pl.DataFrame
+    """One row per distinct tuple: values as they stand in the data, then `RECORDS`; sorted."""
+    coded: Table
+    """The tuples as a table, row by row."""
+    identifiers: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"LazyTable({self.counts.total} records, {len(self.tuples)} distinct: {', '.join(self.counts.names)})"
+
+    @property
+    def engine(self) -> Engine:
+        return engine_of(self.frame)
+
+    def leaves(self, name: str) -> NDArray[np.int32]:
+        """The leaf of each distinct tuple in the hierarchy of a column."""
+        return self.coded.leaf_codes(name)
+
+
+def engine_of(frame: Lazy) -> Engine:
+    """Which engine holds a lazy frame."""
+    found = frame.implementation
+    if found.is_pyspark() or found.is_pyspark_connect():
+        return "spark"
+    for name in ENGINES:
+        if found.value == name:
+            return name
+    raise TableError(
+        f"a lazy frame of {found.value} was given; counting is tested with {listing(ENGINES)}: write the data to "
+        f"Parquet and give the path"
+    )
+
+
+def scan(path: str | Path, engine: str = "polars", session: Any = None) -> Lazy:
+    """A Parquet or CSV file, a folder of Parquet files or a pattern such as 'people/*.parquet', not read yet.
+
+    engine   "polars", "duckdb", "spark" or "dask"; the last three are packages of their own
+    session  the Spark session; the running one, or a new one on this machine, if none is given
+    """
+    if engine not in ENGINES:
+        raise EngineError(f"no engine called {engine!r} counts{suggestion(engine, ENGINES)}; known: {listing(ENGINES)}")
+    pattern = str(path)
+    if Path(path).is_dir():
+        pattern = str(Path(path) / "*.parquet")
+    elif "*" not in pattern and not Path(path).exists():
+        raise TableError(f"{path} does not exist; give a Parquet or CSV file, a folder of Parquet files or a pattern")
+    options: dict[str, Any] = {}
+    if engine != "polars":
+        package = _package(engine)
+        if engine == "spark":
+            options["session"] = session or package.SparkSession.builder.getOrCreate()
+    text = Path(pattern).suffix.lower() in TEXT
+    if text and engine == "spark":
+        options |= {"header": True, "inferSchema": True}
+    try:
+        read = nw.scan_csv if text else nw.scan_parquet
+        frame: Lazy = read(pattern, backend="pyspark" if engine == "spark" else engine, **options)
+        frame.collect_schema()
+        return frame
+    except (pl.exceptions.PolarsError, nw.exceptions.NarwhalsError, OSError):
+        raise TableError(f"{path} cannot be read as {'CSV' if text else 'Parquet'}; write it again") from None
+
+
+def _package(engine: str) -> Any:
+    try:
+        return importlib.import_module(PACKAGES[engine])
+    except ImportError:
+        raise EngineError(
+            f"counting with {engine} needs a package that is not installed; install it with: pip install "
+            f'"crypsis[{engine}]", or use the engine "polars"'
+        ) from None
+
+
+def count_lazily(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str],
+    confidential: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    kinds: Kinds | None = None,
+    hierarchies: Hierarchies | None = None,
+) -> LazyTable:
+    """The distinct tuples of quasi-identifiers and confidential columns with their counts, counted where the data lie.
+
+    data         a lazy frame (polars, DuckDB relation, Spark or Dask DataFrame) or the path of a file
+    identifiers  columns that a release leaves out
+    hierarchies  as for `wrap`; 'merge:…' needs how often values occur and is refused: write it to a file first
+    """
+    frame = lazy_frame(data)
+    names = [*quasi_identifiers, *confidential]
+    _check_names(frame, [*names, *identifiers])
+    for name, spec in (hierarchies or {}).items():
+        if str(spec).startswith("merge:"):
+            raise TableError(
+                f"column {name!r}: the builder {spec!r} weighs values by their records, which a counted table no "
+                f"longer shows; build it from a sample and give the hierarchy or its file"
+            )
+    tuples = tally(frame, names)
+    if tuples.is_empty():
+        raise TableError("the data hold no records; nothing can be counted")
+    roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
+    coded = table_of(
+        tuples.drop(RECORDS), roles, _wished(kinds, names), _wished(hierarchies, names), Source("the counted data")
+    )
+    counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
+    return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
+
+
+def lazy_frame(data: Any) -> Lazy:
+    """Whatever was given as a lazy frame; categories become text, which every engine groups and joins alike."""
+    if isinstance(data, (str, Path)):
+        frame = scan(data)
+    else:
+        try:
+            given = nw.from_native(data)
+        except TypeError:
+            raise TableError(
+                f"a {type(data).__name__} is no lazy frame; give a polars LazyFrame, a DuckDB relation, a Spark or "
+                f"Dask DataFrame, or a path"
+            ) from None
+        frame = given if isinstance(given, nw.LazyFrame) else given.lazy("polars")
+    engine_of(frame)
+    texts = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
+    return frame.with_columns(nw.col(*texts).cast(nw.String)) if texts else frame
+
+
+def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
+    """Distinct tuples of the named columns and how many records share each, sorted: the one pass over the data."""
+    counted = frame.select(*names).group_by(*names).agg(nw.len().alias(RECORDS))
+    options: dict[str, Any] = {"engine": "streaming"} if engine_of(frame) == "polars" else {}
+    found = counted.collect(**options).to_polars()
+    found = found.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.col(RECORDS).cast(pl.Int64))
+    whole = [name for name in names if found[name].dtype.is_float() and _whole(found[name])]
+    found = found.with_columns(pl.col(whole).cast(pl.Int64), pl.col(pl.Categorical, pl.Enum).cast(pl.String))
+    return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
+
+
+def _whole(series: pl.Series) -> bool:
+    """Whole numbers that stand as floats because an engine could not keep a missing integer otherwise."""
+    return bool((series.drop_nulls() % 1 == 0).all()) and float(series.abs().max() or 0) < 2**53  # type: ignore[arg-type]
+
+
+def _check_names(frame: Lazy, names: Sequence[str]) -> None:
+    present = frame.collect_schema().names()
+    for name in names:
+        if name not in present:
+            raise TableError(f"there is no column {name!r}{suggestion(name, present)}; columns: {listing(present)}")
+    twice = sorted({name for name in names if list(names).count(name) > 1})
+    if twice:
+        raise TableError(f"column {twice[0]!r} is named twice; give every column one role")
+    if RECORDS in present:
+        raise TableError(f"a column is called {RECORDS!r}, which counting needs; rename it")
+    if not names:
+        raise TableError("no column was named to count by; name the quasi-identifiers")
+
+
+def _wished(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Any]:
+    return {name: value for name, value in (given or {}).items() if name in names}

@@ -1,0 +1,150 @@
+"""Counting where the data lie: every engine gives the counts, the nodes and the release of the table in memory."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import polars as pl
+import pytest
+
+from crypsis.errors import EngineError, ReleaseRefused, TableError
+from crypsis.masking.generalisation import Generalisation
+from crypsis.release import lazily
+from crypsis.release.lazily import release_lazily
+from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
+from crypsis.table.counts import count_distinct
+from crypsis.table.frames import to_frame, wrap
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.lazy import count_lazily, lazy_frame, scan, tally
+from lazy_engines import QUASI, opened, people
+
+REGIONS = Hierarchy.from_rows(
+    [("north", "N", "*"), ("east", "E or W", "*"), ("south", "S", "*"), ("west", "E or W", "*")]
+)
+HIERARCHIES = {"age": "intervals:5,10,20", "region": REGIONS, "sex": Hierarchy.from_rows([("f", "*"), ("m", "*")])}
+ROLES = {"quasi_identifiers": QUASI, "confidential": ["illness"], "identifiers": ["name"], "hierarchies": HIERARCHIES}
+
+
+@pytest.fixture(scope="module")
+def parts(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    frame = people(2_000)
+    for number in range(3):
+        frame[number * 700 : (number + 1) * 700].write_parquet(folder / f"{number}.parquet")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def table():
+    return wrap(people(2_000), **ROLES)
+
+
+@pytest.fixture(scope="module", params=["polars", "duckdb", "dask", "spark"])
+def source(request, parts):
+    with opened(request.param, parts) as frame:
+        yield count_lazily(frame.to_native(), **ROLES)
+
+
+def test_every_engine_counts_alike_and_its_nodes_are_those_of_the_table(source, table):
+    here = count_distinct(table, [*QUASI, "illness"])
+    assert source.counts.total == 2_000
+    assert (source.counts.codes == here.codes).all()
+    assert (source.counts.records == here.records).all()
+    there = evaluate_lattice(source.counts, 0.02)
+    assert there.equals(evaluate_lattice(table, 0.02))
+
+
+@pytest.mark.parametrize("rule", ["failing-class", "by-size"])
+def test_every_engine_writes_the_release_of_the_table(source, table, tmp_path, rule):
+    demand = {} if rule == "by-size" else {"k": 5, "l": 2}
+    best = optimum(source.counts, 5, 0.05, rule, l=demand.get("l"))
+    made = release_lazily(source, best.levels, tmp_path / "out", suppression=0.05, rule=rule, **demand)
+    masked = Generalisation(
+        levels=dict(zip(QUASI, best.levels, strict=True)), suppression=0.05, rule=rule, **demand
+    ).mask(table, None)
+    assert made.suppressed == int((~masked.kept).sum()) == best.suppressed
+    assert made.k == best.k
+    assert made.l == best.l
+    written = scan(tmp_path / "out" / "data").to_native().collect()
+    assert written.columns == ["age", "region", "sex", "illness", "wage"], "identifiers stay out"
+    expected = to_frame(masked).drop("name").sort("wage", *QUASI, "illness")
+    same = written.select(pl.col(c).cast(expected.schema[c]) for c in expected.columns)
+    assert same.sort("wage", *QUASI, "illness").equals(expected)
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["records"] == len(written)
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["data", "manifest.json"]
+
+
+def test_written_files_that_break_the_promise_are_refused_and_nothing_stays(parts, tmp_path, monkeypatch):
+    source = count_lazily(parts, **ROLES)
+    real = lazily._sink
+    monkeypatch.setattr(lazily, "_sink", lambda frame, data: real(frame.head(100), data))
+    with pytest.raises(ReleaseRefused, match="count them again"):
+        release_lazily(source, (2, 1, 0), tmp_path / "out", suppression=0.2, k=3)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_demand_beyond_the_limit_is_refused_with_the_limit_to_set(parts, tmp_path):
+    source = count_lazily(parts, **ROLES)
+    with pytest.raises(TableError, match="the limit allows 0; raise a level"):
+        release_lazily(source, (0, 0, 0), tmp_path / "out", suppression=0.0, k=5)
+    with pytest.raises(TableError, match="has no level 9"):
+        release_lazily(source, (9, 0, 0), tmp_path / "out")
+
+
+def test_csv_and_categories_and_floats_count_like_parquet(parts, tmp_path):
+    frame = people(2_000)
+    frame.write_csv(tmp_path / "people.csv")
+    base = count_lazily(parts, **ROLES)
+    for data in (
+        tmp_path / "people.csv",
+        frame.lazy().with_columns(pl.col("region", "sex").cast(pl.Categorical), pl.col("age").cast(pl.Float64)),
+        frame.to_pandas(),
+    ):
+        other = count_lazily(data, **ROLES)
+        assert (other.counts.codes == base.counts.codes).all()
+        assert (other.counts.records == base.counts.records).all()
+    made = release_lazily(other, (1, 0, 0), tmp_path / "out", suppression=0.5)
+    assert made.records + made.suppressed == 2_000
+
+
+def test_many_wide_columns_need_more_than_one_key(tmp_path):
+    rows = 3
+    data = {f"q{n}": [f"{n}{v}" for v in range(200)] * rows for n in range(10)}
+    plain = {n: Hierarchy.from_rows([(v, "*") for v in sorted(set(values))]) for n, values in data.items()}
+    odd = {n: [*values, values[-1] if n == "q9" else values[0]] for n, values in data.items()}
+    source = count_lazily(pl.LazyFrame(odd), quasi_identifiers=list(odd), hierarchies=plain)
+    made = release_lazily(source, (0,) * 10, tmp_path / "out", suppression=0.01, k=rows)
+    assert (made.records, made.suppressed, made.k, made.l) == (600, 1, 3, None)
+
+
+def test_refusals_say_what_to_do(parts, tmp_path, monkeypatch):
+    with pytest.raises(TableError, match="does not exist"):
+        scan(tmp_path / "nowhere.parquet")
+    with pytest.raises(EngineError, match="did you mean 'duckdb'"):
+        scan(parts, "dukdb")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(EngineError, match=r"pip install \"crypsis\[duckdb\]\""):
+        scan(parts, "duckdb")
+    with pytest.raises(TableError, match="no lazy frame"):
+        lazy_frame(17)
+    with pytest.raises(TableError, match="did you mean 'age'"):
+        count_lazily(parts, quasi_identifiers=["agee"])
+    with pytest.raises(TableError, match="named twice"):
+        count_lazily(parts, quasi_identifiers=["age"], confidential=["age"])
+    with pytest.raises(TableError, match="name the quasi-identifiers"):
+        count_lazily(parts, quasi_identifiers=[])
+    with pytest.raises(TableError, match="weighs values"):
+        count_lazily(parts, quasi_identifiers=["region"], hierarchies={"region": "merge:2"})
+    with pytest.raises(TableError, match="hold no records"):
+        count_lazily(people(5).lazy().filter(pl.col("age") > 1000), quasi_identifiers=["sex"])
+    (tmp_path / "broken.parquet").write_bytes(b"nothing")
+    with pytest.raises(TableError, match="cannot be read"):
+        count_lazily(tmp_path / "broken.parquet", quasi_identifiers=["sex"])
+
+
+def test_a_counted_table_does_not_show_its_values(parts):
+    source = count_lazily(parts, **ROLES)
+    assert repr(source) == f"LazyTable(2000 records, {len(source.tuples)} distinct: age, region, sex, illness)"
+    assert tally(source.frame, ["sex"])["records of the tuple"].sum() == 2_000
