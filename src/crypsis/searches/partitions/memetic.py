@@ -28,13 +28,13 @@ from crypsis.searches.partitions.walk import Walk, survey
 
 CHUNK = 400_000
 """Steps between two looks at the clock: some 40 ms."""
-WARM, TEPID, COLD = 0.3, 0.15, 0.06
+WARM, TEPID, COLD = 0.4, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
-LINEAGE = 10_000
-"""Steps per record after which an independent partition is worth more than a longer walk."""
+LINEAGE = 2500
+"""Steps per record, and for 3000 more, after which another independent partition is worth more than a longer walk."""
 ANNEALED = 0.5
 """Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
-STEPS_PER_FREED = 700
+STEPS_PER_FREED = 400
 """Steps per record of a region."""
 STEPS_PER_CHOICE = 100
 """What a choice is charged for every group it chooses from."""
@@ -98,7 +98,7 @@ class Tuning:
     """How the budget is spent: see the settings of `Memetic`."""
 
     starts: int = 8
-    heat: float = 0.4
+    heat: float = 0.7
     region: int = 120
 
 
@@ -148,7 +148,7 @@ class _Search:
         yield
         start, total = self.meter.labels, self.plan()
         self.chunk = max(min(CHUNK, total // 50), 500)
-        longest = LINEAGE * len(self.points)
+        longest = LINEAGE * (len(self.points) + 3000)
         each = min(int(0.9 * total), longest)
         for _ in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
             yield from self.lineage(start, each)
@@ -285,7 +285,7 @@ class Memetic(Partitioner):
     )
     starts: int = Field(default=8, ge=1, le=64, description="independent annealing runs, where the budget allows them")
     heat: float = Field(
-        default=0.4,
+        default=0.7,
         ge=0.01,
         le=100,
         description="temperature an annealing run starts at, in units of the local squared spacing of the records",
