@@ -19,7 +19,7 @@ from typing import Any, Literal, Self
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError  # type: ignore[import-untyped]
 
-from crypsis.errors import EngineError, listing, suggestion
+from crypsis.errors import EngineError, EngineLost, listing, suggestion
 
 Name = Literal["serial", "processes", "dask"]
 NAMES: tuple[Name, ...] = ("serial", "processes", "dask")
@@ -92,7 +92,7 @@ class Processes(_Closing):
         try:
             return list(joblib.Parallel(n_jobs=self.workers, backend="loky")(calls))
         except TerminatedWorkerError:
-            raise EngineError(
+            raise EngineLost(
                 f"one of {self.workers} worker processes was ended from outside (often: out of memory); resume the "
                 f"run, which loses at most the generation in flight, with fewer workers or on the serial engine"
             ) from None
@@ -115,13 +115,18 @@ class Processes(_Closing):
 
 @dataclass
 class Dask(_Closing):
-    """A Dask cluster, reached by the address of its scheduler through joblib's Dask backend."""
+    """A Dask cluster, reached by the address of its scheduler.
+
+    Tasks go to the cluster itself and not through joblib's backend for it, which does not tell that a scheduler is lost.
+    tls  paths of the certificate authority, certificate and key, for an address that starts with tls://
+    """
 
     address: str
     name: Name = "dask"
     workers: int = 0
+    tls: tuple[str, str, str] | None = None
     _client: Any = field(default=None, repr=False)
-    _backend: Any = field(default=None, repr=False)
+    _sent: Any = field(default=None, repr=False)
     _shared: Any = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
@@ -133,7 +138,9 @@ class Dask(_Closing):
                 'install it with: pip install "crypsis[dask]", or use the engine "processes"'
             ) from None
         try:
-            self._client = distributed.Client(self.address, timeout="10s", set_as_default=False)
+            self._client = distributed.Client(
+                self.address, timeout="10s", set_as_default=False, security=self._security(distributed)
+            )
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
@@ -141,22 +148,49 @@ class Dask(_Closing):
             ) from None
         self.workers = sum(self._client.ncores().values())
 
+    def _security(self, distributed: Any) -> Any:
+        if self.tls is None:
+            return None
+        authority, certificate, key = self.tls
+        return distributed.Security(
+            tls_ca_file=authority, tls_client_cert=certificate, tls_client_key=key, require_encryption=True
+        )
+
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         """As `Serial.map`; a task whose worker dies is run again elsewhere."""
         if not items:
             return []
-        if self._backend is None or shared is not self._shared:
-            scattering = importlib.import_module("joblib._dask").DaskDistributedBackend
-            self._backend = scattering(client=self._client, scatter=[] if shared is None else [shared])
-            self._shared = shared
-        with joblib.parallel_config(backend=self._backend):
-            return list(joblib.Parallel()(joblib.delayed(function)(shared, item) for item in items))
+        distributed = importlib.import_module("distributed")
+        lost = (
+            distributed.CancelledError,
+            distributed.KilledWorker,
+            importlib.import_module("distributed.client").FutureCancelledError,
+            importlib.import_module("distributed.comm").CommClosedError,
+            importlib.import_module("asyncio").CancelledError,
+            TimeoutError,
+        )
+        try:
+            if self._sent is None or shared is not self._shared:
+                self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout="60s")[0]
+                self._shared = shared
+            futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
+            return list(self._client.gather(futures))
+        except lost as error:
+            raise EngineLost(
+                f"the Dask cluster at {self.address!r} was lost with {len(items)} tasks under way "
+                f"({type(error).__name__}); start a scheduler and workers again and resume the run, which loses at "
+                f"most the generation in flight"
+            ) from None
 
     def close(self) -> None:
-        self._backend = self._shared = None
+        self._sent = self._shared = None
         if self._client is not None:
-            self._client.close()
+            self._client.close(timeout=2)
             self._client = None
+
+
+def _on_cluster(item: Any, function: Function, shared: Any) -> Any:
+    return function(shared, item)
 
 
 def engine(name: str = "serial", workers: int = 0, address: str = "") -> Serial | Processes | Dask:

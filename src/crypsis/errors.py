@@ -30,6 +30,10 @@ class EngineError(CrypsisError):
     """The place where work should run is not there or went away."""
 
 
+class EngineLost(EngineError):
+    """An engine went away with work under way; what was finished before is safe, and the run can be resumed."""
+
+
 class ReleaseRefused(CrypsisError):
     """A file did not keep its guarantee, so it was not published. Exit code 1."""
 

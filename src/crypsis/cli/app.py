@@ -25,7 +25,7 @@ from crypsis.cli import (
     studying,
     varying,
 )
-from crypsis.errors import CrypsisError, ReleaseRefused
+from crypsis.errors import CrypsisError, EngineLost, ReleaseRefused
 
 app = typer.Typer(
     name="crypsis",
@@ -83,6 +83,8 @@ def main() -> None:
         app()
     except ReleaseRefused as refusal:
         _fail(str(refusal), 1)
+    except EngineLost as lost:
+        _fail(str(lost), 3)
     except CrypsisError as error:
         _fail(str(error), 2)
     except KeyboardInterrupt:

@@ -1,20 +1,23 @@
 """Tables too large for one partition: balanced blocks of near records, and a partition in each.
 
-Every block is an independent piece of work (`balanced_blocks` says which rows, `partition_block` does one), so that
-whoever has more than one core, or more than one machine, may map the blocks elsewhere and join the labels here.
+Every block is an independent piece of work with a seed of its own, and so is every block of groups whose borders are
+mended: an engine may do them anywhere and in any order, and the labels are joined here. A block travels with its work,
+so that no worker ever holds more than the blocks it is at.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from crypsis.engines import Serial
 from crypsis.errors import PlanError
 from crypsis.kernels.blocks import halve_until
 from crypsis.kernels.swaps import near_groups, swap_records
@@ -25,6 +28,43 @@ NEAR_GROUPS = 12
 """Nearest groups with which a record may change places."""
 PASSES = 3
 """Times each record is tried in one round of mending."""
+PIECES = 8
+"""Blocks handed out per worker at a time."""
+
+
+class Engine(Protocol):
+    """The part of an engine that blocks need: [function(shared, item) for item in items], anywhere."""
+
+    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any = None) -> list[Any]: ...
+
+
+@dataclass(frozen=True)
+class Block:
+    """The records of one block, and its chance."""
+
+    points: NDArray[np.float64]
+    seed: SeedSequence
+
+
+@dataclass(frozen=True)
+class Border:
+    """Whole groups of near records between which records may change places."""
+
+    points: NDArray[np.float64]
+    labels: NDArray[np.int32]
+    centroids: NDArray[np.float64]
+
+
+def _partitioned(shared: tuple[int, Partitioner], block: Block) -> NDArray[np.int32]:
+    k, partitioner = shared
+    return partition_block(block.points, k, partitioner, block.seed)
+
+
+def _mended(k: int, border: Border) -> NDArray[np.int32]:
+    local = border.labels.copy()  # what an engine hands over may be read-only
+    near = near_groups(border.centroids, min(NEAR_GROUPS, len(border.centroids) - 1))
+    swap_records(border.points, local, near, k, PASSES)
+    return local
 
 
 def balanced_blocks(
@@ -65,7 +105,12 @@ def join_blocks(
 
 
 def mend_borders(
-    points: NDArray[np.float64], labels: NDArray[np.int32], k: int, size: int, rng: Generator
+    points: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    k: int,
+    size: int,
+    rng: Generator,
+    engine: Engine | None = None,
 ) -> NDArray[np.int32]:
     """The same groups after exchanges of records between near ones, in blocks of whole groups cut in a new direction.
 
@@ -79,16 +124,27 @@ def mend_borders(
     groups, offsets = balanced_blocks(np.ascontiguousarray(centroids @ rotation), max(size // k, 4))
     by_group, begins = np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(sizes)])
     mended = labels.copy()
-    for begin, end in pairwise(offsets):
-        chosen = groups[begin:end]
-        if len(chosen) < 2:
-            continue
-        rows = np.concatenate([by_group[begins[g] : begins[g + 1]] for g in chosen])
-        local = np.repeat(np.arange(len(chosen), dtype=np.int32), sizes[chosen])
-        near = near_groups(centroids[chosen], min(NEAR_GROUPS, len(chosen) - 1))
-        swap_records(points[rows] - middle, local, near, k, PASSES)
-        mended[rows] = chosen[local]
+    chosen = [groups[begin:end] for begin, end in pairwise(offsets) if end - begin > 1]
+    for some in _batches(chosen, engine):
+        rows = [np.concatenate([by_group[begins[g] : begins[g + 1]] for g in each]) for each in some]
+        borders = [
+            Border(
+                points[here] - middle,
+                np.repeat(np.arange(len(each), dtype=np.int32), sizes[each]),
+                centroids[each],
+            )
+            for each, here in zip(some, rows, strict=True)
+        ]
+        found = (engine or Serial()).map(_mended, borders, k)
+        for each, here, local in zip(some, rows, found, strict=True):
+            mended[here] = each[local]
     return mended
+
+
+def _batches(items: Sequence[Any], engine: Engine | None) -> list[Sequence[Any]]:
+    """A few pieces per worker at a time, so that the copies on their way stay a small part of the table."""
+    step = max(1, PIECES * getattr(engine, "workers", 1)) if engine is not None else 1
+    return [items[begin : begin + step] for begin in range(0, len(items), step)]
 
 
 @partitioners.add("blocks")
@@ -124,6 +180,12 @@ class Blocks(Partitioner):
         return partitioners.build(self.inner, **self.inner_settings)
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        return self.run(points, k, rng)
+
+    def run(
+        self, points: NDArray[np.float64], k: int, rng: Generator, engine: Engine | None = None
+    ) -> NDArray[np.int32]:
+        """As `partition`, the blocks through an engine (this process if none is given): the same bits on any."""
         points = checked(points, k)
         only = trivial(points, k)
         if only is not None:
@@ -131,12 +193,12 @@ class Blocks(Partitioner):
         size = max(self.size, 4 * k)
         order, offsets = balanced_blocks(points, size, k)
         seeds = SeedSequence(int(rng.integers(2**63))).spawn(len(offsets) - 1)
-        inner = self.chosen_inner()
-        parts = [
-            partition_block(points[order[begin:end]], k, inner, seed)
-            for (begin, end), seed in zip(pairwise(offsets), seeds, strict=True)
-        ]
+        shared = (k, self.chosen_inner())
+        parts: list[NDArray[np.int32]] = []
+        for some in _batches([*zip(pairwise(offsets), seeds, strict=True)], engine):
+            blocks = [Block(points[order[begin:end]], seed) for (begin, end), seed in some]
+            parts += (engine or Serial()).map(_partitioned, blocks, shared)
         labels = join_blocks(order, offsets, parts)
         for _ in range(self.mending):
-            labels = mend_borders(points, labels, k, size, rng)
+            labels = mend_borders(points, labels, k, size, rng, engine)
         return labels
