@@ -34,12 +34,17 @@ def build(studio: Studio) -> Starlette:
             Route("/vega.js", _drawing(studio)),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
-        exception_handlers={404: _nothing_here},
+        exception_handlers={404: _nothing_here, 500: _own_problem},
     )
 
 
 def _nothing_here(request: Request, error: Exception) -> Response:
     return PlainTextResponse("There is no such page; go back to the studio's front.\n", status_code=404)
+
+
+def _own_problem(request: Request, error: Exception) -> Response:
+    words = "The studio met a problem of its own; nothing was lost. Go back, or start it again.\n"
+    return PlainTextResponse(words, status_code=500)
 
 
 def _drawing(studio: Studio) -> Handler:

@@ -128,20 +128,19 @@ class Gate:
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = LARGEST if scope["path"] == UPLOAD else SMALL
-        taken, begun = 0, False
+        taken = 0
 
         async def counted() -> Message:
+            """The body as far as it may go; then, for the application, the line is cut."""
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
-            if taken > most:
-                raise _TooMuch
-            return message
+            return message if taken <= most else {"type": "http.disconnect"}
 
         async def guarded(message: Message) -> None:
-            nonlocal begun
+            if taken > most:
+                return
             if message["type"] == "http.response.start":
-                begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in _missing(headers.keys()):
                     headers[name] = value
@@ -149,17 +148,11 @@ class Gate:
 
         try:
             await self.app(scope, counted, guarded)
-        except _TooMuch:
-            await _refuse(413, f"More than {most // 1_000_000} MB arrived; give a path instead.")(scope, receive, send)
         except Exception as error:  # noqa: BLE001  the last resort: a log must not hold a message that may quote data
-            log.error("%s at %s: %s", type(error).__name__, scope["path"], _place(error))
-            if not begun:
-                words = "The studio met a problem of its own; nothing was lost. Go back, or start it again."
-                await _refuse(500, words)(scope, receive, guarded)
-
-
-class _TooMuch(Exception):
-    pass
+            if taken <= most:
+                log.error("%s at %s: %s", type(error).__name__, scope["path"], _place(error))
+        if taken > most:
+            await _refuse(413, f"More than {most // 1_000_000} MB arrived; give a path instead.")(scope, receive, send)
 
 
 def _missing(present: Iterable[str]) -> list[tuple[str, str]]:

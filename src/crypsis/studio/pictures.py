@@ -10,7 +10,6 @@ Spec = dict[str, Any]
 GREY, GREEN = "#8a8f98", "#2f9e78"
 """The original and the masked file: three to one against white and against the dark page."""
 
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v6.json"
 STANDINGS = ("front", "baseline", "beaten", "not releasable")
 
 
@@ -30,7 +29,6 @@ def front_picture() -> Spec:
     }
     on_front = {"filter": "datum.standing == 'front'"}
     return {
-        "$schema": _SCHEMA,
         "width": "container",
         "height": 380,
         "datasets": {"points": [], "allowed": [], "marked": []},
@@ -100,7 +98,6 @@ def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str
         for label, value in zip(labels, values, strict=True)
     ]
     return {
-        "$schema": _SCHEMA,
         "width": "container",
         "height": height,
         "data": {"values": rows},
@@ -127,7 +124,6 @@ def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> S
         "y": {"field": "b", "type": "nominal", "sort": list(names), "title": None},
     }
     return {
-        "$schema": _SCHEMA,
         "width": "container",
         "height": 26 * len(names) + 20,
         "data": {"values": [{"a": a, "b": b, "moved": value} for a, b, value in cells]},

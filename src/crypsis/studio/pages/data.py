@@ -11,7 +11,7 @@ from urllib.parse import unquote
 import narwhals.stable.v2 as nw
 import numpy as np
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -99,10 +99,14 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
     path = upload_folder(home) / safe_name(given)
     written = 0
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    with os.fdopen(handle, "wb") as file:
-        async for piece in request.stream():
-            written += len(piece)
-            await run_in_threadpool(file.write, piece)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            async for piece in request.stream():
+                written += len(piece)
+                await run_in_threadpool(file.write, piece)
+    except (ClientDisconnect, OSError):
+        path.unlink(missing_ok=True)  # half a file is worse than none
+        raise TableError(f"{path.name} did not arrive whole; check the free space and try again") from None
     if not written:
         path.unlink()
         raise TableError(f"{path.name} is empty: it has no header and no record; choose another file")

@@ -1,0 +1,172 @@
+"""Whatever does not come from the studio's own pages in the admitted browser is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from crypsis.studio import gate
+from crypsis.studio.app import build
+from crypsis.studio.desk import Desk
+from crypsis.studio.gate import Gate, Pass
+from crypsis.studio.studio import Studio
+from crypsis.studio.vega import Bundle
+
+HOME = "http://127.0.0.1:8000"
+SECRET = "Zebulon Q. Rarename"
+PEOPLE = "name,age,sex,income\n" + "".join(f"P{n},{20 + n % 9},{'fm'[n % 2]},{n}\n" for n in range(60))
+
+
+@pytest.fixture
+def entry() -> Pass:
+    return Pass(8000)
+
+
+@pytest.fixture
+def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
+    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+    source = tmp_path / "people.csv"
+    source.write_text(PEOPLE.replace("P7,", f"{SECRET},"), encoding="utf-8")
+    desk = Desk(source, tmp_path / "people-plan.toml")
+    desk.reading.wait()
+    assert desk.reading.problem == ""
+    return Studio(tmp_path, desk)
+
+
+@pytest.fixture
+def client(studio: Studio, entry: Pass) -> Iterator[TestClient]:
+    with TestClient(Gate(build(studio), entry), base_url=HOME, follow_redirects=False) as made:
+        yield made
+
+
+@pytest.fixture
+def admitted(client: TestClient, entry: Pass) -> TestClient:
+    answer = client.get(f"/?token={entry.token}")
+    assert answer.status_code == 303
+    assert answer.headers["location"] == "/"
+    cookie = answer.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
+    return client
+
+
+def test_the_token_becomes_a_cookie_and_works_once(admitted: TestClient, entry: Pass) -> None:
+    assert admitted.get("/data").status_code == 200
+    assert admitted.get(f"/?token={entry.token}").status_code == 403
+    admitted.cookies.clear()
+    assert admitted.get(f"/?token={entry.token}").status_code == 403
+
+
+def test_no_token_no_page(client: TestClient) -> None:
+    for path in ("/", "/data", "/front.json", "/static/studio.js", "/vega.js", "/events", "/nothing"):
+        answer = client.get(path)
+        assert answer.status_code == 403
+        assert "No access" in answer.text
+
+
+def test_a_wrong_token_or_cookie_is_refused(client: TestClient, entry: Pass) -> None:
+    assert client.get("/?token=wrong").status_code == 403
+    assert client.get("/", headers={"cookie": f"{entry.name}=wrong"}).status_code == 403
+    assert client.get("/", headers={"cookie": f"{entry.name}={entry.token}"}).status_code == 403
+
+
+def test_a_token_in_a_later_address_is_refused(admitted: TestClient, entry: Pass) -> None:
+    assert admitted.get(f"/data?token={entry.token}").status_code == 403
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:8001", "localhost", "127.0.0.1:8000.evil"])
+def test_a_wrong_host_is_refused(admitted: TestClient, host: str) -> None:
+    assert admitted.get("/", headers={"host": host}).status_code == 421
+
+
+@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:8001"])
+def test_a_wrong_origin_is_refused(admitted: TestClient, origin: str) -> None:
+    assert admitted.get("/", headers={"origin": origin}).status_code == 403
+    assert admitted.post("/search/start", headers={"origin": origin}).status_code == 403
+
+
+def test_a_post_from_elsewhere_is_refused(admitted: TestClient, studio: Studio) -> None:
+    assert admitted.post("/search/start").status_code == 403
+    crossed = {"origin": HOME, "sec-fetch-site": "cross-site"}
+    assert admitted.post("/search/start", headers=crossed).status_code == 403
+    assert admitted.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
+    assert studio.desk.run_folder is None
+
+
+def test_other_methods_are_refused(admitted: TestClient) -> None:
+    assert admitted.put("/data", headers={"origin": HOME}).status_code == 405
+    assert admitted.delete("/", headers={"origin": HOME}).status_code == 405
+
+
+def test_a_large_body_is_refused(admitted: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    own = {"origin": HOME}
+    assert admitted.post("/limits", headers=own, content=b"x" * (gate.SMALL + 1)).status_code == 413
+    monkeypatch.setattr(gate, "LARGEST", 1000)
+    upload = {**own, "x-file-name": "big.csv"}
+    assert admitted.post(gate.UPLOAD, headers=upload, content=b"x" * 1001).status_code == 413
+    pieces = (b"x" * 600 for _ in range(3))  # no length is announced
+    assert admitted.post(gate.UPLOAD, headers=upload, content=pieces).status_code == 413
+    assert list(tmp_path.glob("uploads/*/*")) == []
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2f..%2fgate.py", "/static//etc/passwd",
+     "/release/report/..%2f..%2finternal", "/static/%2e%2e%2f%2e%2e%2f%2e%2e%2fpeople.csv"],
+)  # fmt: skip
+def test_no_way_out_of_the_folders(admitted: TestClient, path: str) -> None:
+    answer = admitted.get(path)
+    assert answer.status_code in (404, 422)
+    assert "import" not in answer.text
+    assert SECRET not in answer.text
+
+
+def test_a_hierarchy_file_must_lie_beside_the_plan(admitted: TestClient) -> None:
+    for spec in ("../../../etc/passwd", "/etc/passwd", "file:/etc/passwd"):
+        asked = {"column": "age", "hierarchy": spec, "kind": "numeric", "role": "quasi"}
+        answer = admitted.post("/data/preview", headers={"origin": HOME}, data=asked)
+        assert answer.status_code == 422
+        assert "root" not in answer.text
+
+
+def test_the_policy_allows_nothing_unsafe(admitted: TestClient) -> None:
+    for path in ("/", "/data", "/goal", "/compare", "/release", "/static/studio.js", "/nothing"):
+        answer = admitted.get(path)
+        policy = answer.headers["content-security-policy"]
+        assert "unsafe" not in policy
+        assert policy.startswith("default-src 'none'")
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert "://" not in answer.text  # nothing on a page points outside
+
+
+def test_no_value_and_no_token_in_a_log(
+    admitted: TestClient, entry: Pass, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def broken(self: Studio, *_: object, **__: object) -> None:
+        raise RuntimeError(f"a message that quotes {SECRET}")
+
+    monkeypatch.setattr(Studio, "page", broken)
+    answer = admitted.get("/data")
+    assert answer.status_code == 500
+    assert SECRET not in answer.text
+    assert "RuntimeError at /data" in caplog.text
+    assert SECRET not in caplog.text
+    assert entry.token not in caplog.text
+
+
+def test_few_raw_rows_and_few_marks(admitted: TestClient) -> None:
+    rows = admitted.get("/data/rows").text.count("<tr>")
+    assert 1 < rows <= 201
+    assert len(admitted.get("/front.json").json()["points"]) <= 5000
+
+
+def test_the_folders_are_private(admitted: TestClient, tmp_path: Path) -> None:
+    sent = {"origin": HOME, "x-file-name": "more.csv"}
+    answer = admitted.post(gate.UPLOAD, headers=sent, content=PEOPLE.encode())
+    assert answer.json()["problems"] == []
+    (folder,) = (tmp_path / "uploads").iterdir()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert (folder / "more.csv").stat().st_mode & 0o777 == 0o600

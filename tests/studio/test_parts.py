@@ -1,0 +1,128 @@
+"""The pieces under the pages: forms, editing, ties between columns, reports in a frame, jobs."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats.contingency import association
+
+from crypsis.errors import TableError
+from crypsis.plan import Plan
+from crypsis.plan.sections import Running
+from crypsis.privacy import KAnonymity, LDiversity
+from crypsis.studio import jobs
+from crypsis.studio.comparing import cramer, explained_match, moved_ties
+from crypsis.studio.editing import apply
+from crypsis.studio.forms import answers, entries, number
+from crypsis.studio.opening import safe_name
+from crypsis.studio.publishing import framed
+from crypsis.table.example import example
+
+PLAN = """
+[data]
+source = "people.csv"
+[columns]
+age = { role = "quasi", kind = "numeric" }
+sex = { role = "quasi", kind = "nominal" }
+income = { role = "confidential", kind = "numeric" }
+[[require]]
+model = "k-anonymity"
+k = 7
+[run]
+seed = 5
+"""
+
+
+def test_a_form_has_every_field_with_its_bounds() -> None:
+    made = {entry.name: entry for entry in entries(LDiversity, {"l": 3}, ["income"])}
+    assert made["l"].value == 3
+    assert (made["l"].low, made["l"].high) == (1.0, 1_000_000.0)
+    assert made["kind"].choices == ("distinct", "entropy", "recursive")
+    assert made["confidential"].choices == ("income",)
+
+
+def test_answers_leave_defaults_out() -> None:
+    default = KAnonymity.model_fields["k"].default
+    assert answers(KAnonymity, {"r.k": [str(default)]}, "r") == {}
+    assert answers(KAnonymity, {"r.k": ["9"], "r.quasi_identifiers": ["age"]}, "r") == {
+        "k": 9,
+        "quasi_identifiers": ["age"],
+    }
+    assert answers(Running, {"run.budget": [""]}, "run", ("seed",)) == {}
+    assert number("2.5") == 2.5
+    assert number("much") == "much"  # the plan will say what is wrong with it
+
+
+def test_editing_keeps_what_the_form_does_not_show() -> None:
+    document = tomllib.loads(PLAN)
+    form = {"require.count": ["1"], "require-0.model": ["k-anonymity"], "require-0.k": ["9"], "do": ["add:scenario"]}
+    changed, _ = apply(document, form, ["age", "sex"])
+    assert changed["require"] == [{"model": "k-anonymity", "k": 9}]
+    assert changed["run"]["seed"] == 5
+    assert changed["scenario"] == [{"name": "intruder 1", "knows": ["age", "sex"]}]
+    assert Plan.understand(changed)[1] == []
+
+
+def test_a_rulebook_becomes_demands() -> None:
+    changed, told = apply(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
+    assert {item["model"] for item in changed["require"]} == {"k-anonymity", "l-diversity"}
+    assert changed["limit"] == [{"measure": "record-linkage", "at_most": 20}]
+    assert "Public-use file" in told
+
+
+def test_ties_by_cramers_v() -> None:
+    rng = np.random.default_rng(0)
+    a = rng.integers(0, 4, 4000)
+    b = np.where(rng.random(4000) < 0.6, a, rng.integers(0, 4, 4000))
+    plain = association(np.histogram2d(a, b, bins=4)[0].astype(int), method="cramer")
+    assert cramer(a, b) == pytest.approx(plain, abs=0.01)
+    assert cramer(a, a) == pytest.approx(1.0, abs=1e-3)
+    assert cramer(a, rng.integers(0, 4, 4000)) < 0.05
+    assert cramer(a, np.zeros(4000, dtype=np.int64)) == 0.0
+
+
+def test_an_untouched_table_moves_no_tie_and_gives_a_sure_match() -> None:
+    table = example(200)
+    _, cells = moved_ties(table, table)
+    assert max(moved for _, _, moved in cells) == 0.0
+    match = explained_match(table, table, np.eye(1, 200, 3)[0])
+    assert match is not None
+    assert all(known == published for _, known, published in match.cells)
+    assert explained_match(table, table, np.zeros(200)) is None
+
+
+def test_a_framed_report_has_no_inline_style() -> None:
+    page = (
+        '<meta http-equiv="Content-Security-Policy" content="x"><style>b { color: red }</style>'
+        '<i style="width: 3%"></i><i style="width: 3%"></i>'
+    )
+    html, nonce = framed(page)
+    assert ' style="' not in html
+    assert f'<style nonce="{nonce}">' in html
+    assert html.count('data-style="s0"') == 3
+    assert '[data-style="s0"]{width: 3%}' in html
+    assert "Content-Security-Policy" not in html
+
+
+@pytest.mark.parametrize("given", ["../../people.csv", "..\\people.csv", "/etc/people.csv", "C:\\x\\people.csv"])
+def test_a_name_is_the_last_part_of_a_path(given: str) -> None:
+    assert safe_name(given) == "people.csv"
+
+
+@pytest.mark.parametrize("given", ["", "..", "../", "people", "people.csv/..", ".csv"])
+def test_a_name_that_is_none_is_refused(given: str) -> None:
+    with pytest.raises(TableError, match="must end in one of"):
+        safe_name(given)
+
+
+def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
+    job = jobs.start(tmp_path / "run", ["run", str(tmp_path / "missing.toml")])
+    while job.alive:
+        pass
+    assert not jobs.running(tmp_path / "run")
+    assert jobs.job(tmp_path / "run") == job
+    assert "there is no such plan" in job.complaint()
+    assert jobs.as_typed(jobs.resume_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"
