@@ -1,7 +1,8 @@
 """What all experiments share: the printed numbers, a verdict on each, figures, and the page that tells it all.
 
-A number is *same* if it rounds (or truncates) to what is printed, *close* within a stated band, *different*
-otherwise, and *not reproduced* where nothing of ours can stand beside it. Everything but *same* needs a reason.
+A number is *same* if it rounds (or truncates) to what is printed, *close* within a stated band, *better* where a
+search ended below a printed loss, *different* otherwise, *input* where it is given and not computed, and *not
+reproduced* where nothing of ours can stand beside it. Everything but *same* needs a reason.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Report:
 
     def cell(
         self, table: str, row: Any, column: Any, ours: float, *, close: float = 0.0, factor: float = 1.0,
-        why: str = "", digits: int = 2, truncated: bool = False,
+        why: str = "", digits: int = 2, truncated: bool = False, lower_is_better: bool = False,
     ) -> str:  # fmt: skip
         """Judge a number; close: at most this far from the printed value, or within this factor either way.
 
@@ -92,6 +93,8 @@ class Report:
         cut = truncated and 0 <= ours - float(printed.value) < printed.step * (1 - 1e-9)
         if distance <= printed.step / 2 * (1 + 1e-9) or cut:
             verdict, why = "same", ""
+        elif lower_is_better and ours < float(printed.value):
+            verdict = "better"
         elif distance <= close or 1 / factor < ours / (float(printed.value) or 1.0) < factor:
             verdict = "close"
         else:
@@ -158,7 +161,8 @@ class Report:
             f"one core. {len(self.printed)} printed numbers: {counts}.",
             "",
             "*same*: equal in every printed digit (rounded or truncated) · *close*: within the band named in the "
-            "reason · *different*: outside it · *not reproduced*: nothing of ours can stand beside it.",
+            "reason · *better*: a search ended below the printed loss · *different*: outside the band · *input*: given, "
+            "not computed · *not reproduced*: nothing of ours can stand beside it.",
             "",
             "## Conventions",
             "",
@@ -189,7 +193,7 @@ class Report:
         return "\n".join(lines) + "\n"
 
 
-VERDICTS = ("same", "close", "different", "not reproduced")
+VERDICTS = ("same", "close", "better", "different", "input", "not reproduced")
 
 
 def begin(
