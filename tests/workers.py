@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 
 
 class Learner:
@@ -20,3 +21,8 @@ def ask(learner, item):
 
 def die(_, item):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def slowly(factor, item):
+    time.sleep(0.2)
+    return factor * item

@@ -117,14 +117,13 @@ class Processes(_Closing):
 class Dask(_Closing):
     """A Dask cluster, reached by the address of its scheduler.
 
-    Tasks go to the cluster itself and not through joblib's backend for it, which does not tell that a scheduler is lost.
-    tls  paths of the certificate authority, certificate and key, for an address that starts with tls://
+    Tasks go to the cluster itself and not through joblib's backend for it, which does not tell that a scheduler is
+    lost. For an address that starts with tls://, Dask's own settings name the certificates.
     """
 
     address: str
     name: Name = "dask"
     workers: int = 0
-    tls: tuple[str, str, str] | None = None
     _client: Any = field(default=None, repr=False)
     _sent: Any = field(default=None, repr=False)
     _shared: Any = field(default=None, repr=False)
@@ -138,23 +137,13 @@ class Dask(_Closing):
                 'install it with: pip install "crypsis[dask]", or use the engine "processes"'
             ) from None
         try:
-            self._client = distributed.Client(
-                self.address, timeout="10s", set_as_default=False, security=self._security(distributed)
-            )
+            self._client = distributed.Client(self.address, timeout="10s", set_as_default=False)
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
                 f'"dask scheduler" and give its address, e.g. tcp://host:8786'
             ) from None
         self.workers = sum(self._client.ncores().values())
-
-    def _security(self, distributed: Any) -> Any:
-        if self.tls is None:
-            return None
-        authority, certificate, key = self.tls
-        return distributed.Security(
-            tls_ca_file=authority, tls_client_cert=certificate, tls_client_key=key, require_encryption=True
-        )
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         """As `Serial.map`; a task whose worker dies is run again elsewhere."""
@@ -169,18 +158,22 @@ class Dask(_Closing):
             importlib.import_module("asyncio").CancelledError,
             TimeoutError,
         )
-        try:
-            if self._sent is None or shared is not self._shared:
-                self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout="60s")[0]
-                self._shared = shared
-            futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
-            return list(self._client.gather(futures))
-        except lost as error:
-            raise EngineLost(
-                f"the Dask cluster at {self.address!r} was lost with {len(items)} tasks under way "
-                f"({type(error).__name__}); start a scheduler and workers again and resume the run, which loses at "
-                f"most the generation in flight"
-            ) from None
+        for chance in (2, 1):
+            try:
+                if self._sent is None or shared is not self._shared:
+                    self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout="60s")[0]
+                    self._shared = shared
+                futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
+                return list(self._client.gather(futures))
+            except lost as error:
+                self._sent, cause = None, type(error).__name__
+                if chance == 2 and self._client.status == "running" and not isinstance(error, distributed.KilledWorker):
+                    continue  # the scheduler lives: only what was sent died, with the last worker that held it
+                break
+        raise EngineLost(
+            f"the Dask cluster at {self.address!r} was lost with {len(items)} tasks under way ({cause}); start a "
+            f"scheduler and workers again and resume the run, which loses at most the generation in flight"
+        )
 
     def close(self) -> None:
         self._sent = self._shared = None

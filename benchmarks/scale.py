@@ -1,0 +1,235 @@
+"""Beyond one table in memory: blocks on a ladder, a Parquet file under a memory cap, and what two processes bring.
+
+    python benchmarks/scale.py ladder --largest 1000000      blocks: CPU, memory, growth, loss against mdav
+    python benchmarks/scale.py parquet --rows 50000000       generate, count, front, release, verify under a cap
+    python benchmarks/scale.py workers                       serial against two processes, by kind of work
+
+Times are CPU seconds of the process (wall time beside them where others take part). The cap is RLIMIT_DATA: all
+private memory of the process, whatever it is used for; peak memory is VmHWM. `--folder` says where files are made.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import resource
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+P, K = 10, 5
+GB = 1 << 30
+LADDER = (100_000, 300_000, 1_000_000, 3_000_000, 10_000_000)
+
+
+def peak() -> float:
+    """Most resident memory this process ever held, in GB."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 2**20
+
+
+def clocked(work: Callable[[], Any]) -> tuple[Any, float, float]:
+    """Result, CPU seconds, wall seconds."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    found = work()
+    return found, time.process_time() - cpu, time.perf_counter() - wall
+
+
+# -- blocks on a ladder --
+
+
+def ladder(largest: int) -> list[dict[str, Any]]:
+    """One process per rung, so that peaks do not hide each other."""
+    rows = []
+    for n in [n for n in LADDER if n <= largest]:
+        made = subprocess.run([sys.executable, __file__, "rung", "--rows", str(n)], capture_output=True, check=True)
+        row = json.loads(made.stdout)
+        if rows:
+            row["growth"] = math.log(row["cpu"] / rows[-1]["cpu"]) / math.log(n / rows[-1]["rows"])
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    return rows
+
+
+def rung(n: int) -> dict[str, Any]:
+    from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, sse
+    from crypsis.masking.blocks import Blocks
+
+    Blocks(size=500).partition(np.random.default_rng(1).standard_normal((2_000, P)), K, np.random.default_rng(0))
+    points = np.random.default_rng(0).standard_normal((n, P))
+    total = float(((points - points.mean(axis=0)) ** 2).sum())
+    labels, cpu, _ = clocked(lambda: Blocks().partition(points, K, np.random.default_rng(0)))
+    row = {"rows": n, "cpu": cpu, "peak_gb": peak(), "loss": 100 * sse(points, labels) / total}
+    row["least"] = int(np.bincount(labels).min())
+    if n <= 100_000:
+        from crypsis.kernels.neighbours import mdav_by_tree
+
+        plain, cpu, _ = clocked(lambda: mdav_by_tree(points, K, GENERIC, EUCLIDEAN))
+        row |= {"mdav_cpu": cpu, "mdav_loss": 100 * sse(points, plain) / total}
+        row["worse_percent"] = 100 * (row["loss"] / row["mdav_loss"] - 1)
+    return row
+
+
+# -- a file under a cap --
+
+
+def generate(path: Path, rows: int, step: int = 1_000_000) -> None:
+    """People with five quasi-identifiers, an illness, and three columns that only make the file large."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng, writer = np.random.default_rng(7), None
+    places = np.array([f"{n:05d}" for n in range(0, 100_000, 250)])
+    share = 1 / np.arange(1, len(places) + 1)
+    for begin in range(0, rows, step):
+        n = min(step, rows - begin)
+        batch = pa.table(
+            {
+                "id": np.arange(begin, begin + n),
+                "age": np.clip(rng.gamma(6, 7.5, n), 0, 99).astype(np.int64),
+                "place": pa.array(places[rng.choice(len(places), n, p=share / share.sum())]),
+                "sex": pa.array(np.array(["f", "m"])[rng.integers(0, 2, n)]),
+                "schooling": rng.binomial(15, 0.6, n).astype(np.int64),
+                "illness": pa.array(np.array(list("abcdefgh"))[np.minimum(rng.geometric(0.45, n) - 1, 7)]),
+                "wage": rng.normal(30_000, 8_000, n),
+                "rent": rng.normal(900, 200, n),
+                "hours": rng.normal(38, 6, n),
+            }
+        )
+        writer = writer or pq.ParquetWriter(path, batch.schema)
+        writer.write_table(batch, row_group_size=250_000)
+    if writer is not None:
+        writer.close()
+
+
+def parquet(folder: Path, rows: int, cap: float) -> dict[str, Any]:
+    """Generate in one process; count, judge, release and verify in another that lives under the cap."""
+    source = folder / f"people-{rows}.parquet"
+    command = [sys.executable, __file__]
+    if not source.exists():
+        subprocess.run([*command, "generate", "--rows", str(rows), "--folder", str(folder)], check=True)
+    made = subprocess.run(
+        [*command, "capped", "--rows", str(rows), "--folder", str(folder), "--cap", str(cap)], capture_output=True
+    )
+    if made.returncode:
+        sys.exit(made.stderr.decode()[-2000:])
+    return dict(json.loads(made.stdout))
+
+
+def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
+    resource.setrlimit(resource.RLIMIT_DATA, (int(cap * GB), int(cap * GB)))
+    from crypsis.release.lazily import release_lazily
+    from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
+    from crypsis.searches.lattices.indices import minimal
+    from crypsis.table.hierarchy import Hierarchy
+    from crypsis.table.lazy import count_lazily
+
+    source, out = folder / f"people-{rows}.parquet", folder / "released"
+    hierarchies = {
+        "age": "intervals:5,10,20,40",
+        "place": "prefixes:4,3,2,1",
+        "sex": Hierarchy.from_rows([("f", "*"), ("m", "*")]),
+        "schooling": "intervals:2,4,8",
+    }
+    held, count_cpu, count_wall = clocked(
+        lambda: count_lazily(
+            source,
+            quasi_identifiers=list(hierarchies),
+            confidential=["illness"],
+            identifiers=["id"],
+            hierarchies=hierarchies,
+        )
+    )
+    nodes, nodes_cpu, _ = clocked(lambda: evaluate_lattice(held.counts, 0.01))
+    front = minimal(np.stack([nodes["k"], nodes["l"], -nodes["glm"].to_numpy()], axis=1).astype(np.float64))
+    best = optimum(held.counts, K, 0.01, l=3)
+    shutil.rmtree(out, ignore_errors=True)
+    made, release_cpu, release_wall = clocked(
+        lambda: release_lazily(held, best.levels, out, suppression=0.01, k=K, l=3)
+    )
+    written = sum(path.stat().st_size for path in (out / "data").iterdir())
+    shutil.rmtree(out)
+    return {
+        "rows": rows, "cap_gb": cap, "file_gb": source.stat().st_size / GB, "in_memory_gb": rows * 9 * 8 / GB,
+        "tuples": len(held.tuples), "count_cpu": count_cpu, "count_wall": count_wall,
+        "nodes": len(nodes), "nodes_cpu": nodes_cpu, "front": int(front.sum()),
+        "best": made.words, "k": made.k, "l": made.l, "glm": best.glm, "suppressed": made.suppressed,
+        "release_and_verify_cpu": release_cpu, "release_and_verify_wall": release_wall,
+        "written_gb": written / GB, "peak_gb": peak(),
+    }  # fmt: skip
+
+
+# -- two processes --
+
+
+def workers() -> list[dict[str, Any]]:
+    from crypsis.engines import Processes, Serial
+    from crypsis.evolution import Budget, evolve
+    from crypsis.masking.blocks import Blocks
+    from crypsis.searches.groupings.grouping import Grouping
+    from crypsis.searches.partitions.hybrid import TwoStep
+    from crypsis.table.table import Table
+
+    rng = np.random.default_rng
+    many, few = rng(0).standard_normal((200_000, P)), rng(0).standard_normal((1_000, P))
+    names = [f"x{j}" for j in range(P)]
+    table = Table.from_columns({n: few[:, j] for j, n in enumerate(names)}, roles=dict.fromkeys(names, "quasi"))
+
+    def grouped(engine: Any) -> Any:
+        chance = rng(0)
+        problem = Grouping(k=3).pose(table, {}, chance)
+        return [state.to_bytes() for state in evolve(problem, chance, Budget(generations=10), engine)][-1]
+
+    works: dict[str, Callable[[Any], Any]] = {
+        "blocks, 200 000 × 10, 4 rounds of mending": lambda engine: Blocks().run(many, K, rng(0), engine).tobytes(),
+        "blocks, 200 000 × 10, no mending": lambda e: Blocks(mending=0).run(many, K, rng(0), e).tobytes(),
+        "blocks, 20 000 × 10 in blocks of 2 000": lambda e: (
+            Blocks(size=2_000).run(many[:20_000], K, rng(0), e).tobytes()
+        ),
+        "two-step hybrid, 1 000 × 10": lambda engine: TwoStep().run(few, 3, rng(0), engine).labels.tobytes(),
+        "GOMM, 1 000 × 10, 10 generations": grouped,
+    }
+    rows = []
+    with Processes(2) as two:
+        for name, work in works.items():
+            work(two)  # workers and their kernels warm
+            if name.startswith("GOMM"):
+                work(Serial())
+            here, cpu, wall = clocked(lambda work=work: work(Serial()))
+            there, _, beside = clocked(lambda work=work: work(two))
+            row = {"work": name, "serial_wall": wall, "serial_cpu": cpu, "two_wall": beside, "speed_up": wall / beside}
+            rows.append(row | {"same_bits": here == there})
+            print(json.dumps(rows[-1]), flush=True)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["ladder", "rung", "parquet", "generate", "capped", "workers"])
+    parser.add_argument("--rows", type=int, default=1_000_000)
+    parser.add_argument("--largest", type=int, default=1_000_000)
+    parser.add_argument("--cap", type=float, default=2.0, help="GB")
+    parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    asked = parser.parse_args()
+    if asked.what == "generate":
+        generate(asked.folder / f"people-{asked.rows}.parquet", asked.rows)
+    elif asked.what == "ladder":
+        ladder(asked.largest)
+    elif asked.what == "workers":
+        workers()
+    else:
+        here = {"rung": lambda: rung(asked.rows), "parquet": lambda: parquet(asked.folder, asked.rows, asked.cap)}
+        here["capped"] = lambda: capped(asked.folder, asked.rows, asked.cap)
+        print(json.dumps(here[asked.what]()))
+
+
+if __name__ == "__main__":
+    main()
