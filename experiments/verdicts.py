@@ -161,8 +161,8 @@ class Report:
             f"one core. {len(self.printed)} printed numbers: {counts}.",
             "",
             "*same*: equal in every printed digit (rounded or truncated) · *close*: within the band named in the "
-            "reason · *better*: a search ended below the printed loss · *different*: outside the band · *input*: given, "
-            "not computed · *not reproduced*: nothing of ours can stand beside it.",
+            "reason · *better*: a search ended below the printed loss · *different*: outside the band · *input*: "
+            "given, not computed · *not reproduced*: nothing of ours can stand beside it.",
             "",
             "## Conventions",
             "",
@@ -177,23 +177,28 @@ class Report:
                 "|---|---|---|---|---|---|",
             ]
             lines += [
-                f"| {j.printed.row} | {j.printed.column} | {j.printed.value} | {j.ours} | {j.verdict} | {j.why} |"
+                _line(j.printed.row, j.printed.column, j.printed.value, j.ours, j.verdict, j.why)
                 for key, j in sorted(self.judged.items(), key=lambda item: list(self.printed).index(item[0]))
                 if key[0] == table
             ]
         if self.claims:
             lines += ["", "## Statements", "", "| the paper says | here | found |", "|---|---|---|"]
-            lines += [f"| {sentence} | {holds} | {found} |" for sentence, holds, found in self.claims]
+            lines += [_line(sentence, holds, found) for sentence, holds, found in self.claims]
         if self.figures:
             lines += ["", "## Figures", "", "Drawn into the output folder (SVG and Vega-Lite).", ""]
             lines += ["| figure | file | as printed | as redrawn |", "|---|---|---|---|"]
-            lines += [f"| {name} | {file} | {printed} | {ours} |" for name, file, printed, ours in self.figures]
+            lines += [_line(name, file, printed, ours) for name, file, printed, ours in self.figures]
         if self.notes:
             lines += ["", "## Notes", "", *(f"- {text}" for text in self.notes)]
         return "\n".join(lines) + "\n"
 
 
 VERDICTS = ("same", "close", "better", "different", "input", "not reproduced")
+
+
+def _line(*cells: str) -> str:
+    """A row of a Markdown table."""
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
 def begin(

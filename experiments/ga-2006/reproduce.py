@@ -337,7 +337,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if asked.quick:
         sizes = {"11x2": 400, "20x2": 400, "35x2": 400}
     elif not paper:
-        sizes = {"11x2": 2_000, "20x2": 4_000, "35x2": 6_000, "50x2": 20_000, "100x2": 4_000, "11x3": 2_000}
+        sizes = {"11x2": 2_000, "20x2": 4_000, "35x2": 6_000, "50x2": 8_000, "100x2": 2_000, "11x3": 2_000}
     results = {}
     for name, epochs in sizes.items():
         n, d = map(int, name.split("x"))

@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for table in ("Table 1", "Table 2", "Table 5", "Table 6"):
             report.skip(table, "not in the quick run")
     else:
-        runs = 3
+        runs = 2
         pairs = {}
         for k in SIZES:
             found(
