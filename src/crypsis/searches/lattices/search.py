@@ -132,7 +132,10 @@ class LatticeSearch(Search):
             if not any(aim == "loss" for aim, _ in gauges.values()):
                 raise SearchError("search 'lattice' weighs a loss against a risk; name a loss, or no measure at all")
             return self._evolved(space, MeasuredScores(space, gauges), ("loss", "risk"), (), rng)
-        ground = prepare(table, lattice, self._confidential(table), self._label(table), "s_l" in self.indices)
+        # What no index asks for is not counted: a number as confidential column has as many values as records.
+        counted = self._confidential(table) if {"l", "s_l"} & set(self._indices) else None
+        label = self._label(table) if "cm" in self.indices else None
+        ground = prepare(table, lattice, counted, label, "s_l" in self.indices)
         allowance = allowed(self.suppression, ground.total)
         if self.k or self.l:
             return Problem(
