@@ -27,6 +27,7 @@ from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
 STREAMS = 1 << 40
+KEPT = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,6 +39,11 @@ class Recodings:
     ladder: tuple[int, ...]
     diversity: int
     exponents: tuple[int, int]
+    _kept: dict[bytes, Table] = field(default_factory=dict, repr=False)
+    """The last few tables decoded, oldest first: a recoding is worth keeping for the questions that follow."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_kept": {}}
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
         low, high = self.exponents
@@ -50,6 +56,14 @@ class Recodings:
         return np.asarray(genome, dtype=np.int64).tobytes()
 
     def decode(self, genome: Genome) -> Table:
+        key = self.key(genome)
+        if key not in self._kept:
+            while len(self._kept) >= KEPT:
+                del self._kept[next(iter(self._kept))]
+            self._kept[key] = self._recoded(genome)
+        return self._kept[key]
+
+    def _recoded(self, genome: Genome) -> Table:
         k, diversity, exponent, stream = (int(value) for value in genome)
         method = LocalRecoding(columns=self.columns, k=k, l=diversity, nodes=max(10, 1 << exponent))
         return method.mask(self.table, np.random.default_rng([k, exponent, stream]))
@@ -114,7 +128,7 @@ class LocalRecodings(Search):
     columns: tuple[str, ...] = Field(
         default=(), description="columns to recode; empty means every quasi-identifier, each of which needs a hierarchy"
     )
-    nodes: int = Field(default=100_000, ge=16, le=10_000_000, description="most lattice nodes offered to the records")
+    nodes: int = Field(default=16_384, ge=16, le=10_000_000, description="most lattice nodes offered to the records")
     breedings: int = Field(default=4, ge=1, le=1000, description="recodings tried in one generation")
     generations: int = Field(default=20, ge=1, description="generations, where no other budget is given")
 

@@ -119,7 +119,10 @@ class GuidedScores:
 
 @dataclass(frozen=True)
 class Anneal:
-    """A partition walks a while at a falling temperature; regions of it are freed and solved again."""
+    """A partition walks a while at a falling temperature, or regions of it are freed and solved again.
+
+    Only a tighter partition is a child, so that the population holds no clones.
+    """
 
     space: RecordPartitions = field(repr=False)
     steps: int
@@ -133,7 +136,7 @@ class Anneal:
         sizes = np.bincount(labels)
         chance = np.array([rng.integers(2**63)], dtype=np.uint64) | np.uint64(1)
         if len(labels) < 2 * k or int(sizes.max()) >= 2 * k or int(sizes.min()) < k:
-            return [parent.copy()]
+            return []
         walk = Walk(self.space.ground(k), k, chance)
         before = walk.load(labels)
         each = max(100, min(700 * self.region, self.steps))
@@ -143,7 +146,7 @@ class Anneal:
             walk.resolve(max(1, self.steps // each), self.region, each, WARM, COLD)
         found = _compact(np.append(walk.labels(), k))
         if sse(self.space.points, found) > before:
-            return [parent.copy()]
+            return []
         return [np.append(found, np.int32(k)).astype(np.int32)]
 
 
@@ -200,7 +203,7 @@ class Partition(Search):
             raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
         return Problem(
             space=space,
-            strategy=Elitist(len(ladder), (Application(anneal, self.breedings),), order=DominanceOrder(), clones=False),
+            strategy=Elitist(len(ladder), (Application(anneal, self.breedings),), order=DominanceOrder()),
             start=start,
             evaluate=GuidedScores(space, gauges) if gauges else QuickScores(space),
             objectives=("loss", "risk"),
