@@ -51,7 +51,7 @@ def feasible_strategy(heights: tuple[int, ...], size: int) -> Elitist:
         Application(Step(heights, 1.5 / len(heights)), max(size // 3, 1), elite=max(size // 3, 1)),
         Application(Exchange(heights), max(size // 3, 1), elite=max(size // 3, 1)),
     )
-    return Elitist(size, applications, worth=FeasibleFirst(), clones=False)
+    return Elitist(size, applications, worth=FeasibleFirst(), copies=1)
 
 
 def least_loss(

@@ -179,7 +179,7 @@ class LatticeSearch(Search):
             pairs = round(self.crossover * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
-            strategy = Elitist(self.population, applications, order=DominanceOrder(), clones=False)
+            strategy = Elitist(self.population, applications, order=DominanceOrder(), copies=1)
         notes = {"nodes": float(space.lattice.size), "exact": False, "rule": self.rule}
         return Problem(space, strategy, space.start(rng, self.population), scores, objectives, boxes, notes=notes)
 
