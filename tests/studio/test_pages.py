@@ -45,7 +45,7 @@ def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
             page.wait_for_selector("#preview table")
         for violation in Axe().run(page).response["violations"]:
             found[path, violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
-        if path in ("/", "/compare"):
+        if path in ("/", "/compare") and scheme == "light":
             page.keyboard.press("t")
             for violation in Axe().run(page).response["violations"]:
                 found[path, "tables", violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
@@ -94,11 +94,14 @@ def test_a_bad_file_gets_its_sentence(server: Server, visitor: Any) -> None:
 
 def test_a_name_cannot_climb(server: Server, visitor: Any, finished: Path) -> None:
     page = visitor.enter(server)
-    send = """name => fetch('/data/upload', {method: 'POST', headers: {'X-File-Name': encodeURIComponent(name)},
-        body: 'age,sex\\n1,f\\n2,m\\n'}).then(r => r.json())"""
+    post, own = page.context.request.post, {"origin": server.base}
     before = {path for path in finished.parent.rglob("evil*") if "uploads" not in path.parts}
-    for name in ("../../evil.csv", "..\\\\..\\\\evil.csv", "/tmp/evil.csv"):
-        answer = page.evaluate(send, name)
-        assert answer["problems"] == []
+    try:
+        for name in ("../../evil.csv", "..%5c..%5cevil.csv", "/tmp/evil.csv"):
+            sent = {**own, "x-file-name": name}
+            answer = post(f"{server.base}/data/upload", headers=sent, data=b"age,sex\n1,f\n2,m\n")
+            assert answer.json()["problems"] == []
+    finally:
+        assert post(f"{server.base}/data/example", headers=own).ok
     assert {path for path in finished.parent.rglob("evil*") if "uploads" not in path.parts} == before
     assert len(list(finished.glob("uploads/*/evil.csv"))) == 3

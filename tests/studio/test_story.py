@@ -130,7 +130,6 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
     first.keyboard.press("p")
     until(second, pinned, number)
     second.locator("#limit-risk").fill("50")
-    second.locator("#limit-risk").dispatch_event("change")
     second.wait_for_selector("#pin:has-text('Unpin')")
     second.keyboard.press("p")
     until(first, "document.querySelectorAll('#head dd')[2].textContent === 'none'")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.plan import Plan, draft
-from crypsis.table.files import read_table, write_atomically
+from crypsis.table.files import PARQUET, read_table, write_atomically
 from crypsis.table.profile import Profile, profile
 from crypsis.table.table import Table
 
@@ -43,6 +43,7 @@ class Reading:
 
     def _read(self) -> None:
         try:
+            self._refuse_wide(_header_width(self.source))
             settings = Plan.read(self.plan).data if self.plan.exists() else None
             if settings is None:
                 raw = read_table(self.source)
@@ -50,11 +51,7 @@ class Reading:
                 raw = read_table(
                     self.source, delimiter=settings.delimiter, encoding=settings.encoding, missing=settings.missing
                 )
-            if len(raw.names) > MOST_COLUMNS:
-                raise TableError(
-                    f"{self.source.name}: {len(raw.names)} columns, and the studio takes at most {MOST_COLUMNS}; keep "
-                    f"the columns you mean to release, or work with a plan on the command line"
-                )
+            self._refuse_wide(len(raw.names))
             seen = profile(raw)
             if not self.plan.exists():
                 text = draft(self.source, self.plan, raw, seen, USUAL_K)
@@ -65,6 +62,13 @@ class Reading:
             self.problem = _without_folder(str(error), self.source.parent)
         except (OSError, MemoryError) as error:
             self.problem = f"{self.source.name} cannot be read ({type(error).__name__}); check the file and try again"
+
+    def _refuse_wide(self, columns: int) -> None:
+        if columns > MOST_COLUMNS:
+            raise TableError(
+                f"{self.source.name}: {columns} columns, and the studio takes at most {MOST_COLUMNS}; keep the columns "
+                f"you mean to release, or work with a plan on the command line"
+            )
 
     @property
     def raw(self) -> Table:
@@ -80,6 +84,15 @@ class Reading:
             if self._table is None or self._table[0] != key:
                 self._table = (key, plan.table(home))
             return self._table[1]
+
+
+def _header_width(source: Path) -> int:
+    """About how many columns the first line of a text file names, so that a wide file need not be read; else 0."""
+    if source.suffix.lower() in PARQUET:
+        return 0
+    with source.open("rb") as file:
+        line = file.readline(10_000_000)
+    return 1 + max(line.count(mark) for mark in (b",", b";", b"\t", b"|"))
 
 
 def _without_folder(sentence: str, folder: Path) -> str:

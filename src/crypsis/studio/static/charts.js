@@ -26,7 +26,7 @@ export async function draw(element, prepare = (spec) => spec) {
   drawn.get(element)?.finalize();
   const spec = prepare(JSON.parse(element.dataset.spec));
   const result = await embed(element, spec, {
-    mode: "vega-lite", ast: true, actions: false, defaultStyle: false, tooltip: false, renderer: "canvas", config: looks(),
+    mode: "vega-lite", ast: true, logLevel: 1, actions: false, defaultStyle: false, tooltip: false, renderer: "canvas", config: looks(),
     loader: { load: () => Promise.reject(new Error("no outside data")) },
   });
   drawn.set(element, result);

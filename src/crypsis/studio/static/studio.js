@@ -110,7 +110,8 @@ document.getElementById("help-open").addEventListener("click", () => help.showMo
 /** Whether a key press is meant for the page and not for a field. */
 export function forPage(event) {
   if (event.defaultPrevented || event.ctrlKey || event.altKey || event.metaKey || help.open || !keysOn.checked) return false;
-  return !event.target.closest("input:not([type=checkbox]), select, textarea, [contenteditable]");
+  const moves = event.key.startsWith("Arrow") && event.target.closest("input, summary");
+  return !moves && !event.target.closest("input:not([type=checkbox], [type=radio], [type=range]), select, textarea, [contenteditable]");
 }
 document.addEventListener("keydown", (event) => {
   if (!forPage(event)) return;
