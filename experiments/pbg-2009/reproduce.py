@@ -1,0 +1,234 @@
+"""Dewri et al. (2009): property-based generalisations and the search PBG-EA.
+
+python experiments/pbg-2009/reproduce.py [--quick] [--out FOLDER]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from verdicts import Report, begin
+
+from crypsis.evolution import evolve
+from crypsis.searches.lattices import LatticeSearch, convergence_error, minimal, representation_ratio
+from crypsis.table.files import read_table
+from crypsis.table.lattice import Lattice
+from crypsis.table.reference import reference_file
+from crypsis.table.table import Table
+
+NAMES = {
+    "Age": "age", "Work Class": "workclass", "Education": "education", "Marital Status": "marital-status",
+    "Race": "race", "Gender": "sex", "Native Country": "native-country", "Salary Class": "salary-class",
+}  # fmt: skip
+OBJECTIVES = {
+    "k, GLM": ("k", "glm"),
+    "k, l, GLM": ("k", "l", "glm"),
+    "Sk, GLM": ("s_k", "glm"),
+    "Sk, Sl, GLM": ("s_k", "s_l", "glm"),
+    "k, GLM, CM": ("k", "glm", "cm"),
+}
+BOXES: dict[str, tuple[float, ...]] = {
+    "5 - 100": (5, 100), "10 - 1000": (10, 1000), "50 - 10000": (50, 10000),
+    "5 2 100": (5, 2, 100), "10 4 1000": (10, 4, 1000), "50 6 10000": (50, 6, 10000),
+}  # fmt: skip
+OWN = "own hierarchies of the printed lengths (the authors' are not published)"
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """Some runs of PBG-EA beside the truth."""
+
+    error: Floats
+    ratio: Floats
+    nodes: Floats
+    truth: Floats
+    """float64[minimal nodes, indices], to be maximised."""
+    archive: Floats
+    """What the first run found."""
+
+
+def adult(salary: bool = True) -> Table:
+    quasi = list(NAMES.values()) if salary else list(NAMES.values())[:-1]
+    trees = {name: reference_file(f"dgh/adult_{name}.csv") for name in (*NAMES.values(), "occupation")}
+    roles = dict.fromkeys(quasi, "quasi") | {"occupation": "confidential"}
+    return read_table(reference_file("adult.csv"), roles=roles, hierarchies={n: str(p) for n, p in trees.items()})
+
+
+def repeated(table: Table, indices: tuple[str, ...], sides: tuple[float, ...], runs: int) -> Repeated:
+    """Nodes are looked up among all nodes: the same scores as judging them one by one, in less time."""
+    search = LatticeSearch(indices=indices, boxes=sides, method="pbg", favour="many", label="salary-class")
+    problem = search.pose(table, {}, np.random.default_rng(0))
+    everywhere: Floats = problem.evaluate.everywhere()
+    truth, lattice = everywhere[minimal(everywhere)], Lattice.of(table)
+    figures, first = [], np.empty((0, len(indices)))
+    for seed in range(runs):
+        posed = search.pose(table, {}, np.random.default_rng(seed))
+        looked_up = replace(posed, evaluate=lambda genome: tuple(-everywhere[lattice.number(genome)]))
+        *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), search.budget())
+        found = -state.frontier.scores
+        first = found if seed == 0 else first
+        error, ratio = convergence_error(found, truth), representation_ratio(found, truth, sides)
+        figures.append((error, ratio, state.evaluations))
+    columns = np.array(figures, dtype=np.float64).T
+    return Repeated(columns[0], columns[1], columns[2], truth, first)
+
+
+def attributes(report: Report, table: Table) -> None:
+    lattice = Lattice.of(table)
+    for printed, name in NAMES.items():
+        tree = table.attribute(name).hierarchy
+        if tree is None:
+            raise ValueError(f"{name} has no hierarchy")
+        report.cell("Table 1(a)", printed, "No. of values", len(tree.labels[0]))
+        report.word(
+            "Table 1(a)", printed, "DGH length", str(len(tree.labels) - 1),
+            "input", "own hierarchies, built to the printed lengths",
+        )  # fmt: skip
+    report.cell("Table 1(a)", "Occupation", "No. of values", len(table.attribute("occupation").categories))
+    report.cell("Section 7", "Adult", "lattice nodes", lattice.size)
+    report.cell("Section 7", "Adult", "lattice nodes without Salary Class", lattice.size // 2)
+    report.cell("Section 7", "Adult", "suppression limit", int(0.01 * len(table)))
+
+
+def judge(report: Report, table: str, row: str, result: Repeated, objectives: int) -> None:
+    runs = len(result.ratio)
+    spread = 3e-2 if row.startswith("Sk") else 5e-3
+    band = 0.08 if objectives == 2 else 0.12
+    reach = max(spread, 2 * report.value(table, row, "CE"))
+    report.cell(
+        table, row, "CE", float(result.error.mean()), digits=-1, close=reach,
+        why=f"mean of {runs} runs; {OWN}; CE grows with the archive; band {reach:g}",
+    )  # fmt: skip
+    report.cell(
+        table, row, "RR", float(result.ratio.mean()), close=band, digits=3,
+        why=f"mean of {runs} runs ({result.ratio.min():.2f} to {result.ratio.max():.2f}); {OWN}; band {band}",
+    )  # fmt: skip
+    few = f"variance over {runs} runs (printed: 20); {OWN}; band: factor five, or 0.001 for RR"
+    report.cell(table, row, "CE variance", float(result.error.var()), digits=-1, factor=5, why=few)
+    report.cell(table, row, "RR variance", float(result.ratio.var()), digits=-1, factor=5, close=1e-3, why=few)
+
+
+def nodes(report: Report, row: str, result: Repeated, size: int) -> None:
+    mean = float(result.nodes.mean())
+    why = f"mean of {len(result.nodes)} runs; {OWN}; band: factor 1.6 and at most 1300"
+    factor = 1.6 if mean <= 1300 else 1.0
+    report.cell("Table 2(b)", row, "nodes", mean, digits=0, factor=factor, why=why)
+    report.cell("Table 2(b)", row, "% of lattice", 100 * mean / size, digits=1, factor=factor, why=why)
+
+
+def draw(report: Report, number: int, results: dict[str, Repeated], names: tuple[str, ...], printed: str) -> None:
+    panels, told = [], []
+    for name in names:
+        if name not in results:
+            continue
+        result, indices = results[name], OBJECTIVES[name]
+        cells = 30162 * (7 if "cm" in indices else 8)
+        rows: list[dict[str, Any]] = []
+        for which, points in (("minimal nodes", result.truth), ("PBG-EA", result.archive)):
+            for point in points:
+                values = dict(zip(indices, point.tolist(), strict=True))
+                row = {"which": which, "privacy": values[indices[0]], "loss": cells - values["glm"]}
+                if len(indices) == 3:
+                    third = next(i for i in indices if i not in (indices[0], "glm"))
+                    row["third"] = 30162 - values["cm"] if third == "cm" else values[third]
+                rows.append(row)
+        encoding: dict[str, Any] = {
+            "x": {"field": "privacy", "type": "quantitative", "title": indices[0], "scale": {"type": "symlog"}},
+            "y": {"field": "loss", "type": "quantitative", "title": "GLM"},
+            "shape": {"field": "which", "type": "nominal", "title": None},
+            "color": {"field": "which", "type": "nominal", "title": None},
+        }
+        if len(indices) == 3:
+            encoding["size"] = {
+                "field": "third",
+                "type": "quantitative",
+                "title": [i for i in indices if i != "glm"][-1],
+            }
+        panels.append(
+            {
+                "title": name,
+                "width": 280,
+                "height": 240,
+                "data": {"values": rows},
+                "mark": "point",
+                "encoding": encoding,
+            }
+        )
+        told.append(f"{name}: {len(result.truth)} minimal nodes, {len(result.archive)} in the first archive")
+    if panels:
+        report.figure(
+            f"Figure {number}",
+            {"hconcat": panels, "resolve": {"scale": {"size": "independent"}}},
+            printed,
+            "; ".join(told),
+        )
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    report, asked = begin(__file__, "PBG (2009): property-based generalisation, redone", arguments)
+    runs = 2 if asked.quick else 10
+    report.conventions += [
+        "Adult, 30 162 complete records; at most 301 are suppressed, smallest classes first: k is the largest possible",
+        "GLM is the sum over records and attributes (else boxes of 100 to 10 000 make no sense), entered as maximum − loss",
+        "l: distinct values of Occupation in surviving classes; S_k = Σ|E|²; S_l: many equal values are good, as printed",
+        "CE is the sum over the archive; RR the share of the truth's non-dominated boxes that are occupied",
+        "25 members, 100 generations, crossover 0.8, a level step with probability 1/s; the truth is every node judged",
+    ]
+    whole = adult()
+    attributes(report, whole)
+    results: dict[str, Repeated] = {}
+    for row, indices in OBJECTIVES.items():
+        if asked.quick and row != "k, GLM":
+            continue
+        table = adult(salary=False) if "cm" in indices else whole
+        results[row] = repeated(table, indices, (1.0,) * len(indices), runs)
+        if row != "k, GLM, CM":
+            judge(report, "Table 1(b)", row, results[row], len(indices))
+        nodes(report, row, results[row], Lattice.of(table).size)
+    ratios = []
+    for row, sides in BOXES.items():
+        if asked.quick:
+            continue
+        indices = ("k", "glm") if len(sides) == 2 else ("k", "l", "glm")
+        found = repeated(whole, indices, sides, runs)
+        judge(report, "Table 2(a)", row, found, len(sides))
+        if len(sides) == 2:
+            ratios.append(float(found.ratio.mean()))
+    if ratios:
+        ratios.insert(0, float(results["k, GLM"].ratio.mean()))
+        report.claim(
+            "RR rises with the boxes for (k, GLM)", ratios == sorted(ratios), ", ".join(f"{r:.3f}" for r in ratios)
+        )
+        report.claim(
+            "spread needs more evaluations than worst cases",
+            bool(results["Sk, GLM"].nodes.mean() > results["k, GLM"].nodes.mean()),
+            f"{results['Sk, GLM'].nodes.mean():.0f} against {results['k, GLM'].nodes.mean():.0f} nodes",
+        )
+    for table in ("Table 1(b)", "Table 2(a)", "Table 2(b)"):
+        report.skip(table, "not in the quick run")
+    draw(
+        report,
+        1,
+        results,
+        ("k, GLM", "k, l, GLM"),
+        "k against GLM, and k, l, GLM in space: archive on the exhaustive front",
+    )
+    draw(report, 2, results, ("Sk, GLM", "Sk, Sl, GLM"), "the same for the spread-based indices: more minimal nodes")
+    draw(report, 3, results, ("k, GLM, CM",), "k, GLM, CM in space: heavily scattered, the two losses pull apart")
+    report.note("fronts cannot be compared point by point: levels inside the hierarchies differ from the authors'")
+    report.note("the exact front of all 17 920 nodes is cheap here, so PBG-EA serves the comparison only")
+    report.finish()
+
+
+if __name__ == "__main__":
+    main()
