@@ -94,7 +94,9 @@ def publish(
         _write_reports(public, internal, dossier)
         _write_manifests(public, internal, again, dossier, facts, readings)
         risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
-        refuse_leaks(public, again, original, risks=risks, losses=readings.losses, seed=seed)
+        told = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
+        told += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
+        refuse_leaks(public, again, original, risks=risks, seed=seed, told=told)
     return folder
 
 

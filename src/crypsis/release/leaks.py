@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,18 +19,43 @@ from crypsis.errors import ReleaseRefused
 from crypsis.measures.measure import Reading, measures
 from crypsis.privacy import models
 from crypsis.report.render import vocabulary
+from crypsis.table.attribute import Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
 RARE = 3
 """A value held by fewer original records than this is a rare person's."""
 TELLING_DIGITS = 4
-"""A figure of fewer significant digits may stand anywhere by chance."""
+"""A figure of fewer significant digits may be said by chance."""
+EXACT_DIGITS = 7
+"""A figure of so many significant digits is not one of the reports' own."""
 
-LONG_SEED = 6
-"""Digits from which on a seed is searched for wherever a number may stand."""
+LONG_NUMBER = 6
+"""Digits from which on a seed, or a value of a person, is no count of groups that happens to be the same."""
 WRITTEN = ("report.json", "manifest.json")
 """Files with words of the custodian; the HTML report is rendered from the first."""
+
+FIXED = (
+    *Kind,
+    *Role,
+    *("aggregation", "recoding", "perturbation", "unknown", "shuffled", "kept", "csv", "parquet", "date", "datetime"),
+    *("unchanged", "changed", "masked", "hidden", "as received", "recoded to groups", "record by record to coarser"),
+    *(
+        "values where needed",
+        "data",
+        "schema",
+        "manifest",
+        "report",
+        "html",
+        "json",
+        "at least",
+        "at most",
+        "low",
+        "high",
+    ),
+    *("true", "false", "null", "Crypsis", "UTC", "holds"),
+)
+"""Words the program writes into public files by itself."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d)")
@@ -42,24 +67,30 @@ def refuse_leaks(
     original: Table | None = None,
     *,
     risks: Sequence[Reading] = (),
-    losses: Sequence[Reading] = (),
     seed: int | None = None,
+    told: Iterable[str] = (),
 ) -> None:
-    """Search the public folder, and refuse with the names of files and columns only; never with what was found."""
+    """Search the public folder, and refuse with the names of files and columns only; never with what was found.
+
+    told  sentences of the program itself: statements of models, definitions and units of losses
+    """
     files = {path.name: path.read_bytes() for path in sorted(public.iterdir())}
     rare = _rare_labels(original, published) if original is not None else {}
-    known = _ordinary(published)
+    known = _ordinary(published, told, files)
     found: list[str] = []
     for name, content in files.items():
         found += [f"{name} holds a rare value of column {c!r}" for c in _labels_in(content, rare, known)]
         if not name.startswith("data."):
-            found += [f"{name} {what}" for what in _secrets_in(content, risks, losses, seed)]
-        if original is not None and name in WRITTEN:
-            numbers = _numbers_said(json.loads(content))
-            found += [f"{name} holds a rare number of {c!r}" for c in _rare_numbers(original, published, numbers)]
+            found += [f"{name} {what}" for what in _secrets_in(content, risks, seed)]
+        if name in WRITTEN:
+            said = _figures_said(json.loads(content))
+            found += [f"{name} says the figure of {r.measure}" for r in risks if _short_forms(r.value) & said]
+            columns = _rare_numbers(original, published, said) if original is not None else []
+            found += [f"{name} says a rare number of column {c!r}" for c in columns]
     if found:
         raise ReleaseRefused(
-            f"nothing was released: the public part would give away what it must not ({'; '.join(found)}); look at the "
+            f"nothing was released: the public part would give away what it must not "
+            f"({'; '.join(dict.fromkeys(found))}); look at the "
             f"title, the method's description and the names of uses"
         )
 
@@ -80,12 +111,19 @@ def _rare_labels(original: Table, published: Table) -> dict[str, str]:
     return rare
 
 
-def _ordinary(published: Table) -> bytes:
-    """Everything that stands in a bundle whoever the people are: the reports' own words, columns, published labels."""
+def _ordinary(published: Table, told: Iterable[str], files: Mapping[str, bytes]) -> bytes:
+    """Everything that stands in a bundle whoever the people are: the program's own words, columns, published labels."""
     labels = [
         label for name in published.names if not published.holds_numbers(name) for label in published.labels(name)
     ]
-    return "\n".join([_fixed_words(), *published.names, *labels]).encode()
+    keys = [key for name, content in files.items() if name.endswith(".json") for key in _keys(json.loads(content))]
+    return "\n".join([_fixed_words(), *FIXED, *keys, *told, *published.names, *labels]).encode()
+
+
+def _keys(content: object) -> set[str]:
+    if isinstance(content, dict):
+        return set(content) | {key for part in content.values() for key in _keys(part)}
+    return {key for part in content for key in _keys(part)} if isinstance(content, list) else set()
 
 
 @cache
@@ -134,56 +172,61 @@ def _stands_in(text: bytes, raw: bytes) -> bool:
     return False
 
 
-def _secrets_in(content: bytes, risks: Sequence[Reading], losses: Sequence[Reading], seed: int | None) -> list[str]:
-    """Seeds and risks among the words and figures of a report, schema or manifest."""
+def _secrets_in(content: bytes, risks: Sequence[Reading], seed: int | None) -> list[str]:
+    """The seed, the name of an attack, or a risk in full precision, anywhere in a report, schema or manifest.
+
+    A loss is published with four digits, so no figure of seven or more can stand there by right.
+    """
     figures = {match.group() for match in _NUMBER.finditer(content)}
     found = []
     if seed is not None and _holds_seed(content, figures, str(seed).encode()):
         found.append("holds the seed")
-    harmless = {form for reading in losses for form in _forms(reading.value)}
     for reading in risks:
-        if any(_digits(form) >= TELLING_DIGITS and form in figures for form in _forms(reading.value) - harmless):
+        whole = repr(float(reading.value)).encode()
+        if _digits(whole) >= EXACT_DIGITS and whole in figures:
             found.append(f"holds the figure of {reading.measure}")
         if _stands_in(content, reading.measure.encode()):
             found.append(f"names the attack {reading.measure}")
-    return list(dict.fromkeys(found))
+    return found
 
 
 def _holds_seed(content: bytes, figures: set[bytes], seed: bytes) -> bool:
     """A long seed anywhere; a short one, which may be a year or a count, only where it is called a seed."""
-    if len(seed) >= LONG_SEED:
+    if len(seed) >= LONG_NUMBER:
         return seed in figures
     return bool(re.search(rb"(?i)seed\W{0,6}" + re.escape(seed) + rb"(?!\d)", content))
-
-
-def _forms(value: float) -> set[bytes]:
-    return {form.encode() for form in (repr(float(value)), f"{value:.4g}", f"{value:.6g}", f"{value:.8g}")}
 
 
 def _digits(figure: bytes) -> int:
     return len(re.sub(rb"[^0-9]", b"", figure).strip(b"0"))
 
 
-def _numbers_said(content: object) -> set[float]:
-    """Figures of five digits or more inside the words of a JSON document; its bare numbers are the report's own."""
+def _short_forms(value: float) -> set[bytes]:
+    """A figure as a person would write it, where that has digits enough to be no accident."""
+    forms = (form.encode() for form in (repr(float(value)), f"{value:.4g}", f"{value:.6g}", f"{value:.2f}"))
+    return {form for form in forms if _digits(form) >= TELLING_DIGITS}
+
+
+def _figures_said(content: object) -> set[bytes]:
+    """Figures inside the words of a JSON document; its bare numbers are the report's own."""
     if isinstance(content, str):
-        figures = (match.group() for match in _NUMBER.finditer(content.encode()))
-        return {float(figure) for figure in figures if _digits(figure) > TELLING_DIGITS}
+        return {match.group() for match in _NUMBER.finditer(content.encode())}
     parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
-    return {figure for part in parts for figure in _numbers_said(part)}
+    return {figure for part in parts for figure in _figures_said(part)}
 
 
-def _rare_numbers(original: Table, published: Table, said: set[float]) -> list[str]:
-    """Columns of which a number held by few and not published was said."""
+def _rare_numbers(original: Table, published: Table, said: set[bytes]) -> list[str]:
+    """Columns of which a long number, held by few and not published, was said."""
+    values = [float(figure) for figure in said if len(figure) >= LONG_NUMBER]
     leaking = []
     for name in original.names:
-        if not said or not original.holds_numbers(name):
+        if not values or not original.holds_numbers(name):
             continue
         numbers, counts = np.unique(original.column(name), return_counts=True)
         rare = numbers[counts < RARE]
         if name in published.names and published.holds_numbers(name):
             rare = rare[~np.isin(rare, published.column(name))]
-        if np.isin(list(said), rare).any():
+        if np.isin(values, rare).any():
             leaking.append(name)
     return leaking
 
