@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.random import default_rng
 from numpy.typing import NDArray
 from pydantic import Field
 
@@ -48,6 +50,12 @@ class RecordLinkage(Measure):
         default="expected",
         description="what a tie of t records is worth: 1/t, a hit if the right one has the lowest row, or nothing",
     )
+    sample: int = Field(
+        default=0,
+        ge=0,
+        description="people drawn at random to be looked for among all published records, for tables too large to look "
+        "for everybody; the interval tells what the draw leaves open; 0 or more than there are: everybody",
+    )
 
     def against(self, original: Table) -> LinkageGauge:
         return LinkageGauge(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
@@ -69,9 +77,17 @@ class LinkageGauge:
     original: Table
     names: tuple[str, ...]
 
+    @cached_property
+    def people(self) -> NDArray[np.int64]:
+        """Rows of the people who are looked for: all, or a draw that depends on nothing but the two numbers."""
+        rows, wanted = self.original.rows, self.measure.sample
+        if not 0 < wanted < rows:
+            return np.arange(rows)
+        return np.sort(default_rng([wanted, rows]).choice(rows, wanted, replace=False))
+
     def credits(self, masked: Table) -> NDArray[np.float64]:
-        """What the attack earns on each record: 0 to 1."""
-        return _credits(self._meet(masked, self.original), self.measure.ties)
+        """What the attack earns on each record of `people`: 0 to 1."""
+        return _credits(self._meet(masked, self.original), self.measure.ties, self.people)
 
     def read(self, masked: Table) -> float:
         return 100.0 * float(self.credits(masked).mean())
@@ -79,7 +95,7 @@ class LinkageGauge:
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""
         encounter = self._meet(masked, self.original)
-        earned = _credits(encounter, self.measure.ties)
+        earned = _credits(encounter, self.measure.ties, self.people)
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = wilson(float(earned.sum()), len(earned))
@@ -98,6 +114,7 @@ class LinkageGauge:
             control=_transferred(100.0 * rate, claims) if claims else None,
             counts={
                 "records": len(earned),
+                **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
                 "published": published,
                 "expected hits": float(earned.sum()),
                 "certain hits": int((earned == 1.0).sum()),
@@ -118,11 +135,11 @@ class LinkageGauge:
             raise TableError("the control table has no records; give people who are not in the file, or leave it out")
         if not earned.any():
             return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
-        accepted = float(np.quantile(members.own_distance()[earned > 0], 0.95))
+        accepted = float(np.quantile(members.own_distance()[self.people][earned > 0], 0.95))
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
         outsiders = Encounter.between(self.original, control, masked, self.names, self.measure.scaling)
         return {
-            CLAIMED: 100.0 * _claimed(members.about(some), accepted, self.measure.ties),
+            CLAIMED: 100.0 * _claimed(members.about(self.people[some]), accepted, self.measure.ties),
             CLAIMED_OUTSIDE: 100.0 * _claimed(outsiders, accepted, self.measure.ties),
         }
 
@@ -146,12 +163,14 @@ def _worth(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _credits(encounter: Encounter, rule: Ties) -> NDArray[np.float64]:
+def _credits(encounter: Encounter, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
     if not encounter.kept.any():
-        return np.zeros(len(encounter.points))
-    ties, lowest = encounter.ties(encounter.own_distance())
+        return np.zeros(len(people))
+    distance = encounter.own_distance()[people]
+    some = encounter if len(people) == len(encounter.points) else encounter.about(people)
+    ties, lowest = some.ties(distance)
     if rule == "first":
-        return np.asarray(lowest == np.arange(len(ties)), dtype=np.float64)
+        return np.asarray(lowest == people, dtype=np.float64)
     return _worth(ties, rule)
 
 
