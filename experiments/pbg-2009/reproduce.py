@@ -179,8 +179,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     runs = 2 if asked.quick else 10
     report.conventions += [
         "Adult, 30 162 complete records; at most 301 are suppressed, smallest classes first: k is the largest possible",
-        "GLM is the sum over records and attributes (else boxes of 100 to 10 000 make no sense), entered as maximum − loss",
-        "l: distinct values of Occupation in surviving classes; S_k = Σ|E|²; S_l: many equal values are good, as printed",
+        "GLM is the sum over records and attributes (else boxes of 100 to 10 000 make no sense), as maximum − loss",
+        "l: distinct values of Occupation in surviving classes; S_k = Σ|E|²; S_l: many equal values are good",
         "CE is the sum over the archive; RR the share of the truth's non-dominated boxes that are occupied",
         "25 members, 100 generations, crossover 0.8, a level step with probability 1/s; the truth is every node judged",
     ]
