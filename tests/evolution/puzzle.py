@@ -57,7 +57,7 @@ def strategy(name):
     applications = (Application(Cross(), 3), Application(Flip(), 4), Application(Nothing(), 2, elite=3))
     return {
         "elitist": Elitist(10, applications),
-        "muting": Elitist(10, applications, clones=False, muting=Muting(after=3, window=2)),
+        "muting": Elitist(10, applications, copies=1, muting=Muting(after=3, window=2)),
         "pareto": Elitist(10, applications, order=DominanceOrder()),
         "crowding": Crowding(Flip(), Cross(), times=3, leaders=2),
         "generational": Generational(Flip(), Cross()),

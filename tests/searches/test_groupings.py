@@ -169,8 +169,8 @@ def test_recipe_paper_is_the_paper():
     paper, dynamic = Grouping(recipe="paper"), Grouping(recipe="dynamic")
     assert (paper.population, paper.generations, paper.crossovers, paper.group_creates) == (200, 100, 25, 10)
     assert (paper.scaling, paper.ending, paper.metric, paper.interval) == ("range", "gomm", "manhattan", "value")
-    assert (paper.clones, paper.climbs, paper.muting, dynamic.muting) == (True, 0, False, True)
-    assert Grouping(recipe="paper", clones=False, metric="euclidean").metric == "euclidean"
+    assert (paper.copies, paper.climbs, paper.muting, dynamic.muting) == (0, 0, False, True)
+    assert Grouping(recipe="paper", copies=1, metric="euclidean").metric == "euclidean"
     assert Grouping(convention="paper").ending == "gomm"
     for name in ("best", "paper", "dynamic", "pareto"):
         search = Grouping(recipe=name)

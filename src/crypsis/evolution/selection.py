@@ -112,12 +112,13 @@ def leaders(order: Floats, count: int) -> NDArray[np.int64]:
     return truncation(order, max(1, count))
 
 
-def first_of_each(keys: Sequence[bytes], places: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Those places whose key did not occur at an earlier place."""
-    seen: set[bytes] = set()
+def few_of_each(keys: Sequence[bytes], places: NDArray[np.int64], copies: int) -> NDArray[np.int64]:
+    """Those places whose key occurred fewer than `copies` times at earlier places."""
+    seen: dict[bytes, int] = {}
     fresh = []
     for place in places.tolist():
-        if keys[place] not in seen:
-            seen.add(keys[place])
+        before = seen.get(keys[place], 0)
+        if before < copies:
+            seen[keys[place]] = before + 1
             fresh.append(place)
     return np.array(fresh, dtype=np.int64)

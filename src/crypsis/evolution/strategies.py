@@ -16,7 +16,7 @@ from crypsis.evolution.selection import (
     WeightedMean,
     Worth,
     drawn,
-    first_of_each,
+    few_of_each,
     leaders,
     roulette,
     tournament,
@@ -89,7 +89,7 @@ class Elitist:
     """Every operator a fixed number of times on random parents; the best of parents and children survive.
 
     order   how the pool is ranked; None: by worth
-    clones  whether several members may be the same solution
+    copies  how many members may be the same solution; 0: any number
     muting  the rule that switches useless operators off; None: never
     """
 
@@ -97,7 +97,7 @@ class Elitist:
     applications: tuple[Application, ...]
     worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
     order: Order | None = None
-    clones: bool = True
+    copies: int = 0
     muting: Muting | None = None
 
     @property
@@ -121,8 +121,8 @@ class Elitist:
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         pool = np.vstack([state.scores, scores.reshape(-1, state.scores.shape[1])])
         ranked = truncation((self.order or self.worth)(pool), len(pool))
-        if not self.clones:
-            ranked = first_of_each([*state.keys, *(child.key for child in children)], ranked)
+        if self.copies:
+            ranked = few_of_each([*state.keys, *(child.key for child in children)], ranked, self.copies)
         after = succeed(state, children, scores, ranked[: self.size], self.worth)
         if self.muting is None:
             return after

@@ -26,7 +26,7 @@ from crypsis.searches.search import Search, searches
 from crypsis.table.table import Table
 
 _PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
-_PAPER = {"convention": "paper", "clones": True, "spread": "uniform", "climbs": 0}
+_PAPER = {"convention": "paper", "copies": 0, "spread": "uniform", "climbs": 0}
 RECIPES: dict[str, dict[str, Any]] = {
     "paper": _PAPER,
     "dynamic": {**_PAPER, "muting": True},
@@ -74,6 +74,12 @@ class Grouping(Search):
     )
     generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
     population: int = Field(default=200, ge=2, le=100_000, description="members of the population")
+    first: int = Field(
+        default=0,
+        ge=0,
+        le=100_000,
+        description="candidates to begin with, of which the best stay; 0: as the population",
+    )
     crossovers: int = Field(default=25, ge=0, le=10_000, description="crossovers per generation, two children each")
     group_creates: int = Field(default=10, ge=0, le=10_000, description="new random groups per generation")
     group_eliminates: int = Field(default=10, ge=0, le=10_000, description="dissolved groups per generation")
@@ -85,7 +91,9 @@ class Grouping(Search):
     climb_breadth: int = Field(default=10, ge=1, le=10_000, description="neighbours tried at each improvement")
     elites: int = Field(default=5, ge=1, le=10_000, description="how many of the best are improved by local moves")
     select: Literal["score", "dominance"] = Field(default="score", description="survivors by score or by dominance")
-    clones: bool = Field(default=False, description="whether the population may hold the same grouping twice")
+    copies: int = Field(
+        default=1, ge=0, description="how often the same grouping may be in the population; 0: without limit"
+    )
     spread: Literal["uniform", "wide"] = Field(
         default="wide", description="random groupings with many small groups (uniform) or with any number (wide)"
     )
@@ -196,11 +204,12 @@ class Grouping(Search):
         """All together and univariate always; then the customary groupings; the rest at random."""
         p = space.attributes
         listed = customary(values) if self.correlated else customary(values)[:2]
-        fixed = [genome_of(groups, p, self.k) for groups in listed[: max(2, self.population // 2)]]
+        size = max(self.first, self.population)
+        fixed = [genome_of(groups, p, self.k) for groups in listed[: max(2, size // 2)]]
         if space.largest_k > space.k:
             for genome in fixed[2:]:
                 genome[-1] = space.draw_k(rng)
-        return (*fixed, *space.draw(rng, max(0, self.population - len(fixed))))
+        return (*fixed, *space.draw(rng, max(0, size - len(fixed))))
 
     def _strategy(self, space: TableGroupings) -> Elitist:
         listed: list[tuple[Operator, int]] = [
@@ -223,6 +232,6 @@ class Grouping(Search):
             applications=tuple(applications),
             worth=WeightedMean((self.loss_weight, 1.0 - self.loss_weight)),
             order=DominanceOrder() if self.select == "dominance" else None,
-            clones=self.clones,
+            copies=self.copies,
             muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
         )
