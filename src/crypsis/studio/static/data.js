@@ -1,5 +1,5 @@
 // The grid: a change is saved when it is made; a preview shows group sizes; a file streams in with its name in a header.
-import { place, send, show, tell } from "./studio.js";
+import { bring, place, send, show, tell } from "./studio.js";
 
 const grid = document.getElementById("grid"), preview = document.getElementById("preview");
 const fields = (row) => ({
@@ -26,7 +26,8 @@ async function look(row) {
 
 document.getElementById("look")?.addEventListener("toggle", async (event) => {
   const rows = document.getElementById("look-rows");
-  if (event.target.open && !rows.childElementCount) place(rows, await (await fetch("/data/rows")).text());
+  const response = event.target.open && !rows.childElementCount ? await bring("/data/rows") : null;
+  if (response) place(rows, await response.text());
 });
 
 const upload = document.getElementById("upload"), progress = document.getElementById("upload-progress");

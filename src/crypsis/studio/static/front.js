@@ -1,5 +1,5 @@
 // The front: points arrive from the server, limits shade them here, arrow keys walk along them.
-import { forPage, place, send, tell } from "./studio.js";
+import { bring, forPage, place, send, tell } from "./studio.js";
 import { draw, onLooks } from "./charts.js";
 
 const chart = document.getElementById("front-chart"), walk = document.getElementById("walk"), now = document.getElementById("walk-now");
@@ -13,8 +13,8 @@ const front = () => points.filter((p) => p.standing === "front");
 const round = (x) => x === null || x === undefined ? "–" : Number.isInteger(x) ? String(x) : x.toPrecision(3);
 
 async function fetchPoints() {
-  const response = await fetch("/front.json");
-  if (!response.ok) return;
+  const response = await bring("/front.json");
+  if (!response?.ok) return;
   const content = await response.json();
   ({ points, pins, chosen, knee } = content);
   document.getElementById("front-summary").textContent = content.summary;
@@ -99,14 +99,14 @@ async function select(number, say = true) {
   const mine = asked += 1;
   await new Promise((resolve) => { setTimeout(resolve, 120); });
   if (mine !== asked) return;
-  const response = await fetch(`/solution/${number}`);
-  if (mine !== asked || !response.ok) return;
+  const response = await bring(`/solution/${number}`);
+  if (mine !== asked || !response?.ok) return;
   place(panel, await response.text());
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (mine !== asked) return;
   const story = document.getElementById("story");
-  const told = await fetch(`/solution/${number}/story`);
-  if (mine !== asked) return;
+  const told = await bring(`/solution/${number}/story`);
+  if (mine !== asked || !told) return;
   if (told.ok) place(story, await told.text());
   else { story.removeAttribute("aria-busy"); story.textContent = await told.text(); }
 }

@@ -76,9 +76,15 @@ document.addEventListener("click", async (event) => {
   tell("The command is copied.");
 });
 
+/** Fetch a piece of the studio; null if the studio is gone (the line to it will say so). */
+export async function bring(address) {
+  try { return await fetch(address); } catch { return null; }
+}
+
 /** Fill places that need work on the server. */
 export async function load(element) {
-  const response = await fetch(element.dataset.load);
+  const response = await bring(element.dataset.load);
+  if (!response) return;
   const text = await response.text();
   if (response.ok) place(element, text);
   else { element.removeAttribute("aria-busy"); show(element, [text]); }
@@ -132,8 +138,8 @@ line.addEventListener("message", async (event) => {
   version = now.version;
   const [desk, done] = version.split("-");
   if (desk !== opened || done !== read) { location.reload(); return; }
-  const response = await fetch("/head");
-  if (response.ok) document.getElementById("head").innerHTML = await response.text();
+  const response = await bring("/head");
+  if (response?.ok) document.getElementById("head").innerHTML = await response.text();
   document.dispatchEvent(new CustomEvent("changed", { detail: now }));
 });
 let silent = false;
