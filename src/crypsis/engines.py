@@ -138,6 +138,11 @@ class Dask(_Closing):
             ) from None
         try:
             self._client = distributed.Client(self.address, timeout="10s", set_as_default=False)
+        except TypeError:
+            raise EngineError(
+                f"{self.address!r} asks for certificates and none are set; name them in Dask's settings, e.g. "
+                f"DASK_DISTRIBUTED__COMM__TLS__CA_FILE=ca.pem, and …__CLIENT__CERT and …__CLIENT__KEY"
+            ) from None
         except (OSError, TimeoutError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
@@ -161,7 +166,7 @@ class Dask(_Closing):
         for chance in (2, 1):
             try:
                 if self._sent is None or shared is not self._shared:
-                    self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout="60s")[0]
+                    self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout=60)[0]
                     self._shared = shared
                 futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
                 return list(self._client.gather(futures))
