@@ -98,6 +98,8 @@ def _settings(name: str, table: Table, k: int) -> dict[str, Any] | None:
     fields = searches[name].model_fields
     chosen: dict[str, Any] = {"k": k} if "k" in fields and name != "lattice" else {}  # a lattice shows every k
     trials: list[Mapping[str, Any]] = [{}, {"missing": "mean"}, {"missing": "aggregate"}]
+    if name == "grouping" and len(table) > 20 * k:
+        chosen["largest_k"] = 10 * k
     if name == "grouping" and len(table) > 10_000:
         chosen |= {"population": 30, "climbs": 2}
     for more in trials:
