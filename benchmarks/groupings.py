@@ -150,13 +150,13 @@ def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
         print(f"{name}: {cached:.2f} s with, {slow:.2f} s without: {slow / cached:.1f} times; {same=}")
 
 
-def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, folder: Path) -> None:
+def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], folder: Path) -> None:
     print(f"\n## GOMM and D-GOMM on Water, {seeds} seeds")
     print(
         "k,same best,not worse,fewer evaluations,less time,evaluations,D-GOMM,seconds,D-GOMM,speed-up,mean difference"
     )
     table, bars = as_table(data["Water"]), []
-    for k in (5, 10, 25, 50, 100):
+    for k in sizes:
         pairs = [
             [run(table, seed, k=k, recipe=recipe)[1:3] for recipe in ("paper", "dynamic")] for seed in range(seeds)
         ]
@@ -201,6 +201,7 @@ def main() -> None:
     asked.add_argument("parts", nargs="*", choices=parts, default=["fitness", "speed"])
     asked.add_argument("--seeds", type=int, default=3)
     asked.add_argument("--generations", type=int, default=10, help="length of the run without caches")
+    asked.add_argument("--k", type=int, nargs="+", default=[5, 10, 25, 50, 100], help="of the part dynamic")
     asked.add_argument("--folder", type=Path, default=Path("out"))
     given = asked.parse_args()
     data = load()
@@ -213,7 +214,7 @@ def main() -> None:
     if "speed" in given.parts:
         speed(data, given.generations)
     if "dynamic" in given.parts:
-        dynamic(data, given.seeds, given.folder)
+        dynamic(data, given.seeds, given.k, given.folder)
     if "operators" in given.parts:
         operators(data, given.seeds, given.folder)
 
