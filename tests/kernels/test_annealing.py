@@ -54,7 +54,7 @@ def test_scattering_a_group_costs_what_its_members_bring_elsewhere() -> None:
     rise = annealing.scatter(made.groups, made.ground, 1, np.inf)
     groups = [[0, 1, 2], [4, 5, 3]]
     assert rise == pytest.approx(total_sse(points, groups) - before)
-    annealing.rewind(made.groups, made.ground.points, 2)
+    annealing.rewind(made.groups, made.ground.points, 0, 2)
     assert annealing.scatter(made.groups, made.ground, 1, rise) == np.inf
     assert exact(made) == pytest.approx(before)
     assert lists(made.labels()) == [[0, 1], [2, 3], [4, 5]]

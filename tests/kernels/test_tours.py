@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypsis.kernels import tours
-from crypsis.searches.partitions.walk import nearest
+from crypsis.searches.partitions.neighbourhoods import nearest
 
 
 def length(points: NDArray[np.float64], order: NDArray[np.int32]) -> float:

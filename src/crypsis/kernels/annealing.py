@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.compile import kernel
 
 _7, _11, _13, _17, _32 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(17), np.uint64(32)
-_LOW = np.uint64(2**32 - 1)
-_UNIT = 2.0**-53
+_LOW, _UNIT = np.uint64(2**32 - 1), 2.0**-53
 
 EVEN = 1e-9
 """A rise of this many temperatures is rounding: the walk must not depend on its sign."""
@@ -31,32 +30,33 @@ HOPELESS = 14.0
 
 
 class Ground(NamedTuple):
-    """What a search over partitions walks on, and never changes."""
+    """What a search over partitions walks on, and never changes.
+
+    points  float64[n, p], p a multiple of four;  neighbours  int32[n, m]: the nearest other records, nearest first
+    warmth  float64[n]: the temperature's unit at each record, its local squared spacing
+    """
 
     points: NDArray[np.float64]
-    """float64[n, p], p a multiple of four."""
     neighbours: NDArray[np.int32]
-    """int32[n, m]: the nearest other records, nearest first."""
     warmth: NDArray[np.float64]
-    """float64[n]: the temperature's unit at each record, its local squared spacing."""
 
 
 class Groups(NamedTuple):
-    """A partition that can be changed in place."""
+    """A partition that can be changed in place.
+
+    place  where a record stands in its group's list;  members  int32[slots, 2k − 1];  used  int64[1]: slots in use
+    free   records whose groups may change, always whole groups
+    trail  int32[2, 3k]: records moved and the groups they came from, for taking moves back
+    """
 
     labels: NDArray[np.int32]
     place: NDArray[np.int32]
-    """Where each record stands in its group's member list."""
     members: NDArray[np.int32]
-    """int32[slots, 2k − 1]."""
     sizes: NDArray[np.int32]
     centroids: NDArray[np.float64]
     used: NDArray[np.int64]
-    """int64[1]: slots in use."""
     free: NDArray[np.bool_]
-    """Records whose groups may change: always whole groups."""
     trail: NDArray[np.int32]
-    """int32[2, 3k]: records moved and the groups they came from, for taking moves back."""
 
 
 def _draw(chance: NDArray[np.uint64]) -> np.uint64:
@@ -96,10 +96,8 @@ def _apart(one: NDArray[np.float64], i: int, other: NDArray[np.float64], j: int)
     """Squared distance of two rows."""
     a = b = c = d = 0.0
     for q in range(0, one.shape[1], 4):
-        e = one[i, q] - other[j, q]
-        f = one[i, q + 1] - other[j, q + 1]
-        g = one[i, q + 2] - other[j, q + 2]
-        h = one[i, q + 3] - other[j, q + 3]
+        e, f = one[i, q] - other[j, q], one[i, q + 1] - other[j, q + 1]
+        g, h = one[i, q + 2] - other[j, q + 2], one[i, q + 3] - other[j, q + 3]
         a += e * e
         b += f * f
         c += g * g
@@ -116,8 +114,7 @@ def _exchange(groups: Groups, points: NDArray[np.float64], i: int, j: int) -> fl
     centroids = groups.centroids
     s = t = u = v = 0.0
     for q in range(0, points.shape[1], 2):
-        d = points[j, q] - points[i, q]
-        e = points[j, q + 1] - points[i, q + 1]
+        d, e = points[j, q] - points[i, q], points[j, q + 1] - points[i, q + 1]
         s += (centroids[b, q] - centroids[a, q]) * d
         t += d * d
         u += (centroids[b, q + 1] - centroids[a, q + 1]) * e
@@ -136,10 +133,9 @@ def _leave(groups: Groups, points: NDArray[np.float64], i: int) -> None:
     groups.members[a, groups.place[i]] = moved
     groups.place[moved] = groups.place[i]
     groups.sizes[a] = last
-    if last > 0:
-        share = 1.0 / last
-        for q in range(points.shape[1]):
-            groups.centroids[a, q] += (groups.centroids[a, q] - points[i, q]) * share
+    share = 1.0 / max(last, 1)
+    for q in range(points.shape[1]):
+        groups.centroids[a, q] += (groups.centroids[a, q] - points[i, q]) * share
 
 
 leave = kernel(_leave)
@@ -212,9 +208,9 @@ def _arrange(groups: Groups, points: NDArray[np.float64], labels: NDArray[np.int
 arrange = kernel(_arrange)
 
 
-def _rewind(groups: Groups, points: NDArray[np.float64], moved: int) -> None:
-    """Take back the first moves of the trail, last first."""
-    for q in range(moved - 1, -1, -1):
+def _rewind(groups: Groups, points: NDArray[np.float64], start: int, end: int) -> None:
+    """Take back the moves start … end − 1 of the trail, last first."""
+    for q in range(end - 1, start - 1, -1):
         i = groups.trail[0, q]
         leave(groups, points, i)
         enter(groups, points, i, groups.trail[1, q])
@@ -249,7 +245,7 @@ def _scatter(groups: Groups, ground: Ground, g: int, limit: float) -> float:
                 best, cheapest = b, cost
         rise += cheapest
         if rise >= limit:
-            rewind(groups, points, q)
+            rewind(groups, points, 0, q)
             return np.inf
         leave(groups, points, i)
         enter(groups, points, i, best)
@@ -287,9 +283,7 @@ def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> fl
             for m in range(start, end):
                 rise += apart(points, trail[0, m], groups.centroids, g)
             return rise
-    for q in range(end - 1, start - 1, -1):
-        leave(groups, points, trail[0, q])
-        enter(groups, points, trail[0, q], trail[1, q])
+    rewind(groups, points, start, end)
     return np.inf
 
 
@@ -310,14 +304,14 @@ def _upheave(groups: Groups, ground: Ground, seed: int, kind: int, heat: float, 
         rise += gather(groups, ground, seed, g, moved)
         if groups.sizes[g] > 0:
             moved += least
-    if bears(rise, heat, chance):
-        if kind == 0:
-            close(groups, g)
-        elif kind == 1:
-            groups.used[0] = g + 1
-        return True
-    rewind(groups, ground.points, moved)
-    return False
+    if not bears(rise, heat, chance):
+        rewind(groups, ground.points, 0, moved)
+        return False
+    if kind == 0:
+        close(groups, g)
+    elif kind == 1:
+        groups.used[0] = g + 1
+    return True
 
 
 upheave = kernel(_upheave)
@@ -332,8 +326,8 @@ def _anneal(
     cold: float,
     upheaval: float,
     chance: NDArray[np.uint64],
-) -> int:
-    """Walk `steps` random moves while the temperature falls geometrically from hot to cold; returns accepted moves.
+) -> None:
+    """Walk `steps` random moves while the temperature falls geometrically from hot to cold.
 
     pool      int32[m]: the free records
     upheaval  probability of a dissolve or create move in place of a relocate or swap
@@ -347,7 +341,6 @@ def _anneal(
     rarely = np.uint64(upheaval * 2.0**32)
     cooling = (cold / hot) ** (256.0 / max(steps, 256))
     heat = hot
-    accepted = 0
     for step in range(steps):
         if step & 255 == 255:
             heat *= cooling
@@ -355,7 +348,7 @@ def _anneal(
         i = pool[below(bits >> _32, pool.size)]
         if bits & _LOW < rarely:
             kind = below(draw(chance) >> _32, 3)
-            accepted += upheave(groups, ground, i, kind, heat * warmth[i], chance)
+            upheave(groups, ground, i, kind, heat * warmth[i], chance)
             continue
         bits = draw(chance)
         # Near neighbours more often than far ones: a uniform rank below a uniform limit.
@@ -371,7 +364,6 @@ def _anneal(
             if bears(rise, heat * warmth[i], chance):
                 leave(groups, points, i)
                 enter(groups, points, i, b)
-                accepted += 1
                 continue
         j = groups.members[b, below(draw(chance) >> _32, size_b)]
         if bears(exchange(groups, points, i, j), heat * 0.5 * (warmth[i] + warmth[j]), chance):
@@ -379,8 +371,6 @@ def _anneal(
             leave(groups, points, j)
             enter(groups, points, i, b)
             enter(groups, points, j, a)
-            accepted += 1
-    return accepted
 
 
 anneal = kernel(_anneal)

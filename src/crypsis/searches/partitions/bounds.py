@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.masking.heuristics import checked
-from crypsis.searches.partitions.walk import nearest
+from crypsis.searches.partitions.neighbourhoods import nearest
 
 
 def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import count
 from typing import Literal
 
 import numpy as np
@@ -34,8 +33,12 @@ LINEAGE = 2500
 """Steps per record, and for 3000 more, after which another independent partition is worth more than a longer walk."""
 ANNEALED = 0.5
 """Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
+ROOMY = 1000
+"""Steps per record below which a lineage only anneals, and starts cooler: there is no time to melt and heal."""
 STEPS_PER_FREED = 400
 """Steps per record of a region."""
+BARREN = 6
+"""Turns of refinement without a find after which a new lineage is begun."""
 STEPS_PER_CHOICE = 100
 """What a choice is charged for every group it chooses from."""
 CHOICE_UP_TO = 5
@@ -152,13 +155,16 @@ class _Search:
         each = min(int(0.9 * total), longest)
         for _ in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
             yield from self.lineage(start, each)
-        yield from self.refine()
+        while True:
+            yield from self.refine()
+            yield from self.lineage(start, each)
 
     def lineage(self, start: NDArray[np.int32], steps: int) -> Iterator[None]:
         """An independent partition: annealed from hot, its regions re-solved, recombined with the best."""
         self.walk.load(start)
-        hot = self.tuning.heat
-        pieces = max(1, int(ANNEALED * steps) // self.chunk)
+        roomy = steps >= ROOMY * len(self.points)
+        hot = self.tuning.heat if roomy else self.tuning.heat / 2
+        pieces = max(1, int((ANNEALED if roomy else 1.0) * steps) // self.chunk)
         fall = (COLD / hot) ** (1 / pieces)
         for piece in range(pieces):
             value = self.walk.anneal(self.chunk, hot * fall**piece, hot * fall ** (piece + 1))
@@ -190,8 +196,13 @@ class _Search:
         self.meter.offer(labels, sse(self.points, labels))
 
     def refine(self) -> Iterator[None]:
-        """Regions of changing size around the best partition, short reheats, and choices among the groups seen."""
-        for turn in count():
+        """Regions of changing size around the best partition, short reheats, and choices among the groups seen.
+
+        Ends when it has found nothing for a while: then fresh blood is worth more.
+        """
+        turn, fruitful = 0, 0
+        while turn - fruitful < BARREN:
+            before = self.meter.sse
             self.walk.load(self.meter.labels)
             for _ in range(4):
                 self.resolve(self.tuning.region << turn % 3 >> 1)
@@ -206,6 +217,9 @@ class _Search:
             if turn % 5 == 4:
                 self.choose()
                 yield
+            turn += 1
+            if self.meter.sse < before * (1 - 1e-6):
+                fruitful = turn
 
     def choose(self) -> None:
         """Put together the best partition from the groups seen, at small k only: elsewhere it does not pay."""
@@ -251,19 +265,24 @@ def memetic(
     seed     the same seed, steps and settings give the same bits (no seconds given); None draws from the system
     """
     points = checked(points, k)
-    if steps is None and seconds is None:
-        steps = STEPS_PER_RECORD * len(points)
-    meter = Meter(seconds, steps, target, clock)
+    meter = _searched(points, k, Meter(seconds, steps, target, clock), seed, tuning)
+    value = sse(points, meter.labels)
+    bound = nearest_neighbour_bound(points, k)
+    gap = (value - bound) / value if value > 0 else 0.0
+    return MemeticResult(meter.labels, value, bound, gap, tuple(meter.history))
+
+
+def _searched(points: NDArray[np.float64], k: int, meter: Meter, seed: int | None, tuning: Tuning) -> Meter:
+    """The meter after the search, with the best partition in it."""
+    if meter.most is None and meter.seconds is None:
+        meter.most = STEPS_PER_RECORD * len(points)
     only = trivial(points, k)
     labels = MDAV().partition(points, k, np.random.default_rng(0)) if only is None else only
     meter.offer(labels, sse(points, labels))
     if only is None and not meter.over():
         chance = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         _Search(points, k, meter, chance, tuning).run()
-    value = sse(points, meter.labels)
-    bound = nearest_neighbour_bound(points, k)
-    gap = (value - bound) / value if value > 0 else 0.0
-    return MemeticResult(meter.labels, value, bound, gap, tuple(meter.history))
+    return meter
 
 
 @partitioners.add("memetic")
@@ -293,8 +312,8 @@ class Memetic(Partitioner):
     region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        points = checked(points, k)
+        timed = self.seconds > 0
+        meter = Meter(self.seconds if timed else None, None if timed else self.steps * len(points), None, "cpu")
         tuning = Tuning(self.starts, self.heat, self.region)
-        seed = int(rng.integers(2**63))
-        if self.seconds > 0:
-            return memetic(points, k, seconds=self.seconds, seed=seed, tuning=tuning).labels
-        return memetic(points, k, steps=self.steps * len(points), seed=seed, tuning=tuning).labels
+        return _searched(points, k, meter, int(rng.integers(2**63)), tuning).labels

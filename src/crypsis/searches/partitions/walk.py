@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from crypsis.kernels import annealing
+from crypsis.searches.partitions.neighbourhoods import EXACT_UP_TO, nearest, nearly_nearest
 
 TEPID = 1e-3
 """Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
@@ -15,23 +15,13 @@ LURE = 0.8
 """How much more often a region is chosen around a lonely record: its warmth to this power."""
 
 
-def nearest(points: NDArray[np.float64], count: int) -> tuple[NDArray[np.float64], NDArray[np.int32]]:
-    """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
-    n = len(points)
-    found = cKDTree(points).query(points, count + 1)
-    distances, rows = np.asarray(found[0]), np.asarray(found[1])
-    own = rows == np.arange(n)[:, None]
-    own[~own.any(axis=1), -1] = True
-    keep = (~own).nonzero()
-    return np.square(distances[keep].reshape(n, count)), rows[keep].reshape(n, count).astype(np.int32)
-
-
 def survey(points: NDArray[np.float64], k: int) -> annealing.Ground:
     """Neighbour lists of max(10, 3k) records and the local warmth: what a walk over partitions needs to know."""
     n, p = points.shape
     padded = np.zeros((n, max(-(-p // 4) * 4, 4)))
     padded[:, :p] = points
-    squares, rows = nearest(points, min(n - 1, max(10, 3 * k)))
+    near = nearest if n <= EXACT_UP_TO else nearly_nearest
+    squares, rows = near(points, min(n - 1, max(10, 3 * k)))
     warmth = squares[:, : k - 1].mean(axis=1)
     floor = TEPID * float(np.median(warmth))
     return annealing.Ground(padded, rows, np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0)))
