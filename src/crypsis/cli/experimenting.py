@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,7 @@ def experiment(
     if spec is None or spec.loader is None:
         raise PlanError(f"{script}: cannot be run as a Python script")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # dataclasses look their module up there
     spec.loader.exec_module(module)
     module.main([*(["--quick"] if quick else []), "--out", str(target)])
 
