@@ -1,13 +1,11 @@
 """Local search and simulated annealing over k-partitions of points.
 
-A partition is kept as `Groups`: labels, member lists, sizes and centroids, in slots 0 … used − 1 without holes.
-With the centroids c and sizes m at hand the change of the sum of squared errors costs O(p):
+Groups fill slots 0 … used − 1 without holes. From centroids c and sizes m a change of SSE is judged in O(p):
 
     x leaves a for b           m_b / (m_b + 1) · |x − c_b|² − m_a / (m_a − 1) · |x − c_a|²
     x of a ⇄ y of b, D = y − x   2 (c_b − c_a) · D − |D|² (1 / m_a + 1 / m_b)
 
-Only the groups of a record's near neighbours are tried. Sizes stay within [k, 2k − 1] throughout.
-Columns are padded with zeros to a multiple of four, which lets the compiler use wide registers.
+Only groups of near neighbours are tried; sizes stay within [k, 2k − 1]. Zero columns fill up to a multiple of four.
 """
 
 from __future__ import annotations
@@ -258,10 +256,9 @@ scatter = kernel(_scatter)
 def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> float:
     """Fill the empty slot g with a record and its nearest neighbours that their groups can spare; the rise of SSE.
 
-    The moves are written to the trail from position `start`; with too few to spare nothing changes: infinity.
+    The trail is written from position `start`; with too few to spare nothing changes: infinity.
     """
-    points, trail = ground.points, groups.trail
-    least = (groups.members.shape[1] + 1) // 2
+    points, trail, least = ground.points, groups.trail, (groups.members.shape[1] + 1) // 2
     groups.centroids[g] = 0.0
     rise = 0.0
     end = start
