@@ -58,7 +58,7 @@ def small_example(home: Path, budget: str = "2 generations") -> Path:
     """The built-in example with one quick search, laid out where the studio will find it."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
-    opening._lay_out(folder, plan)
+    opening.lay_out(folder, plan, rows=400)
     quicken(plan, budget)
     return plan
 
@@ -110,7 +110,7 @@ def serving(home: Path, path: Path | None = None) -> Iterator[Server]:
         server.stop()
 
 
-def until(page: Any, expression: str, given: Any = None, seconds: float = 40.0) -> None:
+def until(page: Any, expression: str, given: Any = None, seconds: float = 150.0) -> None:
     """Wait until an expression is true in a page; the page's policy forbids what Playwright's own waiting does."""
     ending = time.monotonic() + seconds
     while not page.evaluate(expression, given):

@@ -32,7 +32,7 @@ class Visitor:
 
     def context(self, **settings: Any) -> Any:
         context = self.browser.new_context(**settings)
-        context.set_default_timeout(40_000)
+        context.set_default_timeout(120_000)
         context.route("**/*", self._only_here)
         self.contexts.append(context)
         return context

@@ -84,7 +84,7 @@ def open_example(home: Path) -> Desk:
     folder = home / "example"
     plan = folder / "people-plan.toml"
     if not plan.exists():
-        _lay_out(folder, plan)
+        lay_out(folder, plan)
     desk = Desk(folder / "people.csv", plan)
     if not desk.choices.rulebook:
         desk.change(rulebook=EXAMPLE_RULEBOOK)
@@ -93,10 +93,11 @@ def open_example(home: Path) -> Desk:
     return desk
 
 
-def _lay_out(folder: Path, plan: Path) -> None:
+def lay_out(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
+    """The example as files: people, hierarchies, and a plan."""
     shutil.rmtree(folder, ignore_errors=True)  # a half-made example of an earlier start
     (folder / "hierarchies").mkdir(mode=0o700, parents=True)
-    source, original = folder / "people.csv", example(EXAMPLE_ROWS)
+    source, original = folder / "people.csv", example(rows)
     write_table(original, source)
     read = read_table(source)
     document = tomllib.loads(draft(source, plan, read, profile(read), k=5))
