@@ -99,7 +99,8 @@ def test_experiments_are_listed_and_refused_by_name(tmp_path: Path, monkeypatch:
         experimenting.experiments()
 
 
-def test_an_experiment_is_run_by_name(tmp_path: Path) -> None:
+def test_an_experiment_is_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(Path(__file__).resolve().parents[2])
     reference("census.csv")
     reference("water_treatment.csv")
     code, out, _ = crypsis("experiment", "gomm-2014", "--quick", "--out", tmp_path)

@@ -39,6 +39,7 @@ CONTEXT: dict[Place, dict[str, Any]] = {
     ("partitioner", "two-step", None): {"epochs": 100},
     ("partitioner", "one-step", "solver"): {"macrogroup": 12},
     ("partitioner", "two-step", "solver"): {"macrogroup": 12, "epochs": 1},
+    ("partitioner", "memetic", "starts"): {"steps": 80_000},
     ("partitioner", "blocks", None): {"size": 60},
     ("privacy model", "l-diversity", "c"): {"kind": "recursive"},
     ("privacy model", "l-diversity", "confidential"): {"quasi_identifiers": ("a", "b")},
