@@ -137,7 +137,7 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
     second.locator("#limit-risk").fill("50")
     second.wait_for_selector("#pin:has-text('Unpin')")
     second.keyboard.press("p")
-    until(first, "document.querySelectorAll('#head dd')[2].textContent === 'none'")
+    until(first, pinned.replace("=> document", "=> !document"), number)
 
 
 def test_keyboard_alone(server: Server, visitor: Any) -> None:
