@@ -15,7 +15,6 @@ from crypsis.measures.categorical_risk import (
     CategoryLinkage,
     ProbabilisticLinkage,
     RankLinkage,
-    wilson,
 )
 from crypsis.table.table import Table
 from naive import categorical as naive
@@ -184,12 +183,6 @@ def test_the_guess_of_set_credit_is_the_share_of_candidates():
     assert reading.baseline == pytest.approx(100 * (2 + 2 + 1 + 1) / 16)
     low, high = reading.interval
     assert low < reading.value < high
-
-
-def test_wilson_by_hand():
-    """Five of ten: centre 0.5, half-width 0.2634."""
-    assert wilson(50.0, 10) == pytest.approx((23.66, 76.34), abs=0.01)
-    assert wilson(0.0, 10)[0] == 0.0
 
 
 def test_bad_requests_are_refused():

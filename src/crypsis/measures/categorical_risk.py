@@ -32,6 +32,7 @@ from crypsis.measures.categories import (
     steps_apart,
     unequal,
 )
+from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Aim, Measure, Reading, measures
 from crypsis.table.table import Table
 
@@ -285,7 +286,7 @@ class LinkageGauge:
         if self.measure.rule == ANY:
             guess = 100.0 * float((self.ground.counts * ties).sum()) / rows**2
         counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ self.ground.counts) / rows}
-        return reading(self.name, self.measure, self.ground, value, guess, counts, wilson(value, rows))
+        return reading(self.name, self.measure, self.ground, value, guess, counts, wilson(value / 100 * rows, rows))
 
 
 @measures.add("probabilistic-linkage")
@@ -355,16 +356,14 @@ class PatternGauge:
             counts[f"agreement of others in {name}"] = float(fitted[size + j])
         value, rows = self.read(masked), self.ground.rows
         return reading(
-            "probabilistic-linkage", self.measure, self.ground, value, 100.0 / rows, counts, wilson(value, rows)
+            "probabilistic-linkage",
+            self.measure,
+            self.ground,
+            value,
+            100.0 / rows,
+            counts,
+            wilson(value / 100 * rows, rows),
         )
-
-
-def wilson(percent: float, rows: int) -> tuple[float, float]:
-    """95 % interval of a share, in per cent."""
-    z, share = 1.959963984540054, percent / 100
-    centre = (share + z * z / (2 * rows)) / (1 + z * z / rows)
-    half = z * math.sqrt(share * (1 - share) / rows + z * z / (4 * rows * rows)) / (1 + z * z / rows)
-    return 100 * max(0.0, centre - half), 100 * min(1.0, centre + half)
 
 
 def reading(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,13 +29,14 @@ class Named(BaseModel):
     model_config = ConfigDict(frozen=True, extra="allow")
 
     @classmethod
+    @abstractmethod
     def registry(cls) -> Registry[Any]:
-        raise NotImplementedError
+        """Where the name is looked up."""
 
     @classmethod
+    @abstractmethod
     def key(cls) -> str:
         """The field that holds the name."""
-        raise NotImplementedError
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -18,9 +18,9 @@ from crypsis.measures.categorical_risk import (
     ProbabilisticLinkage,
     RankLinkage,
     reading,
-    wilson,
 )
 from crypsis.measures.categories import Ground, Pairing
+from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Reading
 from crypsis.table.table import Table
 
@@ -104,7 +104,7 @@ def learned_linkage(pairing: Pairing, known: Rows, control: Rows) -> Reading:
         value,
         100.0 / pairing.ground.rows,
         counts,
-        wilson(value, len(control)),
+        wilson(value / 100 * len(control), len(control)),
     )
     return replace(
         told, definition="nearest masked record by weights learned on half of the records; other half judged"
