@@ -31,8 +31,6 @@ WARM, TEPID, COLD = 0.4, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
 LINEAGE = 2500
 """Steps per record, and for 3000 more, after which another independent partition is worth more than a longer walk."""
-LONG = 8
-"""Share of a large budget (one in so many) that a lineage takes where choices do not pay."""
 ANNEALED = 0.5
 """Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
 ROOMY = 1000
@@ -41,10 +39,6 @@ STEPS_PER_FREED = 400
 """Steps per record of a region."""
 BARREN = 6
 """Turns of refinement without a find after which a new lineage is begun."""
-POOL = 3
-"""Groups remembered per record."""
-CHOICE_SHARE = 0.05
-"""Share of the seconds that one choice may take."""
 STEPS_PER_CHOICE = 100
 """What a choice is charged for every group it chooses from."""
 CHOICE_UP_TO = 5
@@ -122,7 +116,7 @@ class _Search:
     ) -> None:
         self.points, self.k, self.meter, self.tuning = points, k, meter, tuning
         self.walk = Walk(survey(points, k), k, chance)
-        self.pool = Pool(points, POOL * len(points))
+        self.pool = Pool(points, 40 * len(points))
         self.chunk = CHUNK
 
     def starts(self) -> None:
@@ -158,8 +152,6 @@ class _Search:
         start, total = self.meter.labels, self.plan()
         self.chunk = max(min(CHUNK, total // 50), 500)
         longest = LINEAGE * (len(self.points) + 3000)
-        if self.k > CHOICE_UP_TO:  # little to recombine: rather few long lineages than many
-            longest = max(longest, total // LONG)
         each = min(int(0.9 * total), longest)
         for _ in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
             yield from self.lineage(start, each)
@@ -234,8 +226,7 @@ class _Search:
         if self.k > CHOICE_UP_TO:
             return
         self.pool.add(self.meter.labels, group_costs(self.points, self.meter.labels))
-        left, seconds = self.meter.left(), self.meter.seconds
-        labels = self.pool.choose(None if left is None or seconds is None else min(left, CHOICE_SHARE * seconds))
+        labels = self.pool.choose(self.meter.left())
         self.meter.steps += STEPS_PER_CHOICE * len(self.pool)
         if labels is not None:
             self.meter.offer(labels, sse(self.points, labels))
