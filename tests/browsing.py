@@ -110,9 +110,21 @@ def serving(home: Path, path: Path | None = None) -> Iterator[Server]:
         server.stop()
 
 
+def _holds(page: Any, expression: str, given: Any) -> bool:
+    """Whether it is true now; a page that is just being left or reloaded has no answer yet."""
+    from playwright.sync_api import Error
+
+    try:
+        return bool(page.evaluate(expression, given))
+    except Error as error:
+        if "context was destroyed" not in str(error):
+            raise
+        return False
+
+
 def until(page: Any, expression: str, given: Any = None, seconds: float = 150.0) -> None:
     """Wait until an expression is true in a page; the page's policy forbids what Playwright's own waiting does."""
     ending = time.monotonic() + seconds
-    while not page.evaluate(expression, given):
+    while not _holds(page, expression, given):
         assert time.monotonic() < ending, f"still not: {expression}"
         page.wait_for_timeout(60)
