@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy import stats
+from scipy.special import stdtrit
 
 from crypsis.errors import TableError
 from crypsis.measures.measure import measures
@@ -97,7 +97,7 @@ def fit(design: Floats, target: Floats) -> Fit:
     spread = max(float(np.abs(y - y.mean()).max()), TOLERANCE)
     residual = np.where(np.abs(residual) > TOLERANCE * spread, residual, 0.0)
     variance = float(residual @ residual) / freedom
-    half = float(stats.t.ppf(0.975, freedom)) * np.sqrt(variance * np.diagonal(inverse))
+    half = float(stdtrit(freedom, 0.975)) * np.sqrt(variance * np.diagonal(inverse))
     unseen = np.sqrt((directions[~seen] ** 2).sum(axis=0)) > 1e-6
     estimate = np.where(unseen, np.nan, coefficients)
     return Fit(estimate[1:], np.where(unseen, np.nan, half)[1:], len(y))
