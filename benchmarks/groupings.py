@@ -1,7 +1,8 @@
-"""GOMM and D-GOMM on Census and Water: the figures of the paper's tables, of the search, of its speed.
+"""GOMM and D-GOMM on Census and Water: the figures of the search and of its speed.
 
-    python benchmarks/groupings.py [fitness] [search] [best] [speed] [dynamic] [operators] [--seeds 10] [--folder out]
+    python benchmarks/groupings.py [search] [best] [speed] [dynamic] [operators] [--seeds 10] [--folder out]
 
+The paper's tables, cell by cell, are printed by `crypsis experiment gomm-2014`.
 Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository. CPU seconds throughout.
 """
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.evolution import Budget, Problem, State, evolve
-from crypsis.searches.groupings import PAPER, Evaluator, Grouping, genome_of, groups_of
+from crypsis.searches.groupings import Evaluator, Grouping, groups_of
 from crypsis.searches.groupings.pictures import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.table.table import Table
 
@@ -56,35 +57,6 @@ def run(table: Table, seed: int, generations: int = 0, **settings: Any) -> tuple
         if state.generation == budget.generations // 2:
             middle = state.best_worth
     return problem, state, time.process_time() - started, middle
-
-
-def rows_of(name: str) -> list[dict[str, str]]:
-    with (ROOT / "experiments" / "gomm" / name).open() as file:
-        return list(csv.DictReader(file))
-
-
-def fitness(data: dict[str, NDArray[np.float64]]) -> None:
-    print("\n## Published cells, and ours\n\ntable,set,row,k,quantity,published,ours,band,inside")
-    groupings = {
-        (row["set"], row["row"]): [[int(a) - 1 for a in group.split()] for group in row["groups"].split("|")]
-        for row in rows_of("groupings.csv")
-    }
-    evaluators = {name: Evaluator(values, PAPER) for name, values in data.items()}
-    inside, expected = 0, rows_of("expected.csv")
-    for row in expected:
-        evaluator = evaluators[row["set"]]
-        genome = genome_of(groupings[row["set"], row["row"]], evaluator.points.shape[1], int(row["k"]))
-        ours = getattr(evaluator.fitness(genome), row["quantity"])
-        good = abs(ours - float(row["value"])) <= float(row["band"])
-        inside += good
-        print(
-            *(row[c] for c in ("table", "set", "row", "k", "quantity", "value")),
-            f"{ours:.4f}",
-            row["band"],
-            good,
-            sep=",",
-        )
-    print(f"{inside} of {len(expected)} cells inside their band")
 
 
 def search(data: dict[str, NDArray[np.float64]], seeds: int, recipe: str) -> None:
@@ -196,17 +168,15 @@ def draw(spec: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    parts = ("fitness", "search", "best", "speed", "dynamic", "operators")
+    parts = ("search", "best", "speed", "dynamic", "operators")
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    asked.add_argument("parts", nargs="*", choices=parts, default=["fitness", "speed"])
+    asked.add_argument("parts", nargs="*", choices=parts, default=["speed"])
     asked.add_argument("--seeds", type=int, default=3)
     asked.add_argument("--generations", type=int, default=10, help="length of the run without caches")
     asked.add_argument("--k", type=int, nargs="+", default=[5, 10, 25, 50, 100], help="of the part dynamic")
     asked.add_argument("--folder", type=Path, default=Path("out"))
     given = asked.parse_args()
     data = load()
-    if "fitness" in given.parts:
-        fitness(data)
     if "search" in given.parts:
         search(data, given.seeds, "paper")
     if "best" in given.parts:
