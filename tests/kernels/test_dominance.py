@@ -25,3 +25,11 @@ def test_three_points_by_hand():
 def test_fronts_and_burdens_equal_their_definition(scores):
     assert dominance.fronts(scores).tolist() == naive.fronts(scores.tolist())
     assert dominance.burdens(scores).tolist() == naive.burdens(scores.tolist())
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows)
+def test_undominated_rows_are_the_minimal_ones_each_once(scores):
+    kept = dominance.undominated(scores, np.lexsort(scores.T[::-1]))
+    once = {tuple(scores[i]): i for i in reversed(naive.minimal(scores.tolist()))}
+    assert np.flatnonzero(kept).tolist() == sorted(once.values())

@@ -113,3 +113,37 @@ def _burdens(scores: Floats) -> NDArray[np.float64]:
 
 
 burdens = kernel(_burdens)
+
+
+def _undominated(scores: Floats, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """bool[n]: rows that no other row dominates; of equal rows the first in order alone.
+
+    order  int64[n]: the rows sorted by their first score, then the second and so on, so that whatever dominates a
+           row stands before it
+
+    Only the rows kept so far are asked, the one that answered last at first. O(n log n) with the sort for two
+    scores; for more, O(n · front) at worst.
+    """
+    keep = np.zeros(len(order), dtype=np.bool_)
+    kept, count = np.empty(len(order), dtype=np.int64), 0
+    for row in order:
+        at = count - 1
+        while at >= 0:
+            covered = True
+            for j in range(scores.shape[1]):
+                if scores[kept[at], j] > scores[row, j]:
+                    covered = False
+                    break
+            if covered:
+                break
+            at -= 1
+        if at >= 0:
+            kept[at], kept[count - 1] = kept[count - 1], kept[at]
+        else:
+            kept[count] = row
+            count += 1
+            keep[row] = True
+    return keep
+
+
+undominated = kernel(_undominated)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
+from crypsis.kernels.dominance import undominated
 from crypsis.kernels.nodes import Readings
 
 Floats = NDArray[np.float64]
 Favour = Literal["many", "few"]
 
-_BLOCK = 4096
 INDICES = ("k", "l", "glm", "cm", "s_k", "s_l")
 """k and l: the smallest class and the fewest confidential values; s_k and s_l: Σ over records of class size and of how
 often their confidential value occurs in their class; glm and cm: how far the loss stays below its largest value."""
@@ -53,29 +53,9 @@ def quality(readings: Readings, names: Sequence[str], records: int, attributes: 
 
 
 def minimal(indices: Floats) -> NDArray[np.bool_]:
-    """Which rows no other row dominates (all maximised); of equal rows the first alone.
-
-    Rows are taken best first by the first index, so that only those already kept can dominate the next ones.
-    """
-    order = np.lexsort((-indices).T[::-1])
-    keep = np.zeros(len(indices), dtype=np.bool_)
-    if indices.shape[1] == 2:
-        second = indices[order, 1]
-        best_before = np.concatenate([[-np.inf], np.maximum.accumulate(second)[:-1]])
-        keep[order[second > best_before]] = True
-        return keep
-    front = np.empty((0, indices.shape[1]))
-    for begin in range(0, len(order), _BLOCK):
-        block = order[begin : begin + _BLOCK]
-        rows = indices[block]
-        covered = np.zeros(len(rows), dtype=np.bool_)
-        for member in front:
-            covered |= (member >= rows).all(axis=1)
-        for place in block[~covered]:
-            if not (front >= indices[place]).all(axis=1).any():
-                keep[place] = True
-                front = np.vstack([front, indices[place]])
-    return keep
+    """Which rows no other row dominates (all maximised); of equal rows the first alone."""
+    scores = np.ascontiguousarray(-indices)
+    return undominated(scores, np.lexsort(scores.T[::-1]))
 
 
 def boxes(indices: Floats, sides: Sequence[float]) -> Floats:
