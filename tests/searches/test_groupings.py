@@ -229,14 +229,17 @@ def test_decoded_tables_and_their_account(small):
     masked, account = problem.space.decode(together), problem.space.tell(together)
     _, sizes = np.unique(masked.numbers(masked.names), axis=0, return_counts=True)
     assert sizes.min() == account.facts["effective_k"] >= 4
-    assert "is kept" in account.words
+    assert "k = 4 holds over all 6 quasi-identifiers: effective k is 4, no record is unique" in account.words
     assert np.allclose(masked.numbers(masked.names).mean(axis=0), small.numbers(small.names).mean(axis=0))
     alone = problem.space.tell(apart)
     assert alone.facts["effective_k"] == 1
     assert alone.facts["unique_percent"] > 0
-    assert "a1 alone" in alone.words
-    assert "not kept" in alone.words
-    assert in_words(together, small.names).startswith("a1, a2, a3, a4, a5 with a6")
+    assert "a1 alone; a2 alone" in alone.words
+    assert "does not hold" in alone.words
+    assert f"effective k is 1, {alone.facts['unique_percent']:.1f} % of the records are unique" in alone.words
+    assert in_words(together, small.names) == (
+        "a1, a2, a3, a4, a5 and a6 averaged together; clusters of at least 4 records"
+    )
 
 
 def test_other_quasi_identifiers_count_in_the_effective_k():

@@ -73,13 +73,12 @@ def group_count(genome: Genome) -> int:
 
 
 def in_words(genome: Genome, names: Sequence[str]) -> str:
-    """'age with income; hours alone (clusters of at least 5)'."""
-    told = [
-        f"{', '.join(names[a] for a in group[:-1])} with {names[group[-1]]}" if len(group) > 1 else
-        f"{names[group[0]]} alone"
-        for group in groups_of(genome)
-    ]  # fmt: skip
-    return f"{'; '.join(told)} (clusters of at least {int(genome[-1])} records)"
+    """'age and income averaged together; hours alone; clusters of at least 5 records'."""
+    told = []
+    for group in groups_of(genome):
+        *others, last = (names[attribute] for attribute in group)
+        told.append(f"{', '.join(others)} and {last} averaged together" if others else f"{last} alone")
+    return f"{'; '.join(told)}; clusters of at least {int(genome[-1])} records"
 
 
 @dataclass(frozen=True)

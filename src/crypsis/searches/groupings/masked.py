@@ -43,14 +43,15 @@ class TableGroupings(Partitions):
         _, sizes = np.unique(codes, axis=0, return_counts=True)
         fitness, effective = self.evaluator.fitness(genome), int(sizes.min())
         unique = 100.0 * float((sizes == 1).sum()) / len(codes)
-        groups = group_count(genome)
-        held = "kept" if effective >= genome[-1] else "not kept"
+        groups, k = group_count(genome), int(genome[-1])
+        held = "holds" if effective >= k else "does not hold"
+        told = f"{unique:.1f} % of the records are unique" if unique else "no record is unique"
         words = (
-            f"{in_words(genome, self.names)}; {int(genome[-1])}-anonymity over all {len(known)} quasi-identifiers is "
-            f"{held}: every record shares them with at least {effective - 1} others, {unique:.1f} % are unique"
+            f"{in_words(genome, self.names)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k is "
+            f"{effective}, {told}"
         )
         facts = {
-            "groups": groups, "k": int(genome[-1]), "effective_k": effective, "unique_percent": unique,
+            "groups": groups, "k": k, "effective_k": effective, "unique_percent": unique,
             "IL": fitness.IL, "ID": fitness.ID, "DLD": fitness.DLD, "score": fitness.score,
         }  # fmt: skip
         return Account(words, facts)
