@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import naive.genetic as naive
 from crypsis.kernels import genetic
+from crypsis.searches.exhaustive import optimal_partition
 
 NONE = np.empty(0, dtype=np.int32)
 
@@ -24,7 +25,8 @@ def work(points: np.ndarray, letters: int) -> genetic.Work:
 def judged(points: np.ndarray, k: int, chromosome: list[int]) -> float:
     scratch = work(points, len(points) // k)
     scratch.counts[:] = np.bincount(chromosome, minlength=len(points) // k)
-    return genetic.judge(points, k, np.array(chromosome, dtype=np.int32), scratch)
+    assert genetic.lawful(scratch.counts, k)
+    return genetic.judge(points, np.array(chromosome, dtype=np.int32), scratch)
 
 
 def test_generator_is_splitmix64() -> None:
@@ -43,7 +45,7 @@ def test_sse_by_hand() -> None:
 
 @pytest.mark.parametrize("chromosome", [[0, 0, 0, 1], [0, 0, 0, 0]], ids=["too small", "too large"])
 def test_what_is_no_partition_is_not_evaluated(chromosome: list[int]) -> None:
-    assert judged(np.ones((4, 1)), 2, chromosome) == np.inf
+    assert not genetic.lawful(np.bincount(chromosome, minlength=2), 2)
 
 
 def test_an_unused_letter_is_no_violation() -> None:
@@ -73,10 +75,11 @@ def test_roulette_follows_the_shares() -> None:
 
 @pytest.mark.parametrize(("rate", "expected"), [(0.0, [0, 0, 1, 1]), (1.0, None)])
 def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expected: list[int] | None) -> None:
-    head, tail, child = np.zeros(4, np.int32), np.ones(4, np.int32), np.empty(4, np.int32)
-    scratch = work(np.zeros((4, 1)), 2)
-    genetic.breed(head, tail, 2, child, rate, scratch)
-    assert scratch.counts.tolist() == np.bincount(child, minlength=2).tolist()
+    parents = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.int32)
+    children, counts = np.empty((3, 4), np.int32), np.empty(2, np.int64)
+    genetic.breed(parents, (0, 1), 2, children, 1, rate, counts, state(0))
+    child = children[1]
+    assert counts.tolist() == np.bincount(child, minlength=2).tolist()
     if expected is not None:
         assert child.tolist() == expected
     else:
@@ -100,7 +103,7 @@ def test_same_run_as_the_plain_twin(
     points = np.random.default_rng(seed).standard_normal((n, 2))
     start = [min(record // k, n // k - 1) for record in range(n)] if started else []
     labels, sse, epoch, history = genetic.evolve(
-        points, k, np.array(start, dtype=np.int32), population, 25, rates, keep_best, np.uint64(seed)
+        points, k, np.array(start, dtype=np.int32), population, (25, -np.inf), rates, keep_best, np.uint64(seed)
     )
     twin = naive.evolve(points, k, start, population, 25, rates, keep_best, seed)
     assert labels.tolist() == twin[0]
@@ -112,7 +115,7 @@ def test_same_run_as_the_plain_twin(
 def test_plain_function_is_the_compiled_one() -> None:
     """The undecorated loop over compiled parts gives the same bits."""
     points = np.random.default_rng(1).standard_normal((13, 3))
-    arguments = (points, 3, NONE, 5, 40, (0.5, 0.1), True, np.uint64(3))
+    arguments = (points, 3, NONE, 5, (40, -np.inf), (0.5, 0.1), True, np.uint64(3))
     compiled, plain = genetic.evolve(*arguments), genetic._evolve(*arguments)
     assert compiled[0].tolist() == plain[0].tolist()
     assert compiled[1:3] == plain[1:3]
@@ -124,10 +127,55 @@ def test_distances_beyond_the_table_are_the_same() -> None:
     untabled = genetic.Work(np.zeros((0, 0)), *scratch[1:])
     chromosome = np.array([0, 1, 2] * 3, dtype=np.int32)
     scratch.counts[:] = 3
-    assert genetic.judge(points, 3, chromosome, scratch) == genetic.judge(points, 3, chromosome, untabled)
+    assert genetic.judge(points, chromosome, scratch) == genetic.judge(points, chromosome, untabled)
 
 
 def test_identical_records_cost_nothing() -> None:
-    _, sse, epoch, history = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, 10, (0.5, 0.1), True, np.uint64(0))
+    _, sse, epoch, history = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, (10, -np.inf), (0.5, 0.1), True, np.uint64(0))
     assert (sse, epoch) == (0.0, 0)
     assert history.tolist() == [0.0] * 11
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.integers(7, 13),
+    population=st.integers(2, 20),
+    rates=st.tuples(st.sampled_from([0.0, 0.4, 1.0]), st.sampled_from([0.0, 0.1, 0.5])),
+    keep_best=st.booleans(),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_a_run_that_ends_at_the_optimum_returns_what_it_would_have(
+    n: int, population: int, rates: tuple[float, float], keep_best: bool, seed: int
+) -> None:
+    points = np.random.default_rng(seed).standard_normal((n, 2))
+    least = optimal_partition(points, 3)[1]
+    long = genetic.evolve(points, 3, NONE, population, (600, -np.inf), rates, keep_best, np.uint64(seed))
+    short = genetic.evolve(points, 3, NONE, population, (600, least), rates, keep_best, np.uint64(seed))
+    assert short[0].tolist() == long[0].tolist()
+    assert short[1:3] == long[1:3]
+    assert short[3].tolist() == long[3].tolist()
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    population=st.integers(2, 9),
+    crossover_rate=st.sampled_from([0.0, 0.5, 1.0]),
+    keep_best=st.booleans(),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_a_settled_population_without_mutation_ends_as_the_twin_that_goes_on(
+    population: int, crossover_rate: float, keep_best: bool, seed: int
+) -> None:
+    points = np.random.default_rng(seed).standard_normal((8, 2))
+    limits, rates = (120, -np.inf), (crossover_rate, 0.0)
+    found = genetic.evolve(points, 2, NONE, population, limits, rates, keep_best, np.uint64(seed))
+    twin = naive.evolve(points, 2, [], population, 120, rates, keep_best, seed)
+    assert (found[0].tolist(), found[2]) == (twin[0], twin[2])
+    np.testing.assert_allclose(found[3], twin[3], rtol=1e-9)
+
+
+def test_settled_is_all_the_same_or_never_crossed() -> None:
+    same, mixed = np.ones((3, 4), np.int32), np.array([[0, 1], [0, 1], [1, 0]], np.int32)
+    assert genetic.settled(same, 1.0)
+    assert genetic.settled(mixed, 0.0)
+    assert not genetic.settled(mixed, 0.1)

@@ -131,17 +131,25 @@ def _prepare(points: NDArray[np.float64], letters: int, population: int, seed: n
 prepare = kernel(_prepare)
 
 
-def _judge(points: NDArray[np.float64], k: int, chromosome: NDArray[np.int32], work: Work) -> float:
-    """SSE of a chromosome whose letter counts stand in `work`; infinite, and not computed, if it is no k-partition.
+def _lawful(counts: NDArray[np.int64], k: int) -> bool:
+    """Whether every letter that is used has k … 2k − 1 records."""
+    broken = False
+    for letter in range(counts.size):
+        broken |= counts[letter] != 0 and (counts[letter] < k or counts[letter] >= 2 * k)
+    return not broken
+
+
+lawful = kernel(_lawful)
+
+
+def _judge(points: NDArray[np.float64], chromosome: NDArray[np.int32], work: Work) -> float:
+    """SSE of a lawful chromosome whose letter counts stand in `work`.
 
     Σ over groups of (Σ squared distances of pairs) / size: with tabled distances the cost does not depend on p.
     """
     counts, last, previous, pairs = work.counts, work.last, work.previous, work.pairs
-    for letter in range(counts.size):
-        if counts[letter] != 0 and (counts[letter] < k or counts[letter] >= 2 * k):
-            return np.inf
-        last[letter] = -1
-        pairs[letter] = 0.0
+    last[:] = -1
+    pairs[:] = 0.0
     tabled = work.distances.shape[0] > 0
     for record in range(chromosome.size):
         letter = chromosome[record]
@@ -164,29 +172,38 @@ judge = kernel(_judge)
 
 
 def _breed(
-    head: NDArray[np.int32],
-    tail: NDArray[np.int32],
+    parents: NDArray[np.int32],
+    pair: tuple[int, int],
     cut: int,
-    child: NDArray[np.int32],
+    children: NDArray[np.int32],
+    place: int,
     mutation_rate: float,
-    work: Work,
+    counts: NDArray[np.int64],
+    state: NDArray[np.uint64],
 ) -> None:
-    """head[:cut] + tail[cut:], each gene redrawn with probability `mutation_rate`; letters are counted on the way."""
-    counts = work.counts
-    counts[:] = 0
+    """The first of a pair up to the cut, then the other, each gene redrawn with probability `mutation_rate`.
+
+    `counts` ends as the sizes of the letters. Copying, drawing and counting are loops of their own: the first two
+    then run on whole vectors of genes, without a branch for the processor to guess.
+    """
+    n = parents.shape[1]
     letters = np.uint64(counts.size)
     threshold = np.uint64(mutation_rate * 2.0**32)
-    seed = work.state[0]
-    for gene in range(child.size):
-        # One word decides (upper half) and draws (lower half): no branch for the processor to guess.
-        seed += GOLDEN
-        word = mix(seed)
-        inherited = head[gene] if gene < cut else tail[gene]
+    seed = state[0]
+    for gene in range(cut):
+        children[place, gene] = parents[pair[0], gene]
+    for gene in range(cut, n):
+        children[place, gene] = parents[pair[1], gene]
+    for gene in range(n):
+        # One word decides (upper half) and draws (lower half).
+        word = mix(seed + GOLDEN * np.uint64(gene + 1))
         drawn = np.int32(((word & LOW) * letters) >> B32)
-        letter = drawn if (word >> B32) < threshold else inherited
-        child[gene] = letter
-        counts[letter] += 1
-    work.state[0] = seed
+        redrawn = np.int32((word >> B32) < threshold)
+        children[place, gene] += redrawn * (drawn - children[place, gene])
+    state[0] = seed + GOLDEN * np.uint64(n)
+    counts[:] = 0
+    for gene in range(n):
+        counts[children[place, gene]] += 1
 
 
 breed = kernel(_breed)
@@ -195,7 +212,9 @@ breed = kernel(_breed)
 def _spin(wheel: NDArray[np.float64], state: NDArray[np.uint64]) -> int:
     """The roulette: a place drawn in proportion to its share of the cumulative wheel."""
     ball = uniform(state) * wheel[-1]
-    low, high = 0, wheel.size - 1
+    if wheel[0] > ball:  # the best ever, where it is kept: by far the likeliest once most children are no partition
+        return 0
+    low, high = 1, wheel.size - 1
     while low < high:
         middle = (low + high) // 2
         if wheel[middle] > ball:
@@ -220,21 +239,21 @@ def _succeed(
 ) -> None:
     """One generation: roulette, one-point crossover per pair, per-gene mutation. The first `spared` children stay."""
     population, n = parents.genes.shape
+    # Taken out of their tuples once: passing a tuple of arrays to every child costs more than breeding it.
+    genes, brood, wheel, counts, state = parents.genes, children.genes, work.wheel, work.counts, work.state
     total = 0.0
     for place in range(population):
         total += penalty if parents.sse[place] == np.inf else 1.0 / (1.0 + parents.sse[place])
-        work.wheel[place] = total
-    for place in range(spared, population, 2):
-        one = spin(work.wheel, work.state)
-        other = spin(work.wheel, work.state)
+        wheel[place] = total
+    for first in range(spared, population, 2):
+        pair = (spin(wheel, state), spin(wheel, state))
         cut = n
-        if uniform(work.state) < rates[0]:
-            cut = 1 + below(work.state, n - 1)
-        breed(parents.genes[one], parents.genes[other], cut, children.genes[place], rates[1], work)
-        children.sse[place] = judge(points, k, children.genes[place], work)
-        if place + 1 < population:
-            breed(parents.genes[other], parents.genes[one], cut, children.genes[place + 1], rates[1], work)
-            children.sse[place + 1] = judge(points, k, children.genes[place + 1], work)
+        if uniform(state) < rates[0]:
+            cut = 1 + below(state, n - 1)
+        for place in range(first, min(first + 2, population)):
+            breed(genes, pair, cut, brood, place, rates[1], counts, state)
+            children.sse[place] = judge(points, brood[place], work) if lawful(counts, k) else np.inf
+            pair = (pair[1], pair[0])
 
 
 succeed = kernel(_succeed)
@@ -253,12 +272,26 @@ def _total_squares(points: NDArray[np.float64]) -> float:
 total_squares = kernel(_total_squares)
 
 
+def _settled(genes: NDArray[np.int32], crossover_rate: float) -> bool:
+    """Whether a population that never mutates can bring nothing new: it never crosses, or all are the same."""
+    if crossover_rate == 0.0:
+        return True
+    for place in range(1, genes.shape[0]):
+        for gene in range(genes.shape[1]):
+            if genes[place, gene] != genes[0, gene]:
+                return False
+    return True
+
+
+settled = kernel(_settled)
+
+
 def _evolve(
     points: NDArray[np.float64],
     k: int,
     start: NDArray[np.int32],
     population: int,
-    epochs: int,
+    limits: tuple[int, float],
     rates: tuple[float, float],
     keep_best: bool,
     seed: np.uint64,
@@ -267,13 +300,16 @@ def _evolve(
 
     points     float64[n, p], already standardised, n ≥ 2k, k ≥ 2
     start      int32[n] letters below ⌊n/k⌋ of a k-partition that joins the first population, or int32[0]
+    limits     epochs, and the least SSE there can be if it is known, else −∞: who reaches it need not go on
     rates      crossover per pair, mutation per gene
     keep_best  whether the best ever also holds a place in every population
     →          int32[n], float, int, float64[epochs + 1]
 
     An SSE within 10⁻¹² SST of the best is the same partition under other letters, hence no progress.
+    A run ends early only where none of what it returns can change any more.
     """
     n = points.shape[0]
+    epochs, least = limits
     work = prepare(points, n // k, population, seed)
     parents = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
     children = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
@@ -290,12 +326,16 @@ def _evolve(
                 work.counts[start[record]] += 1
         else:
             initialise(parents.genes[place], k, work.counts, work.state)
-        parents.sse[place] = judge(points, k, parents.genes[place], work)
+        parents.sse[place] = judge(points, parents.genes[place], work)
         if parents.sse[place] < best_sse - tolerance:
             best_sse = parents.sse[place]
             best[:] = parents.genes[place]
     history[0] = best_sse
     for epoch in range(1, epochs + 1):
+        # Half the tolerance leaves room for the rounding of whoever computed the least SSE.
+        if best_sse <= least + tolerance / 2 or (rates[1] == 0.0 and settled(parents.genes, rates[0])):
+            history[epoch:] = best_sse
+            break
         if keep_best:
             children.genes[0] = best
             children.sse[0] = best_sse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -44,6 +45,7 @@ class PartitionerSubject:
     """A registered partitioner on points that are already scaled.
 
     fixed  settings that do not vary
+    least  the SSE of an optimal partition, if known: genetic runs that reach it end there, with the same numbers
     → SSE and, for `genetic`, the convergence epoch: the first one at which the returned SSE was reached
     """
 
@@ -51,6 +53,7 @@ class PartitionerSubject:
     points: NDArray[np.float64]
     k: int
     fixed: Mapping[str, Any] = field(default_factory=dict)
+    least: float = -math.inf
 
     @property
     def responses(self) -> tuple[str, ...]:
@@ -63,7 +66,7 @@ class PartitionerSubject:
     def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
         chosen = partitioners.build(self.name, **{**self.fixed, **settings})
         if isinstance(chosen, Genetic):
-            found = chosen.evolved(self.points, self.k, seed)
+            found = chosen.evolved(self.points, self.k, seed, least=self.least)
             return found.sse, float(found.convergence_epoch)
         return (sse(self.points, chosen.partition(self.points, self.k, np.random.default_rng(seed))),)
 

@@ -7,6 +7,7 @@ larger tables the hybrids apply it to macrogroups.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -47,12 +48,14 @@ def run_genetic(
     seed: int,
     start: NDArray[np.int32] | None = None,
     keep_best: bool = True,
+    least: float = -math.inf,
 ) -> GeneticResult:
     """Evolve k-partitions of standardised points; the same seed gives the same result.
 
     start      a k-partition with groups of k … 2k − 1 that joins the first population: the result is never worse
     keep_best  give the best chromosome so far a place in every population. The paper does not say so, but its
                figures cannot be reached without; if false, the best is only remembered.
+    least      the SSE of an optimal partition, if known: a run that reaches it ends, and returns what it would have
     """
     points = checked(points, k)
     n = len(points)
@@ -63,7 +66,7 @@ def run_genetic(
     first = NO_START if start is None else _start(start, n, k)
     rates = (float(crossover_rate), float(mutation_rate))
     best, sse, convergence_epoch, history = evolve(
-        points, k, first, population, epochs, rates, keep_best, np.uint64(seed)
+        points, k, first, population, (epochs, float(least)), rates, keep_best, np.uint64(seed)
     )
     return GeneticResult(renumbered(best), float(sse), int(convergence_epoch), history)
 
@@ -101,7 +104,12 @@ class Evolving(Partitioner):
     )
 
     def evolved(
-        self, points: NDArray[np.float64], k: int, seed: int, start: NDArray[np.int32] | None = None
+        self,
+        points: NDArray[np.float64],
+        k: int,
+        seed: int,
+        start: NDArray[np.int32] | None = None,
+        least: float = -math.inf,
     ) -> GeneticResult:
         """One run with these settings."""
         return run_genetic(
@@ -113,6 +121,7 @@ class Evolving(Partitioner):
             mutation_rate=self.mutation_rate,
             seed=seed,
             start=start,
+            least=least,
         )
 
 
