@@ -87,6 +87,8 @@ def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
     plan = Plan.read(tmp_path / "plan.toml")
     assert plan.search
     assert plan.require
+    names = {table.attribute(name).kind for name in plan.table(tmp_path).quasi_identifiers}
+    assert ("grouping" in {each.name for each in plan.search}) == (names == {"numeric"})
 
 
 def test_the_schema_names_every_search_measure_and_model() -> None:

@@ -38,6 +38,14 @@ def test_the_front_by_hand() -> None:
     assert FRONT.knee().number == 3
 
 
+def test_an_outline_has_the_ends_the_knee_and_what_lies_apart() -> None:
+    crowd = [solution(10 + i, 10.0 + i / 100, 20.0 - i / 100) for i in range(30)]
+    front = Front((*crowd, solution(50, 12, 5), solution(60, 90, 1), solution(70, 50, 3)))
+    assert [s.number for s in front.outline(5)] == [10, 39, 50, 70, 60]
+    assert front.knee().number == 50
+    assert FRONT.outline(3) == FRONT.solutions
+
+
 @pytest.mark.parametrize(
     ("condition", "numbers"),
     [

@@ -130,6 +130,11 @@ def test_budgets_of_every_kind_end(budget: str, plan: Path) -> None:
     assert len(run.solutions) >= 3
 
 
+def test_a_budget_of_almost_nothing_still_hears_every_search(plan: Path) -> None:
+    run = finished(begun(plan, plan.parent / "hasty", budget="0.001s"))
+    assert all(max(step.generation for step in run.store.history(index)) >= 1 for index in range(3))
+
+
 def test_two_runs_do_not_share_a_folder(plan: Path, whole: Run) -> None:
     with pytest.raises(SearchError, match="exists already"):
         begun(plan, whole.folder)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, table, working
+from crypsis.cli.output import figure, say, working
+from crypsis.cli.publishing import release_solution
+from crypsis.cli.running import free, show_front
+from crypsis.cli.watching import watch
 
-if TYPE_CHECKING:
-    from crypsis.measures import Assessment
+SHOWN = 8
+"""Solutions listed: enough to see a front."""
 
 
 def demo(
@@ -20,73 +22,53 @@ def demo(
     ] = Path("crypsis-demo"),
     rows: Annotated[int, typer.Option(min=100, max=100_000, help="how many invented people")] = 1000,
     k: Annotated[int, typer.Option(min=2, help="smallest class that may be released")] = 5,
+    seconds: Annotated[int, typer.Option(min=1, help="how long to evolve protections")] = 15,
 ) -> None:
-    """Protect a built-in example end to end: table, masking, loss and risk, verified release, report."""
-    from crypsis.masking import Microaggregation
-    from crypsis.measures import assess
+    """Protect a built-in example end to end: table, plan, evolved front, verified release, report."""
+    from crypsis.engines import engine
+    from crypsis.plan import Plan, draft
     from crypsis.privacy import KAnonymity
-    from crypsis.release import Account, publish, verify
+    from crypsis.release import verify
+    from crypsis.run import Run
     from crypsis.table.example import example
-    from crypsis.table.files import write_table
+    from crypsis.table.files import read_table, write_atomically, write_table
+    from crypsis.table.profile import profile
 
-    folder = _free(folder)
+    folder = free(folder)
     original = example(rows)
     folder.mkdir(parents=True)
-    write_table(original, folder / "people.csv")
-    model = KAnonymity(k=k)
-    say(f"1. A table of {rows} invented people: {folder / 'people.csv'}")
+    people, plan, release = folder / "people.csv", folder / "plan.toml", folder / "release"
+    write_table(original, people)
+    exposed = KAnonymity(k=k).judge(original).offending
+    say(f"1. A table of {rows} invented people: {people}")
     say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
     say(f"   {', '.join(original.confidential)} must not be learnt.")
-    raw = model.judge(original)
-    say(f"   As it stands, {raw.offending} of {rows} people stand in a class of fewer than {k}.")
+    say(f"   As it stands, {exposed} of {rows} people stand in a class of fewer than {k}.")
     say()
-    method = Microaggregation(k=k, missing="aggregate")
-    with working(f"masking (microaggregation, k = {k})"):
-        masked = method.mask(original, inputs.randomness(None))
-    say(f"2. Microaggregation: people in groups of at least {k} alike, and each group shares one set of values.")
+    collected = read_table(people)
+    text = draft(people, plan, collected, profile(collected), k)
+    write_atomically(plan, text.encode())
+    say(f"2. A plan, every line explained: {plan}")
     say()
-    with working("measuring loss and risk"):
-        before = assess(original, original, chosen=SHOWN)
-        after = assess(original, masked, chosen=SHOWN, family=method.family)
-    say("3. Loss and risk, before and after (risks and losses: lower is better)")
-    say(_comparison(before, after))
+    with engine("serial", 1, "") as place:
+        with working("reading the table, measuring what plain methods give"):
+            run = Run.start(Plan.read(plan), folder / "run", place, home=folder, text=text, budget=f"{seconds}s")
+        watch(run.proceed(), quiet=False)
+    front = run.front
+    say(f"3. Evolved for {seconds} s: {len(front)} protections that keep k ≥ {k} and that none of the others beats.")
+    say("   loss: how far values moved, %; risk: share of people an intruder links to their record, %.")
     say()
-    words = f"Microaggregation of the quasi-identifiers in groups of at least {k}; numbers became group means."
-    with working("writing, reading back and judging the release"):
-        publish(
-            masked,
-            folder / "release",
-            models=[model],
-            original=original,
-            account=Account("Example release", words, method.family, {"method": "microaggregation", "k": k}),
-        )
-        checked = verify(folder / "release")
-    verdict = checked.verdicts[0]
-    attained = f"{verdict.model} {verdict.attained:g} (at least {k} required)"
-    say(f"4. Released and verified from the written files: {attained}.")
-    say(f"   data to publish   {folder / 'release' / 'public' / 'data.csv'}")
-    say(f"   report to sign    {folder / 'release' / 'internal' / 'report.html'}")
-    say(f"   report to publish {folder / 'release' / 'public' / 'report.html'}")
+    show_front(front, front.outline(SHOWN))
     say()
-    say(f"Now your own file: crypsis profile FILE. Check this one again: crypsis verify {folder / 'release'}")
-
-
-def _free(folder: Path) -> Path:
-    """The folder, or the first free name beside it."""
-    candidate, number = folder, 2
-    while candidate.exists():
-        candidate = folder.with_name(f"{folder.name}-{number}")
-        number += 1
-    return candidate
-
-
-SHOWN = ("cell-loss", "sse-ratio", "entropy-loss", "interval-disclosure", "category-disclosure", "record-linkage")
-"""Enough figures for a first look; `crypsis assess` has them all."""
-
-
-def _comparison(before: Assessment, after: Assessment) -> str:
-    rows = [
-        (after[name].aim, name, figure(before[name].value), figure(after[name].value), after[name].unit)
-        for name in SHOWN
-    ]
-    return table(("", "measure", "original", "masked", "unit"), rows, right=[2, 3])
+    with working("writing the knee, reading it back, judging it again"):
+        chosen = release_solution(run, "knee", release, "Example release")
+        verdict = verify(release).verdicts[0]
+    run.close()
+    say(f"4. The knee, no. {chosen.number}: {chosen.words}.")
+    say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required).")
+    say(f"   data to publish   {release / 'public' / 'data.csv'}")
+    say(f"   report to sign    {release / 'internal' / 'report.html'}")
+    say(f"   report to publish {release / 'public' / 'report.html'}")
+    say()
+    say(f"Look closer: crypsis show {folder / 'run'} knee, or crypsis studio {folder / 'run'}")
+    say("Now your own file: crypsis profile FILE, crypsis init FILE, crypsis run plan.toml")

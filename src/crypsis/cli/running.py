@@ -31,6 +31,8 @@ Scheduler = Annotated[str | None, typer.Option(help="address of a Dask scheduler
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
 
 STOPPED = 3
+OUTLINE = 12
+"""Solutions listed at the end of a run; `crypsis front` lists them all."""
 
 
 def run(
@@ -55,7 +57,7 @@ def run(
     document = Plan.read(plan)
     if budget is not None:
         _refuse_bad(read_budget, budget)
-    folder = out or _free(plan.with_name(f"{plan.stem}-run"))
+    folder = out or free(plan.with_name(f"{plan.stem}-run"))
     with _engine(document, engine, workers, scheduler) as place:
         with nullcontext() if quiet else working(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")
@@ -91,7 +93,10 @@ def _carry_out(started: Run, quiet: bool, json: bool) -> None:
     if json:
         say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})
     else:
-        _show_front(front, front.solutions)
+        outline = front.outline(OUTLINE)
+        show_front(front, outline)
+        if len(outline) < len(front):
+            say(f"{len(front) - len(outline)} more lie between these: crypsis front {started.folder}")
         say()
         say(f"run folder: {started.folder} (stays in the house)")
         if stopped:
@@ -130,7 +135,7 @@ def _refuse_bad(read: Any, budget: str) -> None:
         raise PlanError(f"--budget: {error}") from None
 
 
-def _free(folder: Path) -> Path:
+def free(folder: Path) -> Path:
     """The folder, or the first free name beside it."""
     candidate, number = folder, 2
     while candidate.exists():
@@ -160,7 +165,7 @@ def front(
     if json:
         say_json(front_content(found, chosen))
         return
-    _show_front(found, chosen)
+    show_front(found, chosen)
 
 
 def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dict[str, Any]:
@@ -175,7 +180,7 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
     }
 
 
-def _show_front(found: Front, chosen: Sequence[Solution]) -> None:
+def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     axes = [name for name in ("loss", "risk", "uses") if name in found.axes]
     head = ("no.", "method", "family", *axes, "k", "suppressed", "", "in words")
     knee = found.knee().number if found.solutions else None

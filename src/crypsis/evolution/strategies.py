@@ -135,13 +135,14 @@ class Crowding:
 
     mutation, crossover  applied `times` each; a mutation's parent is drawn by roulette on the turned worth, a
                          crossover's first parent from the leaders, its second by the roulette
+                         None: mutations alone, so that every seat of the population is a lineage of its own
     crossover_rate       probability that an application is a crossover
     prefer               whether a child's scores beat its parent's; None: strictly smaller worth
     disjoint             no two applications of a generation share a parent, so that all can be scored at once
     """
 
     mutation: Operator
-    crossover: Operator
+    crossover: Operator | None = None
     crossover_rate: float = 0.5
     times: int = 1
     leaders: int = 10
@@ -152,7 +153,7 @@ class Crowding:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        return (self.mutation.name, self.crossover.name)
+        return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
     def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
         chance, worth = streams[SELECTION], self.worth(state.scores)
@@ -160,8 +161,9 @@ class Crowding:
         taken: set[int] = set()
         children: list[Child] = []
         for _ in range(self.times):
-            crossing = chance.random() < self.crossover_rate and len(worth) > 1
-            if crossing:
+            operator = self.mutation
+            if self.crossover is not None and chance.random() < self.crossover_rate and len(worth) > 1:
+                operator = self.crossover
                 first = int(best[chance.integers(len(best))])
                 parents = [first, self._other(first, weights, chance)]
             else:
@@ -169,7 +171,6 @@ class Crowding:
             if self.disjoint and taken.intersection(parents):
                 continue
             taken.update(parents)
-            operator = self.crossover if crossing else self.mutation
             children += breed(operator, parents, state.genomes, streams[operator.name])
         return children
 
@@ -210,7 +211,7 @@ class Generational:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        return (self.mutation.name, self.crossover.name)
+        return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
     def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
         n, chance = len(state.genomes), streams[SELECTION]
@@ -240,7 +241,7 @@ class Archived:
 
     @property
     def operators(self) -> tuple[str, ...]:
-        return (self.mutation.name, self.crossover.name)
+        return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
     def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
         pool = (*state.genomes, *state.frontier.genomes)

@@ -12,7 +12,7 @@ from typing import Any
 from crypsis.errors import PlanError
 from crypsis.plan.catalogue import searches
 from crypsis.plan.document import Plan
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import Kind, Role
 from crypsis.table.profile import ColumnProfile, Profile
 from crypsis.table.table import Table
 
@@ -84,7 +84,11 @@ def _searches(head: Sequence[str], folder: Path, k: int) -> list[str]:
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
     for name, words in OFFERED:
         settings = _settings(name, table, k)
-        if settings is not None:
+        untouched = [n for n in table.quasi_identifiers if table.attribute(n).kind != Kind.NUMERIC]
+        if settings is not None and name == "grouping" and untouched:
+            kept = f"{_quoted(untouched[0])} and {len(untouched) - 1} more" if untouched[1:] else _quoted(untouched[0])
+            lines += [f"# Left out: grouping ({words}). {kept} would stay as collected, so k could not hold.", ""]
+        elif settings is not None:
             lines += ["[[search]]", f"name = {_quoted(name)}  # {words}"]
             lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
             lines.append("")

@@ -13,6 +13,7 @@ import numpy as np
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.run.solution import Solution
+from crypsis.run.strand import spread
 from crypsis.run.where import Value, parse
 
 if TYPE_CHECKING:
@@ -88,6 +89,17 @@ class Front:
             raise SearchError(self._nothing())
         scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in chosen], dtype=np.float64)
         return chosen[Frontier(tuple(scores), scores).knee()]
+
+    def outline(self, count: int) -> tuple[Solution, ...]:
+        """At most `count` members that show the front's shape: its ends, the knee, then always the loneliest."""
+        on = self.solutions
+        scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in on], dtype=np.float64)
+        if len(on) <= count:
+            return on
+        known = np.zeros(len(on), dtype=np.bool_)
+        known[on.index(self.knee())] = True
+        chosen = sorted([*np.flatnonzero(known).tolist(), *spread(scores, known, count - 1)])
+        return tuple(on[place] for place in chosen)
 
     def pick(self, text: str | int) -> Solution:
         """By number; 'knee'; 'best' (least loss); each with 'where CONDITION' to choose among fewer."""

@@ -27,6 +27,7 @@ from crypsis.plan import Plan, read_budget
 from crypsis.plan.writing import as_toml
 from crypsis.run import folder as places
 from crypsis.run.baselines import Baseline, baselines
+from crypsis.run.clock import Clock
 from crypsis.run.front import Front
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Row, Store
@@ -213,7 +214,7 @@ class Run:
         """
         with places.held(self.folder):
             self.store.forget_provisional()
-            clock = _Clock(self.store.noted("elapsed", 0.0))
+            clock = Clock(self.store.noted("elapsed", 0.0))
             budget = self._budget()
             strands = [self._strand(index) for index in range(len(self.plan.search))]
             try:
@@ -226,14 +227,19 @@ class Run:
             with self.store.transaction():
                 self.store.note("finished", True)
 
-    def _search(self, strands: Sequence[Strand], clock: _Clock, budget: Budget | None) -> Iterator[Progress]:
+    def _search(self, strands: Sequence[Strand], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
+        """Every search makes its start and one generation, however short the budget; only then the clock counts.
+
+        So the first run on a machine does not pay with its budget for the kernels it compiles.
+        """
         limit = budget.seconds * SHARE_FOR_SEARCH if budget is not None else math.inf
         written = dict.fromkeys(range(len(strands)), 0.0)
-        while clock.elapsed < limit:
-            going = [strand for strand in strands if strand.progress < 1.0]
-            if not going:
+        while going := [strand for strand in strands if strand.progress < 1.0]:
+            if all(strand.generation for strand in going):
+                clock.set_off()
+            if clock.elapsed >= limit:
                 break
-            strand = min(going, key=lambda each: (each.state is not None, each.seconds, each.index))
+            strand = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
             state = strand.advance(self.original, self._guides, self.engine)
             fresh = self._measure(strand, AT_A_TIME) if is_milestone(state.generation) else []
             waited = strand.seconds - written[strand.index]
@@ -244,7 +250,7 @@ class Run:
         for strand in strands:
             self._commit(strand, [], clock)
 
-    def _settle(self, strands: Sequence[Strand], clock: _Clock, budget: Budget | None) -> Iterator[Progress]:
+    def _settle(self, strands: Sequence[Strand], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
         """Measure what of each front was not; with a budget in seconds, at least the corners, then while time lasts."""
         limit = budget.seconds if budget is not None else math.inf
         for strand in strands:
@@ -262,7 +268,7 @@ class Run:
                 if clock.elapsed > limit:
                     break
 
-    def _commit(self, strand: Strand, fresh: Sequence[Row], clock: _Clock) -> None:
+    def _commit(self, strand: Strand, fresh: Sequence[Row], clock: Clock) -> None:
         """One transaction: checkpoint, history and new solutions."""
         if not strand.pending and not fresh:
             return
@@ -312,7 +318,7 @@ class Run:
         )
         return Row(number, strand.index, space.key(genome), genome, solution.content())
 
-    def _measure_baselines(self, clock: _Clock) -> Iterator[Progress]:
+    def _measure_baselines(self, clock: Clock) -> Iterator[Progress]:
         known = self.store.known(BASELINE)
         for place, baseline in enumerate(self._baselines):
             if baseline.name.encode() in known:
@@ -329,7 +335,7 @@ class Run:
             with self.store.transaction():
                 self.store.add(row)
                 self.store.note("elapsed", clock.elapsed)
-            yield Progress("baseline", baseline.name, seconds=clock.elapsed)
+            yield Progress("baseline", baseline.name, seconds=clock.shown)
 
     # -- the parts --
 
@@ -373,23 +379,12 @@ class Run:
     def _space(self, strand: Strand) -> TableSpace:
         return cast(TableSpace, strand.posed(self.original, self._guides).space)
 
-    def _told(self, what: str, strand: Strand, clock: _Clock, limit: float) -> Progress:
+    def _told(self, what: str, strand: Strand, clock: Clock, limit: float) -> Progress:
         state = strand.state
         if state is None:
-            return Progress(what, strand.name, seconds=clock.elapsed)
+            return Progress(what, strand.name, seconds=clock.shown)
         own = clock.elapsed / limit if math.isfinite(limit) else strand.progress
         return Progress(
             what, strand.name, state.generation, state.evaluations, len(state.frontier), float(state.best_worth),
-            clock.elapsed, min(1.0, own),
+            clock.shown, min(1.0, own),
         )  # fmt: skip
-
-
-class _Clock:
-    """Seconds since the run began, sessions added up."""
-
-    def __init__(self, before: float) -> None:
-        self._before, self._since = before, time.monotonic()
-
-    @property
-    def elapsed(self) -> float:
-        return self._before + time.monotonic() - self._since

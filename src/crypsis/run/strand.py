@@ -88,6 +88,10 @@ class Strand:
         return state
 
     @property
+    def generation(self) -> int:
+        return self.state.generation if self.state is not None else 0
+
+    @property
     def progress(self) -> float:
         """How much of its own budget is used, 0 to 1; 0 for a search that only the run's clock limits."""
         if self.state is None:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import SearchError, TableError
-from crypsis.evolution import Application, Budget, Elitist, Genome, Problem, Scores
-from crypsis.evolution.selection import DominanceOrder
+from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
 from crypsis.kernels.annealing import Ground
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
@@ -152,7 +151,7 @@ class Anneal:
 
 @searches.add("partition")
 class Partition(Search):
-    """Which records should become alike? MDAV's groups for a ladder of k, annealed ever tighter.
+    """Which records should become alike? MDAV's groups for a ladder of k, each rung annealed ever tighter.
 
     Every solution keeps k-anonymity over the columns it masks; a larger k loses more and links less.
     """
@@ -203,7 +202,7 @@ class Partition(Search):
             raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
         return Problem(
             space=space,
-            strategy=Elitist(len(ladder), (Application(anneal, self.breedings),), order=DominanceOrder()),
+            strategy=Crowding(anneal, times=self.breedings, weights=np.ones_like, prefer=_tighter),
             start=start,
             evaluate=GuidedScores(space, gauges) if gauges else QuickScores(space),
             objectives=("loss", "risk"),
@@ -223,6 +222,11 @@ class Partition(Search):
 
     def _method(self) -> Microaggregation:
         return Microaggregation(k=self.k, scaling=self.scaling, missing=self.missing)
+
+
+def _tighter(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+    """Whether a child takes its parent's rung: less loss, or as much and less risk."""
+    return tuple(child.tolist()) < tuple(parent.tolist())
 
 
 def _compact(genome: Genome) -> NDArray[np.int32]:

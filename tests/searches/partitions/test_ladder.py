@@ -1,0 +1,26 @@
+"""The search over a ladder of group sizes: every rung is a lineage of its own."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crypsis.engines import Serial
+from crypsis.evolution.evolve import begin, step
+from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import MDAV
+from crypsis.searches.partitions.ladder import Partition
+from crypsis.table.example import example
+
+
+def test_every_rung_stays_and_becomes_tighter_than_mdav() -> None:
+    search = Partition(k=3, rungs=4, largest_k=20, steps=50)
+    problem = search.pose(example(120, seed=2), {}, np.random.default_rng(0))
+    state = begin(problem, np.random.default_rng(1), Serial())
+    for _ in range(12):
+        state = step(problem, state, Serial())
+    points, ladder = problem.space.points, search.ladder(120)
+    assert [int(genome[-1]) for genome in state.genomes] == list(ladder)
+    for genome, k in zip(state.genomes, ladder, strict=True):
+        plain = sse(points, MDAV().partition(points, k, np.random.default_rng(0)))
+        assert np.bincount(genome[:-1]).min() >= k
+        assert sse(points, genome[:-1]) < plain
