@@ -27,6 +27,7 @@ FLOORS = {
     "privacy": 3,
     "searches": 4,
     "rulebook": 4,
+    "attacks": 4,
     "plan": 5,
     "run": 6,
     "sensitivity": 7,

@@ -12,6 +12,7 @@ import typer
 
 from crypsis.cli import (
     assessing,
+    attacking,
     checking,
     demonstrating,
     doctoring,
@@ -48,6 +49,7 @@ app.command("show")(running.show)
 app.command("compare")(running.compare)
 app.command("mask")(masking.mask)
 app.command("assess")(assessing.assess)
+app.command("attack")(attacking.attack)
 app.command("release")(releasing.release)
 app.command("verify")(releasing.verify)
 app.command("report")(releasing.report)

@@ -36,8 +36,14 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     lost = [n for n in original.names if n not in masked.names and original.attribute(n).role is not Role.IDENTIFIER]
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
+    return in_terms_of(original, masked, where)
+
+
+def in_terms_of(original: Table, masked: Table, where: str = "the masked table") -> Table:
+    """The columns the masked table has, in the original's roles and codes; its rows need correspond to nothing."""
     absent = [name for name in original.names if name not in masked.names]
-    aligned = original.drop(absent)
+    empty = np.zeros(len(masked), dtype=np.intp)
+    aligned = original.drop(absent).take(empty) if len(masked) != len(original) else original.drop(absent)
     for name in aligned.names:
         aligned = _take_over(aligned, masked, name, where)
     return aligned.without(~masked.kept)

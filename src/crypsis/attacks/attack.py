@@ -1,0 +1,80 @@
+"""Try every attack on a release and tell what each achieved."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
+from crypsis.attacks.intersection import ATTACK, intersection
+from crypsis.attacks.likeness import inference, linkability
+from crypsis.attacks.outcome import Findings, Outcome, Untried
+from crypsis.attacks.scene import Intruder, Scene
+from crypsis.attacks.singling_out import singling_out
+from crypsis.errors import TableError, listing
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+
+def attack(
+    release: Table,
+    original: Table,
+    *,
+    control: Table | None = None,
+    second: Table | None = None,
+    intruder: Intruder | None = None,
+    rows_correspond: bool = False,
+) -> Findings:
+    """Attack a release as an intruder would who knows the quasi-identifiers of people.
+
+    release          the published table in the original's terms (`table.aligning.in_terms_of`)
+    original         the people it was made of;  control  people of the same kind who are not in it
+    second           another release of the same people
+    rows_correspond  row i of the release is row i of the original; needed only if nothing confidential is published
+    """
+    intruder, notes = intruder or Intruder(), []
+    if control is not None:
+        control, lost = _speakable(control, original, (release,) if second is None else (release, second))
+        if lost:
+            notes.append(f"{lost} control records hold values the hierarchies do not list and were left out")
+    else:
+        notes.append(
+            "no control was given: what looks like a leak may be knowledge about people in general; hold some records "
+            "back before masking and give them with --control"
+        )
+    scene = Scene(release, original, control, intruder, rows_correspond)
+    found: list[Outcome | Untried] = [*singling_out(scene), linkability(scene), *inference(scene)]
+    found += [nearest_record(scene), undo_microaggregation(scene), undo_rank_swapping(scene)]
+    if second is not None:
+        found.append(intersection(scene, second))
+    else:
+        found.append(Untried(ATTACK, "one release was given"))
+    return Findings(
+        tuple(each for each in found if isinstance(each, Outcome)),
+        tuple(each for each in found if isinstance(each, Untried)),
+        tuple(notes),
+    )
+
+
+def _speakable(control: Table, original: Table, releases: tuple[Table, ...]) -> tuple[Table, int]:
+    """Control records whose every value the releases' hierarchies can speak of, and how many others there were."""
+    absent = [name for name in original.quasi_identifiers if name not in control.names]
+    if absent:
+        raise TableError(f"the control lacks the columns {listing(absent)}; give a file with the original's columns")
+    usable = np.ones(len(control), dtype=np.bool_)
+    raised = [
+        (n, r.attribute(n).hierarchy) for r in releases for n in r.names if r.level(n) != 0 and n in control.names
+    ]
+    for name, hierarchy in raised:
+        if hierarchy is None:
+            continue
+        column = control.column(name)
+        if control.attribute(name).numeric:
+            usable &= np.isnan(column) | np.isin(column, hierarchy.values)
+        else:
+            leaves = set(hierarchy.labels[0])
+            usable &= np.array([*(label in leaves for label in control.labels(name)), True])[column]
+    kept = control.take(np.flatnonzero(usable))
+    for name in {name for name, _ in raised if not control.attribute(name).numeric}:
+        codes, labels = kept.column(name), kept.labels(name)
+        kept = kept.with_categories(name, [labels[code] for code in np.unique(codes[codes != MISSING])])
+    return kept, int((~usable).sum())

@@ -1,0 +1,138 @@
+"""What a method leaves of a value it changed: the means next to it, or a window of ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import cdist
+
+from crypsis.measures.pairing import alike_codes
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+ALIKE = 1.25
+"""Pairs of values for each value up to which two columns count as treated together."""
+
+
+def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ...]]:
+    """Columns whose equal values fall on (nearly) the same records: one partition made them all.
+
+    Two columns of one partition have hardly more pairs of values than values, as two groups seldom share a mean;
+    two columns treated apart have many more.
+    """
+    groups: list[tuple[list[str], Integers]] = []
+    for name in names:
+        codes = release.codes([name])[:, 0].astype(np.int64)
+        for members, other in groups:
+            pairs = len(np.unique(np.stack([codes, other], axis=1), axis=0))
+            if pairs <= ALIKE * max(len(np.unique(codes)), len(np.unique(other))):
+                members.append(name)
+                break
+        else:
+            groups.append(([name], codes))
+    return [tuple(members) for members, _ in groups]
+
+
+@dataclass(frozen=True)
+class Means:
+    """The distinct published values of columns treated together, and which of them each published record has."""
+
+    names: tuple[str, ...]
+    values: Floats
+    """float64[means, columns], in lexicographic order; a record with a missing cell has none"""
+    place: Integers
+    """int64[published]: its row of `values`, or −1"""
+
+    @classmethod
+    def published(cls, release: Table, names: Sequence[str]) -> Means:
+        cells = release.numbers(names)
+        whole = ~np.isnan(cells).any(axis=1)
+        values, place = np.unique(cells[whole], axis=0, return_inverse=True)
+        places = np.full(len(cells), -1, dtype=np.int64)
+        places[whole] = np.ravel(place)
+        return cls(tuple(names), values, places)
+
+    def possible(self, people: Table) -> Flags:
+        """bool[people, published]: whose group a person may stand in; anybody's where her value is not known.
+
+        One column: groups of consecutive values, so she stands in the one with the next mean below or above. Several:
+        the nearest mean, on the scale of the published columns.
+        """
+        known = people.numbers(self.names)
+        lost: Flags = np.asarray(np.isnan(known).any(axis=1))
+        if not len(self.values):
+            return np.repeat(lost[:, None], len(self.place), axis=1)
+        if len(self.names) == 1:
+            near = self._neighbours(known[:, 0])
+        else:
+            near = self._nearest(np.where(np.isnan(known), 0.0, known))
+        held: Flags = (self.place == near[:, :1]) | (self.place == near[:, 1:])
+        held[lost] = True
+        return held
+
+    def _neighbours(self, known: Floats) -> Integers:
+        means = self.values[:, 0]
+        below = np.searchsorted(means, known, side="right") - 1
+        above = np.searchsorted(means, known, side="left")
+        last = len(means) - 1
+        return np.stack([np.clip(below, 0, last), np.clip(above, 0, last)], axis=1)
+
+    def _nearest(self, known: Floats) -> Integers:
+        spread = self.values[self.place[self.place >= 0]].std(axis=0)
+        scale = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
+        at = cdist(known * scale, self.values * scale, "sqeuclidean").argmin(axis=1)
+        return np.stack([at, at], axis=1)
+
+
+@dataclass(frozen=True)
+class Ranks:
+    """An ordered published column and where its records stand in it."""
+
+    name: str
+    release: Table
+    ordered: Floats
+    """Present values, sorted"""
+    begin: Integers
+    end: Integers
+    """Ranks from `begin` to before `end` hold each published record's value; both −1 where it is missing"""
+
+    @classmethod
+    def published(cls, release: Table, name: str) -> Ranks:
+        values = _values(release, release, name)
+        ordered = np.sort(values[~np.isnan(values)])
+        begin, end = _span(values, ordered)
+        return cls(name, release, ordered, begin, end)
+
+    def gaps(self, people: Table) -> Floats:
+        """float64[people, published]: ranks to pass from a known value to a published one, as a share of the ranks.
+
+        Equal values lie 0 apart. Missing values stay where they are under swapping: they are 0 apart from each other
+        and as far as can be from any other.
+        """
+        begin, end = _span(_values(self.release, people, self.name), self.ordered)
+        gap = np.maximum(self.begin - end[:, None], begin[:, None] - self.end) + 1
+        share = np.maximum(gap, 0) / max(len(self.ordered), 1)
+        absent, missing = begin < 0, self.begin < 0
+        return np.where(absent[:, None] == missing, np.where(missing, 0.0, share), 1.0)
+
+
+def _values(release: Table, table: Table, name: str) -> Floats:
+    """Numbers, or ranks of ordinal categories, of a column; a label the release lacks stands above all."""
+    if release.attribute(name).numeric:
+        return np.asarray(table.column(name), dtype=np.float64)
+    codes = alike_codes(release, table, name)[0]
+    return np.where(codes == MISSING, np.nan, codes.astype(np.float64))
+
+
+def _span(values: Floats, ordered: Floats) -> tuple[Integers, Integers]:
+    lost = np.isnan(values)
+    begin = np.searchsorted(ordered, values, side="left")
+    end = np.searchsorted(ordered, values, side="right")
+    return np.where(lost, -1, begin).astype(np.int64), np.where(lost, -1, end).astype(np.int64)

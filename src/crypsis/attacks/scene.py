@@ -1,0 +1,182 @@
+"""What the intruder holds: the release, the people she looks for, people who are not in it, and what she knows.
+
+Nothing here needs to know which published record is whose: rows of a release are shuffled. Whether she was right is
+judged by what the file says about a person beyond what the intruder knew, or by row numbers where there is nothing
+of that kind and the rows are known to correspond.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.random import Generator, default_rng
+from numpy.typing import NDArray
+from pydantic import Field
+from scipy.spatial.distance import cdist
+
+from crypsis.errors import TableError
+from crypsis.measures.encounter import Encounter
+from crypsis.measures.pairing import alike_codes
+from crypsis.registry import Settings
+from crypsis.table.attribute import Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+Flags = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+CELLS = 8_000_000
+"""Pairs of a person and a published record that are held at once."""
+SAME = 1e-9
+"""Distances that differ by less are a tie."""
+
+
+class Intruder(Settings):
+    """What the intruder knows and how hard she tries."""
+
+    knows: tuple[str, ...] = Field(default=(), description="columns she knows; empty means every quasi-identifier")
+    attempts: int = Field(default=1000, ge=10, le=100_000, description="people, or predicates, tried by each attack")
+    window: float | None = Field(
+        default=None,
+        gt=0.0,
+        le=100.0,
+        description="per cent of the ranks rank swapping was allowed, if she knows it; else the smallest that fits",
+    )
+    tolerance: float = Field(
+        default=5.0, gt=0.0, le=100.0, description="a number counts as inferred within this per cent of its deviation"
+    )
+    margin: float = Field(
+        default=5.0, ge=0.0, le=100.0, description="points by which an attack must beat its control to be a finding"
+    )
+    seed: int = Field(default=0, ge=0, description="of the draw of people and predicates; no secret")
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What the file says about each person, as a number: equal numbers, equal words."""
+
+    names: tuple[str, ...]
+    """Columns it is read from; empty where the key is the row itself."""
+    published: Numbers
+    people: Numbers
+    outsiders: Numbers | None
+
+    @cached_property
+    def best_guess(self) -> float:
+        """How often the most frequent key is right, in per cent: all one can do without the release."""
+        return 100.0 * float(np.unique(self.people, return_counts=True)[1].max()) / len(self.people)
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A release in the original's terms, beside the people who may be in it and people who are not."""
+
+    release: Table
+    original: Table
+    control: Table | None
+    intruder: Intruder
+    rows_correspond: bool = False
+
+    def __post_init__(self) -> None:
+        if not len(self.original) or not self.release.kept.any():
+            raise TableError("there is nobody to look for or nothing published; an attack needs records on both sides")
+        if self.control is not None and not len(self.control):
+            raise TableError("the control holds no records; give people who are not in the release, or leave it out")
+        if not self.knows:
+            raise TableError("no column is known to the intruder; name quasi-identifiers, or columns with --knows")
+
+    @cached_property
+    def knows(self) -> tuple[str, ...]:
+        wanted = self.intruder.knows or tuple(self.original.quasi_identifiers)
+        for name in wanted:
+            self.original.place(name)
+        return tuple(name for name in wanted if name in self.release.names)
+
+    @cached_property
+    def learns(self) -> tuple[str, ...]:
+        """Columns the release publishes as collected, beyond what the intruder knows."""
+        told = self.original.named(Role.CONFIDENTIAL, Role.OTHER)
+        return tuple(n for n in told if n in self.release.names and n not in self.knows and self.release.level(n) == 0)
+
+    def rng(self, attack: str) -> Generator:
+        """Chance of one attack, whatever other attacks were tried before."""
+        return default_rng([self.intruder.seed, *attack.encode()])
+
+    def sample(self, table: Table, attack: str) -> Numbers:
+        """Rows of the people an attack is tried on."""
+        rows, wanted = len(table), self.intruder.attempts
+        return np.sort(self.rng(attack).choice(rows, min(rows, wanted), replace=False)).astype(np.int64)
+
+    @cached_property
+    def keys(self) -> Keys | None:
+        """What can be learnt about each person; nothing where neither columns nor rows tell who is who."""
+        if self.learns:
+            tables = [self.release, self.original, *([] if self.control is None else [self.control])]
+            parts = learnt(self.learns, tables, self.original)
+            return Keys(self.learns, parts[0], parts[1], None if self.control is None else parts[2])
+        if self.rows_correspond and len(self.release) == len(self.original):
+            rows = np.arange(len(self.original), dtype=np.int64)
+            return Keys((), rows, rows, None)
+        return None
+
+    def meet(self, people: Table, names: Sequence[str]) -> Encounter:
+        """People beside the published records, in some of the columns."""
+        return Encounter.between(self.original, people, self.release, names, "z")
+
+
+def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> list[Numbers]:
+    """What each of several tables says in some columns, in one numbering: equal numbers, equal words."""
+    columns = []
+    for name in names:
+        if original.attribute(name).numeric:
+            values = np.concatenate([table.column(name) for table in tables])
+            codes = np.unique(values, return_inverse=True)[1]
+            columns.append(np.where(np.isnan(values), MISSING, codes))
+        else:
+            parts = [_labelled(original, table, name, place) for place, table in enumerate(tables)]
+            columns.append(np.concatenate(parts))
+    keys = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    return np.split(keys, np.cumsum([len(table) for table in tables])[:-1])
+
+
+def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
+    """Codes in the original's numbering; a label it lacks equals no other table's."""
+    codes = alike_codes(original, table, name)[0].astype(np.int64)
+    strange = codes >= len(original.attribute(name).categories)
+    return np.where(strange, codes + (place + 1) * 1_000_000, codes)
+
+
+def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    """Distance of each of the intruder's records to every published one, some records at a time."""
+    people, published = len(encounter.points), len(encounter.kept)
+    step = max(1, CELLS // max(published, 1))
+    for begin in range(0, people, step):
+        part = slice(begin, min(begin + step, people))
+        square = np.zeros((part.stop - begin, published))
+        if encounter.points.shape[1]:
+            square += cdist(encounter.points[part], encounter.published, "sqeuclidean")
+        for codes, places in zip(encounter.codes.T, encounter.places.T, strict=True):
+            square += encounter.ancestors[part][:, places] != codes
+        square[:, ~encounter.kept] = np.inf
+        yield part, np.sqrt(square)
+
+
+def nearest_sets(encounter: Encounter) -> Iterator[tuple[slice, Flags]]:
+    """For each of the intruder's records, which published ones are the nearest."""
+    for part, distance in distances(encounter):
+        yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
+
+
+def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
+    """Whether all candidates say the same of a person, and it is true."""
+    low = np.where(candidates, published, np.iinfo(np.int64).max).min(axis=1)
+    high = np.where(candidates, published, -1).max(axis=1)
+    return np.asarray((low == high) & (high == own))
+
+
+def expected(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
+    """How often a candidate taken at random tells the truth about a person."""
+    right = (candidates & (published == own[:, None])).sum(axis=1)
+    return np.asarray(right / np.maximum(candidates.sum(axis=1), 1), dtype=np.float64)

@@ -1,0 +1,210 @@
+"""`crypsis attack`: try what an intruder would try, before she does."""
+
+from __future__ import annotations
+
+import json as documents
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import PlanError, TableError, listing, suggestion
+
+if TYPE_CHECKING:
+    from crypsis.attacks import Findings, Outcome, Rate
+    from crypsis.table.table import Table
+
+
+def attack(
+    release: Annotated[
+        str,
+        typer.Argument(
+            help="a release, a masked file, or the name of a masking method: then half of the original is masked by it "
+            "and the other half is the control",
+            show_default=False,
+        ),
+    ],
+    original: Annotated[Path, typer.Option(help="the file before masking", show_default=False)],
+    control: Annotated[
+        Path | None, typer.Option(help="people of the same kind who are not in the release", show_default=False)
+    ] = None,
+    second: Annotated[
+        Path | None, typer.Option(help="another release of the same people, to be held beside", show_default=False)
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", help="NAME=VALUE setting of the masking method, e.g. k=5; may be repeated"),
+    ] = None,
+    knows: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="columns the intruder knows, comma-separated; default: quasi-identifiers", show_default=False
+        ),
+    ] = None,
+    window: Annotated[
+        float | None,
+        typer.Option(help="per cent of rank swapping, if the intruder knows it", show_default=False),
+    ] = None,
+    attempts: Annotated[int, typer.Option(help="people, or predicates, tried by each attack")] = 1000,
+    margin: Annotated[
+        float, typer.Option(help="points by which an attack must beat its control to be a finding")
+    ] = 5.0,
+    quasi: inputs.Quasi = None,
+    identifier: inputs.Identifier = None,
+    confidential: inputs.Confidential = None,
+    kind: inputs.Kinds = None,
+    hierarchy: inputs.Hierarchies = None,
+    plan: inputs.PlanFile = None,
+    seed: Annotated[int, typer.Option(min=0, help="of the draw of people; not of a masking")] = 0,
+    definitions: Annotated[bool, typer.Option("--definitions", help="explain every attack")] = False,
+    json: inputs.Json = False,
+) -> None:
+    """Attack a release with the original in hand; exit 1 if an attack beats its control by more than the margin."""
+    from crypsis.attacks import Intruder
+    from crypsis.attacks import attack as try_attacks
+    from crypsis.masking import methods
+
+    settings = {"attempts": attempts, "margin": margin, "seed": seed, "window": window, "knows": inputs.split(knows)}
+    intruder = _intruder(Intruder, settings)
+
+    def read(file: Path) -> Table:
+        if plan is not None and not any((quasi, identifier, confidential, kind, hierarchy)):
+            return _planned(plan, file)
+        return inputs.load(file, inputs.read_plan(plan), quasi, identifier, confidential, kind, hierarchy)
+
+    people, outsiders = read(original), read(control) if control else None
+    if Path(release).exists():
+        if set_:
+            raise PlanError(f"--set is for a masking method and {release} is a file; leave it out")
+        published, together = _published(Path(release), people)
+    elif release in methods:
+        if control is not None:
+            raise PlanError(f"{release} masks one half of the original and keeps the other as control; omit --control")
+        people, outsiders, published = _tried(people, methods.build(release, **inputs.settings(set_)), seed)
+        together = True
+    else:
+        known = list(methods)
+        raise PlanError(
+            f"{release}: no release, no file and no masking method{suggestion(release, known)}; give a path, or one of "
+            f"{listing(known)}"
+        )
+    other = _published(second, people)[0] if second else None
+    with working(f"attacking {release}"):
+        found = try_attacks(
+            published, people, control=outsiders, second=other, intruder=intruder, rows_correspond=together
+        )
+    if json:
+        say_json(_content(release, found))
+    else:
+        _tell(release, found, definitions)
+    if found.caught:
+        raise typer.Exit(1)
+
+
+def _intruder(kind: Any, settings: dict[str, Any]) -> Any:
+    from pydantic import ValidationError
+
+    try:
+        return kind(**settings)
+    except ValidationError as error:
+        problem = error.errors(include_url=False)[0]
+        raise PlanError(f"--{problem['loc'][0]}: {problem['msg'].lower()}; see crypsis attack --help") from None
+
+
+def _planned(plan: Path, file: Path) -> Table:
+    """A file read as the plan says, hierarchies and all, whatever file the plan names."""
+    document = inputs.read_plan(plan)
+    if document is None:
+        raise PlanError(f"{plan}: there is no such plan")
+    data = document.data.model_copy(update={"source": str(file.resolve())})
+    return document.model_copy(update={"data": data}).table(plan.parent)
+
+
+def _published(path: Path, people: Table) -> tuple[Table, bool]:
+    """A release, or a file, in the original's terms; and whether its rows are known to be the original's."""
+    from crypsis.release.evidence import public_of
+    from crypsis.release.published import read_published
+    from crypsis.table.aligning import in_terms_of
+    from crypsis.table.files import read_table
+
+    if path.is_dir():
+        public = public_of(path)
+        try:
+            schema, manifest = (
+                documents.loads((public / name).read_text(encoding="utf-8"))
+                for name in ("schema.json", "manifest.json")
+            )
+        except (OSError, ValueError):
+            raise TableError(f"{path}: its schema or manifest cannot be read; see `crypsis verify {path}`") from None
+        shown = read_published(public, schema)
+        return in_terms_of(people, shown, str(path)), manifest.get("order") == "kept" and len(shown) == len(people)
+    present = read_table(path, masked=True).names
+    kinds = {a.name: a.kind.value for a in people.attributes if not a.numeric and a.name in present}
+    shown = read_table(path, kinds=kinds, masked=True)
+    return in_terms_of(people, shown, str(path)), len(shown) == len(people)
+
+
+def _tried(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:
+    """One half of the people, the other half, and the first half masked."""
+    import numpy as np
+
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(people))
+    half = len(people) // 2
+    inside, outside = people.take(np.sort(order[:half])), people.take(np.sort(order[half:]))
+    return inside, outside, method.mask(inside, rng)
+
+
+def _content(release: str, found: Findings) -> dict[str, Any]:
+    told = [
+        {**asdict(each), "excess": each.excess, "caught": each.caught, "verdict": each.verdict}
+        for each in found.outcomes
+    ]
+    return {
+        "release": release,
+        "caught": [each.attack for each in found.caught],
+        "attacks": told,
+        "untried": [asdict(each) for each in found.untried],
+        "notes": list(found.notes),
+    }
+
+
+def _tell(release: str, found: Findings, definitions: bool) -> None:
+    head = ("attack", "succeeds, %", "95 % interval", "outside, %", "95 % interval", "without, %", "tries", "")
+    say(table(head, [_row(each) for each in found.outcomes], right=range(1, 7)))
+    say()
+    for each in found.outcomes:
+        say(f"{each.attack}: {each.verdict}")
+    for untried in found.untried:
+        say(f"not tried: {untried.attack} ({untried.why})")
+    for note in found.notes:
+        say(f"note: {note}")
+    if definitions:
+        for each in found.outcomes:
+            say(f"\n{each.attack} ({', '.join(each.scope)}): {each.definition}")
+    say()
+    if found.caught:
+        say(f"{release}: CAUGHT by {len(found.caught)} of {len(found.outcomes)} attacks")
+    else:
+        say(f"{release}: no attack is a finding, which is no proof that none would be")
+
+
+def _row(outcome: Outcome) -> tuple[str, ...]:
+    outside = outcome.control
+    return (
+        outcome.attack,
+        figure(outcome.rate.value),
+        _span(outcome.rate),
+        "–" if outside is None else figure(outside.value),
+        "–" if outside is None else _span(outside),
+        figure(outcome.baseline.value),
+        str(outcome.rate.trials),
+        "CAUGHT" if outcome.caught else "",
+    )
+
+
+def _span(rate: Rate) -> str:
+    return f"{rate.interval[0]:.1f} – {rate.interval[1]:.1f}"
