@@ -12,9 +12,10 @@ within a window of ranks in every column (Nin, Herranz and Torra 2008, Data & Kn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.attacks.reversal import Means, Ranks, treated_together
@@ -87,22 +88,32 @@ def undo_rank_swapping(scene: Scene) -> Outcome | Untried:
     def candidates(people: Table) -> Iterator[tuple[slice, Flags]]:
         for part in _parts(len(people), len(scene.release)):
             some = people.take(np.arange(part.start, part.stop))
-            gap = np.zeros((len(some), len(scene.release)))
-            for each in ranks:
-                np.maximum(gap, each.gaps(some), out=gap)
-            gap[:, ~scene.release.kept] = np.inf
-            allowed = window / 100.0 if window is not None else gap.min(axis=1, keepdims=True)
-            yield part, gap <= allowed + SAME
+            yield part, nearest_in_rank([each.gaps(some) for each in ranks], scene.release.kept, window)
 
-    known = f"within {window:g} % of the ranks" if window is not None else "within the smallest window that leaves any"
+    known = "the smallest window of ranks that leaves any"
+    if window is not None:
+        known = f"{window:g} % of the ranks, and among these at the smallest sum of ranks,"
     return _identify(
         scene,
         attack,
         tuple(names),
         candidates,
         "swap over a wider window, or fewer columns",
-        f"candidates: records {known} in every ordered column",
+        f"candidates: records within {known} in every ordered column",
     )
+
+
+def nearest_in_rank(gaps: Sequence[NDArray[np.float64]], kept: Flags, window: float | None) -> Flags:
+    """Records within the window in every column and nearest in all; with no window known, within the smallest.
+
+    gaps  float64[people, published] for each column, as shares of the ranks
+    """
+    widest = np.maximum.reduce(gaps)
+    widest[:, ~kept] = np.inf
+    if window is None:
+        return np.asarray(widest <= widest.min(axis=1, keepdims=True) + SAME)
+    total = np.where(widest <= window / 100.0 + SAME, np.add.reduce(gaps), np.inf)
+    return np.asarray((total <= total.min(axis=1, keepdims=True) + SAME) & np.isfinite(total))
 
 
 def _identify(

@@ -62,8 +62,8 @@ class Means:
     def possible(self, people: Table) -> Flags:
         """bool[people, published]: whose group a person may stand in; anybody's where her value is not known.
 
-        One column: groups of consecutive values, so she stands in the one with the next mean below or above. Several:
-        the nearest mean, on the scale of the published columns.
+        One column: groups of consecutive values, so she stands in the one with the next mean below or above, or with
+        a mean equal to her value. Several: the nearest mean, on the scale of the published columns.
         """
         known = people.numbers(self.names)
         lost: Flags = np.asarray(np.isnan(known).any(axis=1))
@@ -73,22 +73,23 @@ class Means:
             near = self._neighbours(known[:, 0])
         else:
             near = self._nearest(np.where(np.isnan(known), 0.0, known))
-        held: Flags = (self.place == near[:, :1]) | (self.place == near[:, 1:])
+        held = np.zeros((len(people), len(self.place)), dtype=np.bool_)
+        for each in near.T:
+            held |= self.place == each[:, None]
         held[lost] = True
         return held
 
     def _neighbours(self, known: Floats) -> Integers:
         means = self.values[:, 0]
-        below = np.searchsorted(means, known, side="right") - 1
-        above = np.searchsorted(means, known, side="left")
-        last = len(means) - 1
-        return np.stack([np.clip(below, 0, last), np.clip(above, 0, last)], axis=1)
+        at, last = np.searchsorted(means, known, side="left"), len(means) - 1
+        above = np.searchsorted(means, known, side="right")
+        return np.clip(np.stack([at - 1, at, above], axis=1), 0, last)
 
     def _nearest(self, known: Floats) -> Integers:
         spread = self.values[self.place[self.place >= 0]].std(axis=0)
         scale = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-        at = cdist(known * scale, self.values * scale, "sqeuclidean").argmin(axis=1)
-        return np.stack([at, at], axis=1)
+        at: Integers = cdist(known * scale, self.values * scale, "sqeuclidean").argmin(axis=1)
+        return at[:, None]
 
 
 @dataclass(frozen=True)
