@@ -11,7 +11,7 @@ import sys
 import tempfile
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from fcntl import LOCK_EX, flock
 from pathlib import Path
@@ -21,9 +21,12 @@ import pytest
 
 from crypsis.plan import Plan
 from crypsis.plan.writing import as_toml
-from crypsis.studio import opening
+from crypsis.studio import jobs, opening
+from crypsis.studio.jobs import Job
 from crypsis.studio.vega import Bundle
 
+PATIENCE = 400.0
+"""Seconds until a wait is given up: kernels may have to be compiled first, and the machine be busy."""
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
 MISSING = "no browser: `apt-get install chromium` and `pip install playwright axe-playwright-python` run these tests"
 
@@ -98,7 +101,10 @@ class Server:
     def stop(self) -> None:
         if self.process.poll() is None:
             self.process.terminate()
-            self.process.wait(20)
+            try:
+                self.process.wait(60)
+            except subprocess.TimeoutExpired:
+                self.kill()
 
 
 @contextmanager
@@ -110,21 +116,43 @@ def serving(home: Path, path: Path | None = None) -> Iterator[Server]:
         server.stop()
 
 
-def _holds(page: Any, expression: str, given: Any) -> bool:
+def ended(job: Job) -> None:
+    """Wait until a search has ended by itself."""
+    ending = time.monotonic() + PATIENCE
+    while job.alive:
+        assert time.monotonic() < ending, "the search does not end"
+        time.sleep(0.05)
+
+
+def end_searches(home: Path) -> None:
+    """Let no search outlive the test that began it."""
+    for record in home.rglob(".*.job.json"):
+        job = jobs.job(record.with_name(record.name.removeprefix(".").removesuffix(".job.json")))
+        if job is not None and job.alive:
+            os.kill(job.pid, signal.SIGKILL)
+            ended(job)
+
+
+def _holds(page: Any, what: str | Callable[[], bool], given: Any) -> bool:
     """Whether it is true now; a page that is just being left or reloaded has no answer yet."""
     from playwright.sync_api import Error
 
+    if callable(what):
+        return what()
     try:
-        return bool(page.evaluate(expression, given))
+        return bool(page.evaluate(what, given))
     except Error as error:
-        if "context was destroyed" not in str(error):
+        if not any(words in str(error) for words in ("context was destroyed", "Cannot find context")):
             raise
         return False
 
 
-def until(page: Any, expression: str, given: Any = None, seconds: float = 150.0) -> None:
-    """Wait until an expression is true in a page; the page's policy forbids what Playwright's own waiting does."""
+def until(page: Any, what: str | Callable[[], bool], given: Any = None, seconds: float = PATIENCE) -> None:
+    """Wait until an expression is true in a page (or a function here, while the page goes on).
+
+    Playwright's own waiting evaluates text, which the page's policy forbids.
+    """
     ending = time.monotonic() + seconds
-    while not _holds(page, expression, given):
-        assert time.monotonic() < ending, f"still not: {expression}"
+    while not _holds(page, what, given):
+        assert time.monotonic() < ending, f"still not: {what}"
         page.wait_for_timeout(60)

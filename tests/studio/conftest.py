@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from browsing import Server, chromium, drawing_library, serving, small_example
+from browsing import PATIENCE, Server, chromium, drawing_library, end_searches, ended, serving, small_example
 from crypsis.studio import jobs
 
 
@@ -32,7 +31,7 @@ class Visitor:
 
     def context(self, **settings: Any) -> Any:
         context = self.browser.new_context(**settings)
-        context.set_default_timeout(120_000)
+        context.set_default_timeout(1000 * PATIENCE)
         context.route("**/*", self._only_here)
         self.contexts.append(context)
         return context
@@ -58,6 +57,23 @@ class Visitor:
         server.pass_ = page.context.storage_state()
         return page
 
+    def desk(self, page: Any, pinned: bool = False) -> int:
+        """The desk as if nobody had chosen anything, or with the knee pinned and chosen; gives back the knee."""
+        return int(
+            page.evaluate(
+                """async pinned => {
+                    const content = await (await fetch('/front.json')).json();
+                    const post = (path, fields) => fetch(path, {method: 'POST', body: new URLSearchParams(fields)});
+                    for (const number of content.pins) await post(`/unpin/${number}`);
+                    await post('/limits', {loss: 100, risk: 100});
+                    await post(`/choose/${content.knee}`);
+                    if (pinned) await post(`/pin/${content.knee}`);
+                    return content.knee;
+                }""",
+                pinned,
+            )
+        )
+
 
 @pytest.fixture
 def visitor(browser: Any) -> Iterator[Visitor]:
@@ -71,12 +87,21 @@ def visitor(browser: Any) -> Iterator[Visitor]:
 
 
 @pytest.fixture(scope="session")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     folder = tmp_path_factory.mktemp("studio")
     folder.chmod(0o700)
     drawing_library(folder)
     small_example(folder)
-    return folder
+    yield folder
+    end_searches(folder)
+
+
+@pytest.fixture
+def own_home(tmp_path: Path) -> Iterator[Path]:
+    """A studio's folder for one test; no search begun there outlives it."""
+    drawing_library(tmp_path)
+    yield tmp_path
+    end_searches(tmp_path)
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +111,7 @@ def finished(home: Path) -> Path:
         run = home / "example" / "people-plan-run"
         job = jobs.job(run)
         assert job is not None
-        while job.alive:
-            time.sleep(0.1)
+        ended(job)
     return home
 
 

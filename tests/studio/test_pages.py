@@ -19,49 +19,46 @@ def settle(page: Any, server: Server, path: str) -> None:
     until(page, IDLE)
 
 
-def prepare(page: Any) -> None:
-    """Pin and choose the knee, so that every page has something to show."""
-    page.evaluate(
-        """async () => {
-            const content = await (await fetch('/front.json')).json();
-            if (!content.pins.includes(content.knee)) await fetch(`/pin/${content.knee}`, {method: 'POST'});
-            await fetch(`/choose/${content.knee}`, {method: 'POST'});
-        }"""
-    )
-
-
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     page = visitor.enter(server, color_scheme=scheme, reduced_motion="reduce")
-    prepare(page)
-    found = {}
+    visitor.desk(page, pinned=True)
+    found: dict[Any, list[str]] = {}
     for path in PAGES:
         settle(page, server, path)
         page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
         if path == "/data":
+            page.click("tr[data-column=education] [data-order]")
+            page.wait_for_selector("#order")
+            _axe(page, found, path, "order")
             page.click("tr[data-column=age] [data-preview]")
-            page.wait_for_selector("#preview table")
-        for violation in Axe().run(page).response["violations"]:
-            found[path, violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
+            page.wait_for_selector("#levels table")
+        _axe(page, found, path)
         if path in ("/", "/compare") and scheme == "light":
             page.keyboard.press("t")
-            for violation in Axe().run(page).response["violations"]:
-                found[path, "tables", violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
+            page.wait_for_selector("[data-view=table] >> nth=0")
+            _axe(page, found, path, "tables")
             page.keyboard.press("t")
+            page.wait_for_selector("[data-view=chart] >> nth=0")
+            until(page, IDLE)
     assert found == {}
+
+
+def _axe(page: Any, found: dict[Any, list[str]], *where: str) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    for violation in Axe().run(page).response["violations"]:
+        found[*where, violation["id"]] = [node["html"][:160] for node in violation["nodes"][:3]]
 
 
 def test_four_hundred_per_cent(server: Server, visitor: Any) -> None:
     page = visitor.enter(server, viewport={"width": 320, "height": 400}, reduced_motion="reduce")
-    prepare(page)
+    visitor.desk(page, pinned=True)
     wide = """() => [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > 321
         && !e.closest('.scroll, pre, .hidden')).map(e => e.outerHTML.slice(0, 90)).slice(0, 4)"""
     moving = "[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).animationName !== 'none').length"
     for path in PAGES:
         settle(page, server, path)
-        page.wait_for_timeout(400)
         assert (path, page.evaluate(wide)) == (path, [])
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert page.evaluate(moving) == 0

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats.contingency import association
 
+from browsing import ended
 from crypsis.errors import TableError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
@@ -120,8 +121,7 @@ def test_a_name_that_is_none_is_refused(given: str) -> None:
 
 def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     job = jobs.start(tmp_path / "run", ["run", str(tmp_path / "missing.toml")])
-    while job.alive:
-        pass
+    ended(job)
     assert not jobs.running(tmp_path / "run")
     assert jobs.job(tmp_path / "run") == job
     assert "there is no such plan" in job.complaint()

@@ -16,9 +16,12 @@ from crypsis.studio.forms import Form, read_form
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def answer(told: str = "", go: str = "", parts: Mapping[str, str] | None = None) -> Response:
-    """What a script shows: a sentence, a page to go to, pieces to put in place by their id."""
-    return JSONResponse({"told": told, "go": go, "parts": dict(parts or {}), "problems": []})
+def answer(told: str = "", go: str = "", parts: Mapping[str, str] | None = None, stamp: str = "") -> Response:
+    """What a script shows: a sentence, a page to go to, pieces to put in place by their id.
+
+    stamp    of the plan as this change wrote it: the page that asked need not fetch its own change again
+    """
+    return JSONResponse({"told": told, "go": go, "parts": dict(parts or {}), "stamp": stamp, "problems": []})
 
 
 def refusal(*problems: str) -> Response:

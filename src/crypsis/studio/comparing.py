@@ -14,7 +14,7 @@ from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.properties import class_sizes
 from crypsis.report.hardest import Burden, Subgroup, hardest_groups
-from crypsis.report.histograms import Histogram, class_size_histogram, distributions
+from crypsis.report.histograms import Histogram, class_size_histogram
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame
 from crypsis.table.table import Table
@@ -37,12 +37,8 @@ class Match:
     """Share of all people the attack finds, per cent."""
 
 
-def pictures(original: Table, masked: Table) -> tuple[Histogram, ...]:
-    """Quasi-identifiers before and after."""
-    return distributions(original, masked)
-
-
 def sizes(original: Table, masked: Table) -> Histogram:
+    """Records by how many share their quasi-identifiers."""
     names = original.quasi_identifiers
     return class_size_histogram(class_sizes(original, names), class_sizes(masked, names))
 

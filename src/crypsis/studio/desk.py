@@ -16,11 +16,11 @@ from typing import Any
 from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.plan import Plan
 from crypsis.plan.document import load
-from crypsis.plan.writing import as_toml
 from crypsis.run import Front, Run, Solution
 from crypsis.run.folder import STORE, plan_fingerprint
 from crypsis.studio import jobs
 from crypsis.studio.reading import Reading
+from crypsis.studio.rewriting import rewrite
 from crypsis.table.files import write_atomically
 from crypsis.table.table import Table
 
@@ -49,7 +49,7 @@ class Desk:
     def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
         self.source, self.plan_path = source, plan
         self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
-        self._lock = threading.RLock()
+        self.lock = threading.RLock()
         self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
         self.reading = Reading(source, plan).begin()
         if run is not None:
@@ -74,7 +74,8 @@ class Desk:
         plan, problems = Plan.understand(document)
         if plan is None or problems:
             return problems
-        write_atomically(self.plan_path, as_toml(plan).encode(), replace=True)
+        text = rewrite(self.plan_path.read_text(encoding="utf-8"), document, plan)
+        write_atomically(self.plan_path, text.encode(), replace=True)
         self.plan_path.chmod(0o600)
         return []
 
@@ -86,14 +87,14 @@ class Desk:
 
     @property
     def choices(self) -> Choices:
-        with self._lock:
+        with self.lock:
             try:
                 return Choices(**json.loads(self._choices_path.read_text(encoding="utf-8")))
             except (OSError, ValueError, TypeError):
                 return Choices()
 
     def change(self, **changes: Any) -> Choices:
-        with self._lock:
+        with self.lock:
             choices = self.choices
             for name, value in changes.items():
                 setattr(choices, name, value)
@@ -102,31 +103,32 @@ class Desk:
             self._choices_path.chmod(0o600)
             return choices
 
-    def stamps(self) -> list[int]:
-        """When plan and choices were last written."""
-        paths = (self.plan_path, self._choices_path)
-        return [path.stat().st_mtime_ns if path.exists() else 0 for path in paths]
+    def stamps(self) -> list[str]:
+        """Plan and choices as they were last written: each writing makes a new file, so that no two are alike."""
+        return [_stamp(path) for path in (self.plan_path, self._choices_path)]
 
     @property
     def pins(self) -> list[int]:
         return self.choices.pins.get(self.choices.run, [])
 
     def pin(self, number: int) -> str:
-        """Pin or unpin a solution; the sentence says what happened."""
-        with self._lock:
-            choices = self.choices
-            pins = list(choices.pins.get(choices.run, []))
-            if number in pins:
-                pins.remove(number)
-                told = f"Solution {number} is no longer pinned."
-            elif len(pins) >= MOST_PINS:
-                return f"{MOST_PINS} solutions are pinned already; unpin one first."
-            else:
+        """Pin a solution; the sentence says what happened."""
+        with self.lock:
+            choices, pins = self.choices, self.pins
+            if number not in pins:
+                if len(pins) >= MOST_PINS:
+                    return f"{MOST_PINS} solutions are pinned already; unpin one first."
                 self.solution(number)
-                pins.append(number)
-                told = f"Solution {number} is pinned."
-            self.change(pins={**choices.pins, choices.run: pins})
-            return told
+                self.change(pins={**choices.pins, choices.run: [*pins, number]})
+            return f"Solution {number} is pinned."
+
+    def unpin(self, number: int) -> str:
+        """Take a pin away. Not a toggle: a page that lags behind must not do the opposite of what it says."""
+        with self.lock:
+            choices, pins = self.choices, self.pins
+            if number in pins:
+                self.change(pins={**choices.pins, choices.run: [each for each in pins if each != number]})
+            return f"Solution {number} is no longer pinned."
 
     def choose(self, number: int) -> None:
         self.solution(number)
@@ -183,7 +185,7 @@ class Desk:
     def masked(self, number: int) -> Table:
         """A solution's table, decoded once."""
         key = (self.choices.run, number)
-        with self._lock:
+        with self.lock:
             if key not in self._masked:
                 run = self.open_run()
                 try:
@@ -239,3 +241,11 @@ class Desk:
     def pause(self) -> None:
         if self.run_folder is not None:
             jobs.stop(self.run_folder)
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return "0"
+    return f"{found.st_ino}.{found.st_mtime_ns}"

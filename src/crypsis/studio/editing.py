@@ -24,20 +24,17 @@ def apply(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Documen
     """The document with the form's answers, and a sentence about what changed."""
     document = {**document}
     for section in _LISTS:
-        document[section] = _list(section, form)
+        document[section] = _list(section, section, form, document.get(section, ()))
     document["scenario"] = _scenarios(form, document.get("scenario", []))
-    document["search"] = _searches(form)
+    document["search"] = _searches(form, document.get("search", ()))
+    before = document.get("run", {})
     document["run"] = {
-        **_kept(document, "run", ("seed", "scheduler")),
-        **answers(Running, form, "run", ("seed", "scheduler")),
+        **{name: value for name, value in before.items() if name in ("seed", "scheduler")},
+        **answers(Running, form, "run", ("seed", "scheduler"), said=before),
     }
-    document["release"] = answers(Release, form, "release")
+    document["release"] = answers(Release, form, "release", said=document.get("release", {}))
     told = _act(document, form, quasi)
     return {key: value for key, value in document.items() if value or key == "data"}, told
-
-
-def _kept(document: Document, section: str, names: Sequence[str]) -> Document:
-    return {name: value for name, value in document.get(section, {}).items() if name in names}
 
 
 def _count(form: Form, section: str) -> int:
@@ -45,45 +42,48 @@ def _count(form: Form, section: str) -> int:
     return min(int(text), 200) if text.isdigit() else 0
 
 
-def _list(section: str, form: Form) -> list[Document]:
+def _list(section: str, name: str, form: Form, before: Sequence[Document]) -> list[Document]:
+    """The rows of a list that stand under a name in the form; what the plan says in so many words stays said."""
     kind, registry, key = _LISTS[section]
     found = []
-    for place in range(_count(form, section)):
-        prefix = f"{section}-{place}"
-        name = one(form, f"{prefix}.{key}")
-        if not name or one(form, "do") == f"drop:{section}:{place}":
+    for place in range(_count(form, name)):
+        prefix = f"{name}-{place}"
+        title = one(form, f"{prefix}.{key}")
+        if not title or one(form, "do") == f"drop:{name}:{place}":
             continue
-        item: Document = {key: name, **answers(kind, form, prefix, (key,))}
-        if name in registry:
-            item |= answers(registry[name], form, prefix)
+        old = before[place] if place < len(before) and before[place].get(key) == title else {}
+        item: Document = {key: title, **answers(kind, form, prefix, (key,), said=old)}
+        if title in registry:
+            item |= answers(registry[title], form, prefix, said=old)
         found.append(item)
     return found
 
 
 def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
-    """Names and knowledge from the form; requirements of a scenario stay as the plan has them."""
+    """Intruders: names, knowledge, and what must hold against each."""
     found = []
     for place in range(_count(form, "scenario")):
         if one(form, "do") == f"drop:scenario:{place}":
             continue
         old = before[place] if place < len(before) else {}
-        knows = [text for text in form.get(f"scenario-{place}.knows", ()) if text]
-        found.append({**old, "name": one(form, f"scenario-{place}.name"), "knows": knows})
+        name = f"scenario-{place}"
+        knows = [text for text in form.get(f"{name}.knows", ()) if text]
+        demands = _list("require", f"{name}-require", form, old.get("require", ()))
+        if one(form, "do") == f"add:{name}-require":
+            demands.append({"model": one(form, f"new.{name}-require")})
+        found.append({"name": one(form, f"{name}.name"), "knows": knows, **({"require": demands} if demands else {})})
     return found
 
 
-def _searches(form: Form) -> list[Document]:
+def _searches(form: Form, before: Any) -> list[Document]:
+    told = {item["name"]: item for item in ([before] if isinstance(before, dict) else before)}
     found = []
-    for name in form.get("search", ()):
+    ticked = form.get("search", ())
+    for name in dict.fromkeys([*(name for name in told if name in ticked), *ticked]):  # the plan's order stays
         if name in searches:
-            prefix = f"search-{name}"
-            found.append(
-                {
-                    "name": name,
-                    **answers(SearchChoice, form, prefix, ("name",)),
-                    **answers(searches[name], form, prefix),
-                }
-            )
+            prefix, old = f"search-{name}", told.get(name, {})
+            own = answers(SearchChoice, form, prefix, ("name",), said=old)
+            found.append({"name": name, **own, **answers(searches[name], form, prefix, said=old)})
     return found
 
 
@@ -91,8 +91,9 @@ def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
     """The button that was pressed beside Save."""
     verb, _, what = one(form, "do", "save").partition(":")
     if verb == "add":
-        section, _, name = what.partition(":")
-        name = name or one(form, f"new.{section}")
+        section, name = what, one(form, f"new.{what}")
+        if section not in (*_LISTS, "scenario"):
+            return f"Added {name} to the intruder; correct it and save."
         document[section] = [*document.get(section, ()), _new(section, name, document, quasi)]
         return f"Added {name or section}; correct it and save."
     if verb == "drop":

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Union, get_args, get_origin
@@ -97,15 +97,21 @@ def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
     return low, high
 
 
-def answers(cls: type[BaseModel], form: Form, prefix: str, skip: Sequence[str] = ()) -> dict[str, Any]:
-    """What was filled in for a settings class; what equals its default, or was left empty, is left out."""
+def answers(
+    cls: type[BaseModel], form: Form, prefix: str, skip: Sequence[str] = (), said: Container[str] = ()
+) -> dict[str, Any]:
+    """What was filled in for a settings class; what was left empty is left out, and so is a default nobody wrote.
+
+    said    fields the plan names: a default among them stays written
+    """
     found: dict[str, Any] = {}
     for entry in entries(cls, {}, (), skip):
         texts = [text.strip() for text in form.get(f"{prefix}.{entry.name}", ())]
         if f"{prefix}.{entry.name}" not in form and entry.sort not in ("flag", "columns"):
             continue
         value = _answer(entry, texts)
-        if value is not None and value != entry.value and not (value == () and not entry.needed):
+        chosen = value != entry.value or entry.name in said
+        if value is not None and chosen and not (value == () and not entry.needed):
             found[entry.name] = list(value) if isinstance(value, tuple) else value
     return found
 

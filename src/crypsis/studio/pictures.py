@@ -7,8 +7,8 @@ from typing import Any
 
 Spec = dict[str, Any]
 
-GREY, GREEN = "#8a8f98", "#2f9e78"
-"""The original and the masked file: three to one against white and against the dark page."""
+COLOURS = ["#8a8f98", "#2f9e78", "#c8641f", "#5b80d0", "#a868bd"]
+"""The original and up to four solutions: three to one against white and against the dark page."""
 
 STANDINGS = ("front", "baseline", "beaten", "not releasable")
 
@@ -19,11 +19,17 @@ def front_picture() -> Spec:
     Data sets: points · allowed (one rectangle) · marked (selected, pinned and chosen points).
     """
     place = {
-        "x": {"field": "loss", "type": "quantitative", "title": "information loss, %", "scale": {"zero": True}},
+        "x": {
+            "field": "loss",
+            "type": "quantitative",
+            "title": "information loss, %",
+            "scale": {"zero": True},
+            "axis": {"tickCount": 8},
+        },
         "y": {
             "field": "risk",
             "type": "quantitative",
-            "title": "disclosure risk, % (root scale)",
+            "title": "disclosure risk, %",
             "scale": {"zero": True, "type": "sqrt"},
         },
     }
@@ -52,7 +58,7 @@ def front_picture() -> Spec:
             },
             {
                 "data": {"name": "points"},
-                "mark": {"type": "point", "filled": True, "size": 75},
+                "mark": {"type": "point", "filled": True, "size": 75, "strokeWidth": 0},
                 "encoding": {
                     **place,
                     "color": {"field": "method", "type": "nominal", "title": "found by"},
@@ -66,12 +72,7 @@ def front_picture() -> Spec:
                     "opacity": {"condition": {"test": "datum.bright", "value": 1}, "value": 0.25},
                 },
             },
-            {
-                "data": {"name": "points"},
-                "transform": [{"filter": "datum.standing == 'baseline'"}],
-                "mark": {"type": "text", "align": "left", "dx": 8, "dy": -8, "fontSize": 12},
-                "encoding": {**place, "text": {"field": "method"}},
-            },
+            *(_names_of_baselines(place, side) for side in ("left", "right")),
             {
                 "data": {"name": "marked"},
                 "mark": {"type": "point", "filled": False, "strokeWidth": 2},
@@ -90,8 +91,21 @@ def front_picture() -> Spec:
     }
 
 
-def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 150) -> Spec:
-    """One bar per label and file, side by side."""
+def _names_of_baselines(place: Spec, side: str) -> Spec:
+    """Names beside the baselines, towards the middle of the chart so that none is cut off."""
+    test = "datum.loss <= 55" if side == "left" else "datum.loss > 55"
+    shift = 9 if side == "left" else -9
+    return {
+        "data": {"name": "points"},
+        "transform": [{"filter": f"datum.standing == 'baseline' && {test}"}],
+        "mark": {"type": "text", "align": side, "baseline": "middle", "dx": shift, "fontSize": 12},
+        "encoding": {**place, "text": {"field": "method"}},
+    }
+
+
+def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 190) -> Spec:
+    """One bar per file over each label, the files always in the order of the legend."""
+    files = list(series)
     rows = [
         {"label": label, "file": name, "value": value}
         for name, values in series.items()
@@ -105,13 +119,13 @@ def bars(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str
         "encoding": {
             "x": {
                 "field": "label", "type": "nominal", "sort": list(labels), "title": None,
-                "axis": {"labelAngle": -35, "labelLimit": 90},
+                "axis": {"labelAngle": -35, "labelLimit": 110}, "scale": {"paddingInner": 0.25},
             },
-            "xOffset": {"field": "file", "sort": list(series)},
+            "xOffset": {"field": "file", "sort": files},
             "y": {"field": "value", "type": "quantitative", "title": axis},
             "color": {
                 "field": "file", "type": "nominal", "title": None,
-                "scale": {"domain": list(series), "range": [GREY, GREEN]},
+                "scale": {"domain": files, "range": COLOURS[: len(files)]},
             },
         },
     }  # fmt: skip

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 
 from crypsis.errors import CrypsisError
@@ -35,7 +35,7 @@ class Studio:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.environment.filters |= {"figure": figure, "count": count}
+        self.environment.filters |= {"figure": figure, "count": count, "whole": whole, "percent": percent}
 
     def put_on_desk(self, desk: Desk) -> None:
         self.desk = desk
@@ -43,15 +43,18 @@ class Studio:
 
     # -- pages --
 
-    def page(self, request: Request, name: str, status: int = 200, **content: Any) -> Response:
-        """A whole page with head and foot."""
-        more = {"here": name, "pages": PAGES, "head": self.head(), "foot": self.foot(name)}
-        html = self.environment.get_template(f"{name}.html").render({**more, **content})
-        return HTMLResponse(html, status_code=status)
+    def page(self, name: str, content: Callable[[], Mapping[str, Any]]) -> Response:
+        """A whole page with head and foot; it names the state before which nothing on it was read."""
+        version = self.revision()
+        more = {"here": name, "pages": PAGES, "version": version, "head": self.head(), "foot": self.foot(name)}
+        return HTMLResponse(self.render(f"{name}.html", **more, **content()))
 
-    def part(self, template: str, status: int = 200, **content: Any) -> Response:
+    def part(self, template: str, **content: Any) -> Response:
         """A piece of a page."""
-        return HTMLResponse(self.environment.get_template(template).render(content), status_code=status)
+        return HTMLResponse(self.render(template, **content))
+
+    def render(self, template: str, **content: Any) -> str:
+        return self.environment.get_template(template).render(content)
 
     def head(self) -> dict[str, Any]:
         """File, rule status and choices made."""
@@ -66,7 +69,6 @@ class Studio:
             "pins": desk.pins,
             "chosen": desk.chosen,
             "status": self.status()["words"],
-            "version": self.revision(),
         }
 
     def _rules(self) -> dict[str, Any]:
@@ -85,7 +87,8 @@ class Studio:
             return {"words": "the plan needs attention", "state": "bad"}
         if broken:
             return {"words": f"solution {number} breaks {broken} of {words}", "state": "bad"}
-        return {"words": f"solution {number} keeps {'all ' if demands > 1 else ''}{words}", "state": "good"}
+        kept = f"all {words}" if demands > 1 else "what is demanded"
+        return {"words": f"solution {number} keeps {kept}", "state": "good"}
 
     def foot(self, name: str) -> dict[str, str]:
         """The plan as it stands and the command that does the same."""
@@ -184,6 +187,17 @@ def figure(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.3g}"
     return str(value)
+
+
+def percent(value: float | None) -> str:
+    """One digit behind the point, so that columns line up; what is almost nothing is not called nothing."""
+    if value is None:
+        return "–"
+    return "<0.1" if 0 < value < 0.05 else f"{value:.1f}"
+
+
+def whole(value: float) -> str:
+    return count(round(value))
 
 
 def count(value: int) -> str:

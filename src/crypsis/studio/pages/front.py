@@ -16,7 +16,7 @@ from crypsis.run.telling import tell
 from crypsis.studio.answering import answer, get, post
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.pictures import front_picture
-from crypsis.studio.studio import Studio, figure
+from crypsis.studio.studio import Studio, percent
 
 MOST_MARKS = 1500
 """Points sent to a browser: all of the front and the baselines, and of the beaten ones the latest."""
@@ -26,10 +26,10 @@ def routes(studio: Studio) -> list[Route]:
     """The page, its figures, a solution's panel, and the buttons."""
 
     def page(request: Request) -> Response:
-        return studio.page(request, "front", status=200, spec=front_picture(), now=studio.status(), **_content(studio))
+        return studio.page("front", lambda: {"spec": front_picture(), **_content(studio)})
 
     def figures(request: Request) -> Response:
-        return JSONResponse({**_content(studio), "status": studio.status(), "version": studio.revision()})
+        return JSONResponse({**_content(studio), "status": studio.status()})
 
     def panel(request: Request) -> Response:
         found = studio.desk.front
@@ -66,12 +66,14 @@ def routes(studio: Studio) -> list[Route]:
         found = studio.desk.front
         best = found.knee(_within(found.solutions, studio.desk.choices.limits))
         studio.desk.choose(best.number)
-        if best.number not in studio.desk.pins:
-            studio.desk.pin(best.number)
+        studio.desk.pin(best.number)
         return answer(f"The search has ended; solution {best.number} is chosen: {best.words}.")
 
     def pin(request: Request, form: Form) -> Response:
         return answer(studio.desk.pin(int(request.path_params["number"])))
+
+    def unpin(request: Request, form: Form) -> Response:
+        return answer(studio.desk.unpin(int(request.path_params["number"])))
 
     def choose(request: Request, form: Form) -> Response:
         wanted = int(request.path_params["number"])
@@ -93,6 +95,7 @@ def routes(studio: Studio) -> list[Route]:
         post("/search/keep", keep),
         post("/search/extend", extend),
         post("/pin/{number:int}", pin),
+        post("/unpin/{number:int}", unpin),
         post("/choose/{number:int}", choose),
         post("/limits", limits),
     ]
@@ -165,20 +168,23 @@ def _standing(solution: Solution, on_front: bool) -> str:
 
 
 def _summary(found: Front, knee: int | None) -> str:
-    """The chart in one sentence."""
+    """The chart in a sentence or two."""
     if not found.everything:
-        return "Nothing has been measured yet."
+        return "Nothing has been searched yet: look through Data and Goal, then press Start."
     if knee is None:
-        return f"{len(found.everything)} solutions were measured and none of them may be released yet."
+        return (
+            f"{len(found.everything)} versions were measured and none may be released yet: search longer, or ask for "
+            f"less on the Goal page."
+        )
     low, high, best = found.solutions[0], found.solutions[-1], found.pick(knee)
-    ends = (
-        f"from {figure(low.figure('loss'))} % loss at {figure(low.figure('risk'))} % risk to "
-        f"{figure(high.figure('loss'))} % loss at {figure(high.figure('risk'))} % risk"
-    )
-    balance = f"the best balance is solution {best.number} ({best.title})"
     return (
-        f"{len(found.solutions)} of {len(found.everything)} measured solutions stand on the front, {ends}; {balance}."
+        f"Best balance: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
+        f"{len(found.everything)} measured versions are worth choosing between, from {_place(low)} to {_place(high)}."
     )
+
+
+def _place(solution: Solution) -> str:
+    return f"{percent(solution.figure('loss'))} % loss at {percent(solution.figure('risk'))} % risk"
 
 
 def _uses(studio: Studio) -> list[dict[str, Any]]:

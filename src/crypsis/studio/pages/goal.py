@@ -18,6 +18,7 @@ from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.desk import Desk
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import Entry, Form, entries, one
+from crypsis.studio.reading import WAIT
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 
@@ -28,36 +29,44 @@ def routes(studio: Studio) -> list[Route]:
     """The form, saving it, and the pre-flight check."""
 
     def page(request: Request) -> Response:
-        studio.desk.reading.wait(1.2)
-        if not studio.desk.plan_path.exists():
-            return studio.page(request, "goal", goal=None)
-        return studio.page(request, "goal", goal=_goal(studio.desk, studio.desk.document))
+        studio.desk.reading.wait(WAIT)
+        return studio.page("goal", lambda: {"goal": _goal(studio.desk) if studio.desk.plan_path.exists() else None})
+
+    def fields(request: Request) -> Response:
+        return studio.part("goal_form.html", goal=_goal(studio.desk))
 
     def save(request: Request, form: Form) -> Response:
         desk = studio.desk
         if one(form, "rulebook") != desk.choices.rulebook:
             desk.change(rulebook=one(form, "rulebook"), waivers={})
-        document, told = apply(desk.document, form, _quasi(desk.document))
-        problems = desk.save(document)
+        with desk.lock:
+            document, told = apply(desk.document, form, _quasi(desk.document))
+            problems = desk.save(document)
         if problems:
             return refusal(*problems)
+        stamp = desk.stamps()[0]
         if one(form, "do") == "note":
-            return answer(told)
-        html = studio.environment.get_template("goal_form.html").render(goal=_goal(desk, desk.document))
-        return answer(told, parts={"goal-form": html})
+            return answer(told, stamp=stamp)
+        return answer(told, parts={"goal-form": studio.render("goal_form.html", goal=_goal(desk))}, stamp=stamp)
 
     def estimate(request: Request, form: Form) -> Response:
         return studio.part("estimate.html", found=check(studio.desk.plan_path))
 
-    return [get("/goal", page), post("/goal", save), post("/goal/check", estimate)]
+    return [
+        get("/goal", page),
+        get("/goal/form", fields),
+        post("/goal", save),
+        post("/goal/check", estimate),
+    ]
 
 
 def _quasi(document: dict[str, Any]) -> list[str]:
     return [n for n, c in document.get("columns", {}).items() if c.get("role") == Role.QUASI_IDENTIFIER]
 
 
-def _goal(desk: Desk, document: dict[str, Any]) -> dict[str, Any]:
+def _goal(desk: Desk) -> dict[str, Any]:
     """Everything the form shows, from the document as it stands."""
+    document = desk.document
     columns = [n for n, c in document.get("columns", {}).items() if c.get("role") != Role.IDENTIFIER]
     search = document.get("search", [])
     search = [search] if isinstance(search, dict) else search
@@ -68,8 +77,8 @@ def _goal(desk: Desk, document: dict[str, Any]) -> dict[str, Any]:
         "book": read_rulebook(desk.choices.rulebook) if desk.choices.rulebook else None,
         "planned": _planned(desk),
         "quasi": _quasi(document),
-        "scenarios": document.get("scenario", []),
-        "models": [(i["model"], _of(Requirement, models, "model", i, columns)) for i in document.get("require", [])],
+        "scenarios": [{**each, "models": _demands(each, columns)} for each in document.get("scenario", [])],
+        "models": _demands(document, columns),
         "known_models": {name: _first_line(models[name]) for name in models},
         "limits": [(i["measure"], _of(Limit, measures, "measure", i, columns)) for i in document.get("limit", [])],
         "known_limits": [*AXES, *(name for name in measures if measures[name].aim == "risk")],
@@ -79,6 +88,11 @@ def _goal(desk: Desk, document: dict[str, Any]) -> dict[str, Any]:
         "run": entries(Running, document.get("run", {}), (), skip=("seed", "scheduler")),
         "release": entries(Release, document.get("release", {}), ()),
     }
+
+
+def _demands(where: dict[str, Any], columns: list[str]) -> list[tuple[str, list[Entry]]]:
+    """Privacy models, of everybody or of one intruder, with their fields."""
+    return [(item["model"], _of(Requirement, models, "model", item, columns)) for item in where.get("require", [])]
 
 
 def _of(kind: Any, registry: Any, key: str, item: dict[str, Any], columns: list[str]) -> list[Entry]:
@@ -105,7 +119,8 @@ def _search(desk: Desk, name: str, given: dict[str, Any] | None, columns: list[s
 
 
 def _first_line(cls: type[Any]) -> str:
-    return (cls.__doc__ or "").strip().splitlines()[0].rstrip(".")
+    """What it is, in the words of its first paragraph."""
+    return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".")
 
 
 def _planned(desk: Desk) -> list[Any]:

@@ -27,20 +27,21 @@ def routes(studio: Studio) -> list[Route]:
     """Choosing, checking, waiving, previewing, exporting, verifying."""
     shown: dict[str, Path] = {}
 
-    def page(request: Request) -> Response:
+    def content() -> dict[str, Any]:
         desk = studio.desk
         solution = _chosen(desk)
-        return studio.page(
-            request,
-            "release",
-            candidates=_candidates(desk),
-            s=solution,
-            gates=_gates(desk, solution),
-            title=desk.choices.title or f"Protected {desk.source.stem}",
-            folder=studio.release_folder(),
-            released=desk.choices.released,
-            rulebook=desk.choices.rulebook,
-        )
+        return {
+            "candidates": _candidates(desk),
+            "s": solution,
+            "gates": _gates(desk, solution),
+            "title": desk.choices.title or f"Protected {desk.source.stem}",
+            "folder": studio.release_folder(),
+            "released": desk.choices.released,
+            "rulebook": desk.choices.rulebook,
+        }
+
+    def page(request: Request) -> Response:
+        return studio.page("release", content)
 
     def checked(request: Request) -> Response:
         desk = studio.desk
@@ -67,7 +68,7 @@ def routes(studio: Studio) -> list[Route]:
         desk = studio.desk
         desk.change(title=one(form, "title"))
         shown["folder"] = _publish(desk, fresh_preview(studio.home))
-        html = studio.environment.get_template("previews.html").render()
+        html = studio.render("previews.html")
         told = "A dry run was written, read back and judged: both reports are below. Nothing was released."
         return answer(told, parts={"previews": html})
 
@@ -148,10 +149,9 @@ def _publish(desk: Desk, folder: Path) -> Path:
 
 def _verified(studio: Studio, folder: Path, told: str) -> Response:
     found = verify(folder)
-    render = studio.environment.get_template
     parts = {
-        "verified": render("verified.html").render(found=found, folder=folder),
-        "folder-field": render("folder.html").render(folder=studio.release_folder()),
+        "verified": studio.render("verified.html", found=found, folder=folder),
+        "folder-field": studio.render("folder.html", folder=studio.release_folder()),
     }
     return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
 

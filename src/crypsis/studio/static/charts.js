@@ -22,6 +22,7 @@ function looks() {
 const drawn = new Map();
 /** Draw the chart of an element, or draw it again; gives back its view. */
 export async function draw(element, prepare = (spec) => spec) {
+  element.setAttribute("aria-busy", "true");
   const embed = await ready();
   drawn.get(element)?.finalize();
   const spec = prepare(JSON.parse(element.dataset.spec));
@@ -31,6 +32,7 @@ export async function draw(element, prepare = (spec) => spec) {
   });
   drawn.set(element, result);
   for (const canvas of element.querySelectorAll("canvas")) { canvas.setAttribute("aria-hidden", "true"); canvas.removeAttribute("role"); }
+  element.removeAttribute("aria-busy");
   return result.view;
 }
 

@@ -1,29 +1,33 @@
 // The front: points arrive from the server, limits shade them here, arrow keys walk along them.
-import { bring, forPage, place, send, tell } from "./studio.js";
+import { bring, forPage, inTurn, place, send, tell } from "./studio.js";
 import { draw, onLooks } from "./charts.js";
 
 const chart = document.getElementById("front-chart"), walk = document.getElementById("walk"), now = document.getElementById("walk-now");
 const body = document.querySelector("#front-table tbody"), panel = document.getElementById("panel");
 const loss = document.getElementById("limit-loss"), risk = document.getElementById("limit-risk");
 const pin = document.getElementById("pin"), choose = document.getElementById("choose");
+let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let view = null, points = [], pins = [], chosen = null, selected = null, knee = null;
 
 const inside = (p) => p.loss <= Number(loss.value) && p.risk <= Number(risk.value);
 const front = () => points.filter((p) => p.standing === "front");
 const round = (x) => x === null || x === undefined ? "–" : Number.isInteger(x) ? String(x) : x.toPrecision(3);
+const percent = (x) => x === null || x === undefined ? "–" : x > 0 && x < .05 ? "<0.1" : x.toFixed(1);
 
-async function fetchPoints() {
+const fetchPoints = inTurn(async () => {
   const response = await bring("/front.json");
   if (!response?.ok) return;
   const content = await response.json();
   ({ points, pins, chosen, knee } = content);
   document.getElementById("front-summary").textContent = content.summary;
   document.getElementById("outdated").hidden = !content.outdated;
+  for (const id of ["found", "onward"]) document.getElementById(id).hidden = !points.length;
   buttons(content.status);
   if (selected === null && (chosen ?? knee) !== null) select(chosen ?? knee, false);
+  for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
   refresh();
   if (!view) redraw();
-}
+});
 
 function marks() {
   const of = (number, mark, size) => points.filter((p) => p.number === number).map((p) => ({ ...p, mark, size }));
@@ -63,7 +67,7 @@ function table() {
     if (p.standing !== "front" && p.standing !== "baseline" && seen.size > 200) continue;
     seen.add(p.number);
     const row = rows.get(p.number) ?? newRow(p);
-    const cells = [null, round(p.loss), round(p.risk), round(p.k), round(p.suppressed), p.method, words(p)];
+    const cells = [null, percent(p.loss), percent(p.risk), round(p.k), percent(p.suppressed), p.method, words(p)];
     cells.forEach((text, at) => { if (text !== null && row.cells[at].textContent !== text) row.cells[at].textContent = text; });
     row.setAttribute("aria-selected", String(p.number === selected));
     row.classList.toggle("dim", !inside(p) || p.standing === "beaten" || p.standing === "not releasable");
@@ -94,13 +98,15 @@ let asked = 0;
 async function select(number, say = true) {
   selected = number;
   const p = points.find((each) => each.number === number);
-  if (p && say) now.textContent = `Solution ${number}, ${p.method}, ${p.standing}: ${round(p.loss)} % loss, ${round(p.risk)} % risk. ${p.words}`;
+  if (p && say) now.textContent = `Solution ${number}, ${p.method}, ${p.standing}: ${percent(p.loss)} % loss, ${percent(p.risk)} % risk. ${p.words}`;
   refresh();
+  panel.setAttribute("aria-busy", "true");
   const mine = asked += 1;
   await new Promise((resolve) => { setTimeout(resolve, 120); });
   if (mine !== asked) return;
   const response = await bring(`/solution/${number}`);
-  if (mine !== asked || !response?.ok) return;
+  if (mine !== asked) return;
+  if (!response?.ok) { panel.removeAttribute("aria-busy"); return; }
   place(panel, await response.text());
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (mine !== asked) return;
@@ -129,6 +135,7 @@ async function act(address) {
   if (selected === null) { tell("Select a solution first."); return; }
   if (await send(`${address}/${selected}`, {})) fetchPoints();
 }
+const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
@@ -148,16 +155,16 @@ document.addEventListener("keydown", (event) => {
   const arrows = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
   const vertical = event.key === "ArrowDown" || event.key === "ArrowUp";
   if (event.key in arrows && (!vertical || document.activeElement === walk)) { event.preventDefault(); step(arrows[event.key]); }
-  else if (event.key === "p") act("/pin");
+  else if (event.key === "p") pinOrNot();
   else if (event.key === "c") act("/choose");
 });
-pin.addEventListener("click", () => act("/pin"));
+pin.addEventListener("click", pinOrNot);
 choose.addEventListener("click", () => act("/choose"));
 document.getElementById("previous").addEventListener("click", () => step(-1));
 document.getElementById("next").addEventListener("click", () => step(1));
 for (const slider of [loss, risk]) {
-  slider.addEventListener("input", refresh);
-  slider.addEventListener("change", () => send("/limits", { loss: loss.value, risk: risk.value }));
+  slider.addEventListener("input", () => { sliding = true; refresh(); });
+  slider.addEventListener("change", async () => { await send("/limits", { loss: loss.value, risk: risk.value }); sliding = false; });
 }
 document.addEventListener("status", (event) => buttons(event.detail));
 document.addEventListener("changed", fetchPoints);

@@ -27,7 +27,7 @@ function firstFocusable(element) {
 }
 
 /** Send fields to an address; show what was told; give back the answer, or null if it was refused. */
-export async function send(address, fields, problems) {
+export async function send(address, fields, problems, quietly = false) {
   let answer;
   try {
     const response = await fetch(address, { method: "POST", body: new URLSearchParams(fields) });
@@ -38,7 +38,8 @@ export async function send(address, fields, problems) {
     answer = { ok: false, problems: ["The studio does not answer; is it still running in the terminal?"] };
   }
   show(problems, answer.problems ?? []);
-  if (!answer.ok) { tell(answer.problems?.[0] ?? "That did not work."); return null; }
+  if (answer.stamp) plan = answer.stamp;
+  if (!answer.ok) { if (!quietly) tell(answer.problems?.[0] ?? "That did not work."); return null; }
   if (!answer.html) tell(answer.told);
   for (const [id, html] of Object.entries(answer.parts ?? {})) place(document.getElementById(id), html);
   if (answer.go) location.assign(answer.go);
@@ -126,26 +127,59 @@ document.addEventListener("keydown", (event) => {
 });
 
 // The line to the server: how the search stands, and whether anything on the page changed, here or in another tab.
-let version = document.body.dataset.version;
-const opened = version.split("-")[0], read = version.split("-")[1];
-const line = new EventSource("/events");
-line.addEventListener("message", async (event) => {
+// A version is desk-read-plan-choices-…: see Studio.revision.
+let version = document.body.dataset.version, plan = version.split("-")[2];
+const [opened, read] = version.split("-");
+
+/** Work that is asked for again while it is being done is done once more after it: the last answer is never an older one. */
+export function inTurn(work) {
+  let going = null, wanted = false;
+  const all = async () => { try { while (wanted) { wanted = false; await work(); } } finally { going = null; } };
+  return () => { wanted = true; going ??= all(); return going; };
+}
+
+const freshHead = inTurn(async () => {
+  const response = await bring("/head");
+  if (response?.ok) document.getElementById("head").innerHTML = await response.text();
+});
+
+/** Parts that show the plan, fetched again when it was changed elsewhere; not while something is being typed in them. */
+const typing = (element) => element.contains(document.activeElement) && document.activeElement.matches("input[type=text], input[type=number], input:not([type])") && document.activeElement.value !== document.activeElement.defaultValue;
+const freshParts = inTurn(async () => {
+  for (const element of document.querySelectorAll("[data-follow]")) {
+    if (typing(element)) { document.activeElement.addEventListener("blur", freshParts, { once: true }); continue; }
+    const response = await bring(element.dataset.follow);
+    if (response?.ok && !typing(element)) place(element, await response.text());
+  }
+});
+
+function heard(event) {
   const now = JSON.parse(event.data);
   const words = document.getElementById("search-words");
   if (words && words.textContent !== now.words) words.textContent = now.words;
   document.dispatchEvent(new CustomEvent("status", { detail: now }));
   if (now.version === version) return;
   version = now.version;
-  const [desk, done] = version.split("-");
+  const [desk, done, written] = version.split("-");
   if (desk !== opened || done !== read) { location.reload(); return; }
-  const response = await bring("/head");
-  if (response?.ok) document.getElementById("head").innerHTML = await response.text();
+  freshHead();
+  if (written !== plan) { plan = written; freshParts(); }
   document.dispatchEvent(new CustomEvent("changed", { detail: now }));
-});
-let silent = false;
-line.addEventListener("error", () => {
-  if (!silent && document.visibilityState === "visible") tell("The studio does not answer; if it was started again, open the address it printed.", 20000);
-  silent = true;
-});
-line.addEventListener("open", () => { silent = false; });
-window.addEventListener("pagehide", () => line.close());
+}
+
+let line = null, silent = false;
+function listen() {
+  if (document.visibilityState === "hidden") { line?.close(); line = null; return; } // a browser keeps six lines to one place
+  if (line) return;
+  line = new EventSource("/events");
+  line.addEventListener("message", heard);
+  line.addEventListener("open", () => { silent = false; });
+  line.addEventListener("error", () => {
+    if (!silent) tell("The studio does not answer; if it was started again, open the address it printed.", 20000);
+    silent = true;
+  });
+}
+document.addEventListener("visibilitychange", listen);
+window.addEventListener("pagehide", () => { line?.close(); line = null; });
+window.addEventListener("pageshow", listen);
+listen();

@@ -1,0 +1,130 @@
+"""Several solutions and the original over the same values, so that one chart holds them all.
+
+Solutions may publish a column at different levels of its hierarchy. Everything is then lifted to the coarsest of
+these levels: what is drawn for each file is what the file says, and nothing is guessed between its groups.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.report.histograms import Histogram, distributions
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Table
+
+ORIGINAL = "original"
+
+
+@dataclass(frozen=True)
+class Overlay:
+    """Records by value, in the original and in each solution that can be drawn."""
+
+    name: str
+    title: str
+    labels: tuple[str, ...]
+    series: dict[str, tuple[float, ...]]
+    told: tuple[str, ...]
+    """A sentence for each solution that is drawn: the most that moved."""
+    absent: dict[int, str]
+    """Why a solution is not drawn."""
+
+
+def overlays(original: Table, solutions: Mapping[int, Table]) -> list[Overlay]:
+    """Every quasi-identifier that at least one solution publishes in common groups."""
+    return [found for name in original.quasi_identifiers if (found := overlay(original, solutions, name)) is not None]
+
+
+def overlay(original: Table, solutions: Mapping[int, Table], name: str) -> Overlay | None:
+    """One column in all files over the same values; None if no solution can be drawn."""
+    drawn: dict[int, Histogram] = {}
+    absent: dict[int, str] = {}
+    levels = {number: table.level(name) for number, table in solutions.items() if _says_something(table, name)}
+    common = max(levels.values(), default=0)
+    for number, table in solutions.items():
+        if number not in levels:
+            absent[number] = _why_not(table, name)
+            continue
+        found = distributions(_only(original, name), _only(_lifted(original, table, name, common), name))
+        if found:
+            drawn[number] = found[0]
+        else:
+            absent[number] = "too few records share a value"
+    if not drawn:
+        return None
+    return _merged(name, drawn, absent)
+
+
+def merged_sizes(histograms: Mapping[int, Histogram]) -> Overlay | None:
+    """Class sizes of all solutions in one chart."""
+    if not histograms:
+        return None
+    found = _merged("class size", histograms, {})
+    alone = {name: values[0] for name, values in found.series.items()}
+    words = [f"{value:.0f} in {'the ' if name == ORIGINAL else ''}{name}" for name, value in alone.items()]
+    return replace(found, told=(f"People alone with their combination of values: {', '.join(words)}.",))
+
+
+def _merged(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]) -> Overlay:
+    """Histograms of the same original: their values agree, but for a rest that one of them may lack."""
+    labels = max((each.labels for each in drawn.values()), key=len)
+    first = next(iter(drawn.values()))
+    series = {ORIGINAL: _padded(first.before, len(labels))}
+    series |= {f"solution {number}": _padded(each.after, len(labels)) for number, each in drawn.items()}
+    told = {number: f"{number}: {each.summary[:1].lower()}{each.summary[1:]}" for number, each in drawn.items()}
+    return Overlay(name, first.title, labels, series, tuple(told.values()), dict(absent))
+
+
+def _padded(values: tuple[float, ...], length: int) -> tuple[float, ...]:
+    return values + (0.0,) * (length - len(values))
+
+
+def _says_something(table: Table, name: str) -> bool:
+    level, hierarchy = table.level(name), table.attribute(name).hierarchy
+    return level == 0 or (level != LOCAL and hierarchy is not None and len(hierarchy.labels[level]) > 1)
+
+
+def _why_not(table: Table, name: str) -> str:
+    if table.level(name) == LOCAL:
+        return "recoded record by record"
+    return "not published at all"
+
+
+def _only(table: Table, name: str) -> Table:
+    return table.drop(each for each in table.names if each != name)
+
+
+def _lifted(original: Table, table: Table, name: str, level: int) -> Table:
+    """The table with the column at a level not below its own."""
+    hierarchy, own = original.attribute(name).hierarchy, table.level(name)
+    if own == level or hierarchy is None:
+        return table
+    leaves = _leaves(table, name, hierarchy) if own == 0 else _some_leaf(hierarchy, own)[table.column(name)]
+    codes = hierarchy.lift(leaves, level)
+    return table.with_columns({name: codes}, levels={name: level}, attributes={name: original.attribute(name)})
+
+
+def _leaves(table: Table, name: str, hierarchy: Hierarchy) -> NDArray[np.int32]:
+    """Leaves of a column that is not generalised; an averaged number takes the nearest leaf."""
+    if not table.attribute(name).numeric:
+        place = {label: code for code, label in enumerate(hierarchy.labels[0])}
+        codes = [*(place.get(label, MISSING) for label in table.labels(name)), MISSING]
+        return np.array(codes, dtype=np.int32)[table.column(name)]
+    numbers, values = table.column(name), hierarchy.values
+    known = np.nan_to_num(numbers)
+    right = np.clip(np.searchsorted(values, known), 1, max(len(values) - 1, 1))
+    right = np.minimum(right, len(values) - 1)
+    left = np.maximum(right - 1, 0)
+    nearest = np.where(known - values[left] <= values[right] - known, left, right)
+    return np.where(np.isnan(numbers), MISSING, nearest).astype(np.int32)
+
+
+def _some_leaf(hierarchy: Hierarchy, level: int) -> NDArray[np.int32]:
+    """Any leaf of each group of a level, as all of them are in one group further up; the last is for missing values."""
+    leaf = np.full(len(hierarchy.labels[level]) + 1, MISSING, dtype=np.int32)
+    leaf[hierarchy.groups[level]] = np.arange(hierarchy.size, dtype=np.int32)
+    leaf[-1] = MISSING
+    return leaf
