@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 from adult import QUASI, adult
 from crypsis.errors import PlanError, SearchError, TableError
-from crypsis.searches.lattices import evaluate_lattice, optimum
+from crypsis.searches.lattices import evaluate_lattice, leaves, optimum
 from crypsis.table.attribute import Role
 from crypsis.table.counts import count_distinct
+from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -22,13 +24,13 @@ FIGURES = ("k", "l", "cm", "s_k", "s_l", "classes", "suppressed")
 
 
 def compare(table: Table, frame, lattice: Lattice, limit, demand, rule, nodes) -> None:
-    leaves = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1).tolist()
+    cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1).tolist()
     values, labels = (table.codes([name])[:, 0].tolist() for name in (table.confidential[0], "label"))
     for number in nodes:
         row = frame.row(number, named=True)
         levels = tuple(row[name] for name in lattice.names)
         assert lattice.number(levels) == number
-        twin = judge_node(leaves, lattice.hierarchies, levels, values, labels, limit, demand, rule)
+        twin = judge_node(cells, lattice.hierarchies, levels, values, labels, limit, demand, rule)
         assert {name: row[name] for name in FIGURES} == {name: twin[name] for name in FIGURES}
         assert row["glm_sum"] == pytest.approx(twin["glm_sum"], abs=1e-9)
 
@@ -49,6 +51,33 @@ def test_demanded_classes_fail_or_stay(table, k, l, value_spread):  # noqa: E741
     if not value_spread:
         frame = frame.with_columns(evaluate_lattice(table, 0.2, k=k, l=l, label="label")["s_l"])
     compare(table, frame, lattice, int(0.2 * len(table) + 1e-9), (k, l), "failing-class", range(lattice.size))
+
+
+@pytest.mark.parametrize("tallied", [1, 3], ids=["both columns listed", "confidential listed, label tallied"])
+@given(tables, st.sampled_from([0.0, 0.2, 1.0]), st.sampled_from([None, (3, 2)]), st.sampled_from(["label", "illness"]))
+@settings(max_examples=25, deadline=None)
+def test_listed_values_are_counted_like_tallied_ones(tallied, table, share, demand, label):
+    k, l = demand or (None, None)  # noqa: E741
+    wanted = evaluate_lattice(table, share, k=k, l=l, label=label)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "MOST_TALLIED", tallied)
+        assert_frame_equal(evaluate_lattice(table, share, k=k, l=l, label=label), wanted)
+        lean = evaluate_lattice(table, share, k=k, l=l, label=label, value_spread=False)
+    assert_frame_equal(lean, wanted.drop("s_l"))
+
+
+def test_a_number_as_confidential_column_equals_a_group_by():
+    """Three hundred incomes: as many values as records, listed and not tallied."""
+    table = example(300).with_roles({"diagnosis": Role.OTHER})
+    lattice = Lattice.of(table)
+    frame = evaluate_lattice(table, 0.05, confidential="income")
+    cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1).tolist()
+    values = table.codes(["income"])[:, 0].tolist()
+    for number in np.random.default_rng(3).integers(0, lattice.size, size=10):
+        row = frame.row(int(number), named=True)
+        levels = lattice.levels(int(number))
+        twin = judge_node(cells, lattice.hierarchies, levels, values, values, 15, None, "failing-class")
+        assert {name: row[name] for name in FIGURES} == {name: twin[name] for name in FIGURES}
 
 
 @given(tables, st.integers(2, 6), st.sampled_from([0.0, 0.1, 0.3]))
@@ -101,12 +130,12 @@ def test_adult_nodes_equal_a_group_by():
     assert lattice.names == QUASI
     assert lattice.size == 17_920
     frame = evaluate_lattice(table, 0.01, "by-size", label="salary-class")
-    leaves = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
+    cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
     occupation, salary = (table.codes([name])[:, 0] for name in ("occupation", "salary-class"))
     for number in np.random.default_rng(1).integers(0, lattice.size, size=12):
         levels = lattice.levels(int(number))
         lifted = np.stack(
-            [h.lift(c, lv) for h, c, lv in zip(lattice.hierarchies, leaves.T, levels, strict=True)], axis=1
+            [h.lift(c, lv) for h, c, lv in zip(lattice.hierarchies, cells.T, levels, strict=True)], axis=1
         )
         _, of, size = np.unique(lifted, axis=0, return_inverse=True, return_counts=True)
         of = of.ravel()

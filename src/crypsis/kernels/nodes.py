@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
 from crypsis.kernels.compile import kernel
+from crypsis.kernels.listed import Held, Listed, count_listed, squares_together
 
 BY_SIZE, STRICTEST, DEMANDED = 0, 1, 2
 """Which classes are suppressed: the smallest within the limit; those below the strictest k and then l the
@@ -36,6 +37,10 @@ class Leaves(NamedTuple):
     """float64[h, levels]: loss of the whole column, nothing suppressed"""
     place: NDArray[np.int64]
     """int64[h]: weight of the attribute's level in the number of a node"""
+    values: Listed
+    """The confidential attribute, if it has too many values to tally"""
+    labels: Listed
+    """The label, if it has too many values and is not the confidential attribute"""
 
 
 class Tail(NamedTuple):
@@ -211,6 +216,20 @@ class Node(NamedTuple):
     tail: int
     """Node of the tail"""
     number: int
+    of: NDArray[np.int32]
+    """Class of each distinct tuple where something is listed, else empty; then there is no tail"""
+
+
+def _listed_in(node: Node, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray[np.int64]]:
+    """What the classes hold of the listed values, and of the commonest label where labels are not tallied."""
+    n = len(node.rows)
+    held = count_listed(leaves.values, node.of, n)
+    if tallied:
+        return held, np.zeros(n, dtype=np.int64)
+    return held, count_listed(leaves.labels, node.of, n).most if len(leaves.labels.row) else held.most
+
+
+listed_in = kernel(_listed_in)
 
 
 def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand, out: Readings) -> None:
@@ -223,6 +242,9 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
     for c in range(cells):
         sizes[c * n : (c + 1) * n] = block.size[c, block.begin : block.end]
     distinct = diversity_of(block, values)
+    held, majority = listed_in(node, leaves, columns > values)
+    if len(node.of):
+        distinct += held.distinct
     least, fewest = demand.k, demand.l
     if demand.rule != DEMANDED:
         least, fewest = attainable_size(sizes, demand.allowance), 0
@@ -231,18 +253,19 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
     loss = tail.marginal[node.tail]
     for attribute in range(len(node.levels)):
         loss += leaves.marginal[attribute, node.levels[attribute]]
-    misfits, value_squares = misfits_of(block, values), value_squares_of(block, values)
+    misfits = misfits_of(block, values) - majority.sum()
+    value_squares = value_squares_of(block, values) + held.squares.sum()
     squares, survivors, gone, smallest, lowest = 0, 0, 0, _HUGE, _HUGE
     at_least = max(least, 1)
     for place in range(cells * n):
-        size, held = sizes[place], distinct[place]
-        good = (size >= at_least) & (held >= fewest)
+        size, diversity = sizes[place], distinct[place]
+        good = (size >= at_least) & (diversity >= fewest)
         squares += size * size
         survivors += good
         smallest = min(smallest, size if good else _HUGE)
-        lowest = min(lowest, held if good else _HUGE)
+        lowest = min(lowest, diversity if good else _HUGE)
         gone += size * (1 - good)
-    lost = np.zeros(values, dtype=np.int64)
+    lost, fails = np.zeros(values, dtype=np.int64), np.zeros(n, dtype=np.bool_)
     for place in range(cells * n if gone else 0):
         size = sizes[place]
         if size == 0 or (size >= least and distinct[place] >= fewest):
@@ -251,7 +274,8 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
         beyond = suppressed_loss(node.rows[i], node.levels, leaves) + tail.spared[node.tail, c]
         loss += size * beyond
         squares -= size * size
-        most = 0
+        value_squares -= held.squares[i]
+        most, fails[i] = majority[i], True
         for v in range(columns):
             count = int(block.tally[c * columns + v, block.begin + i])
             if v < values:
@@ -264,7 +288,8 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
     out.l[node.number] = lowest if survivors else 0
     out.suppressed[node.number], out.classes[node.number] = gone, survivors
     out.size_sum[node.number] = squares + gone * gone
-    out.value_sum[node.number] = value_squares + (lost * lost).sum()
+    together = squares_together(leaves.values, node.of, fails)
+    out.value_sum[node.number] = value_squares + (lost * lost).sum() + together
     out.misfits[node.number], out.loss[node.number] = misfits, loss
 
 
@@ -277,7 +302,8 @@ def _judge_tail(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: De
     for t in range(len(tail.below)):
         if t:
             blocks.append(added_up(blocks[tail.below[t]], tail.step[t], tail.width[t]))
-        judge(blocks[t], Node(node.rows, node.levels, t, node.number + tail.place[t]), leaves, tail, demand, out)
+        at = Node(node.rows, node.levels, t, node.number + tail.place[t], node.of)
+        judge(blocks[t], at, leaves, tail, demand, out)
 
 
 judge_tail = kernel(_judge_tail)

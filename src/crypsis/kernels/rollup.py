@@ -78,10 +78,20 @@ def _sort_runs(
 sort_runs = kernel(_sort_runs)
 
 
-def _merge_raised(arena: Classes, begin: int, end: int, free: int, leaves: Leaves, attribute: int, first: int) -> int:
+def _merge_raised(
+    arena: Classes,
+    begin: int,
+    end: int,
+    free: int,
+    leaves: Leaves,
+    attribute: int,
+    first: int,
+    into: NDArray[np.int32],
+) -> int:
     """Raise an attribute for the classes begin … end; write the result from `free`; → how many there are.
 
     first  where its groups of the new level begin in `leaves.group`
+    into   int32[end − begin]: told which new class each of them became
 
     A stretch shares what precedes the attribute and the new group; inside it one ascending run per old
     group, which are merged by what follows the attribute.
@@ -109,6 +119,7 @@ def _merge_raised(arena: Classes, begin: int, end: int, free: int, leaves: Leave
             place = order[position]
             new = row[place]
             if suffix[new] == before:
+                into[place - begin] = to - free
                 for c in range(cells):
                     size[c, to] += size[c, place]
                 for w in range(words):
@@ -117,6 +128,7 @@ def _merge_raised(arena: Classes, begin: int, end: int, free: int, leaves: Leave
                     tally[v, to] += tally[v, place]
                 continue
             to += 1
+            into[place - begin] = to - free
             row[to], differs[to] = new, differs[at]
             for c in range(cells):
                 size[c, to] = size[c, place]
@@ -174,6 +186,18 @@ def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
 enlarged = kernel(_enlarged)
 
 
+def _tuples_of(leaves: Leaves, depth: int) -> NDArray[np.int32]:
+    """int32[depth, m]: room for the class of each tuple, every tuple its own at first; m is 0 if nothing is listed."""
+    listed = len(leaves.values.row) > 0 or len(leaves.labels.row) > 0
+    of = np.zeros((depth, leaves.codes.shape[1] if listed else 0), dtype=np.int32)
+    for t in range(of.shape[1]):
+        of[0, t] = t
+    return of
+
+
+tuples_of = kernel(_tuples_of)
+
+
 def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: Readings) -> None:
     """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
 
@@ -184,6 +208,8 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
     """
     attributes = len(leaves.place)
     depth = leaves.height.sum() + 1
+    of = tuples_of(leaves, depth)
+    into = np.empty(len(classes.row), dtype=np.int32)
     begin, end = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
     raised, upcoming = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
     levels = np.zeros(attributes, dtype=np.int64)
@@ -192,7 +218,7 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
     top, number = 0, 0
     if not hopeless(arena, 0, end[0], attributes, demand):
         block = Block(arena.size, arena.present, arena.tally, 0, end[0])
-        judge_tail(block, Node(arena.row[: end[0]], levels, 0, number), leaves, tail, demand, out)
+        judge_tail(block, Node(arena.row[: end[0]], levels, 0, number, of[0]), leaves, tail, demand, out)
     while top >= 0:
         attribute = upcoming[top]
         if raised[top] < attribute < attributes and hopeless(arena, begin[top], end[top], attribute, demand):
@@ -209,14 +235,17 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
         if free + size > len(arena.row):
             arena = enlarged(arena, free, 2 * (free + size))
         first = leaves.start[attribute, levels[attribute] + 1]
-        found = merge_raised(arena, begin[top], end[top], free, leaves, attribute, first)
+        found = merge_raised(arena, begin[top], end[top], free, leaves, attribute, first, into)
+        for t in range(of.shape[1]):
+            of[top + 1, t] = into[of[top, t]]
         top += 1
         begin[top], end[top], raised[top], upcoming[top] = free, free + found, attribute, attribute
         levels[attribute] += 1
         number += leaves.place[attribute]
         if not hopeless(arena, free, free + found, attributes, demand):
             block = Block(arena.size, arena.present, arena.tally, free, free + found)
-            judge_tail(block, Node(arena.row[free : free + found], levels, 0, number), leaves, tail, demand, out)
+            node = Node(arena.row[free : free + found], levels, 0, number, of[top])
+            judge_tail(block, node, leaves, tail, demand, out)
 
 
 roll_up = kernel(_roll_up)
@@ -229,10 +258,13 @@ def _read_one(
     count = len(classes.row)
     arena = enlarged(classes, count, 2 * count)
     begin, end, target = 0, count, count
+    of, into = tuples_of(leaves, 1)[0], np.empty(count, dtype=np.int32)
     for attribute in range(len(levels)):
         if levels[attribute]:
             first = leaves.start[attribute, levels[attribute]]
-            found = merge_raised(arena, begin, end, target, leaves, attribute, first)
+            found = merge_raised(arena, begin, end, target, leaves, attribute, first, into)
+            for t in range(len(of)):
+                of[t] = into[of[t]]
             begin, end = target, target + found
             target = 0 if begin else count  # the two halves of the arena in turn
     block = Block(arena.size, arena.present, arena.tally, begin, end)
@@ -245,7 +277,7 @@ def _read_one(
     for position in range(depth - 1, -1, -1):
         at = steps[position]
         block = added_up(block, tail.step[at], tail.width[at])
-    judge(block, Node(arena.row[begin:end], levels, node, 0), leaves, tail, demand, out)
+    judge(block, Node(arena.row[begin:end], levels, node, 0, of), leaves, tail, demand, out)
 
 
 read_one = kernel(_read_one)

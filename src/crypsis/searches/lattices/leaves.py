@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError
+from crypsis.kernels.listed import Listed
 from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
 from crypsis.kernels.rollup import Classes, read_one, roll_up
 from crypsis.table.counts import Counts, count_distinct, distinct_rows
@@ -19,8 +19,8 @@ from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
-MOST_CELLS = 400_000_000
-"""Tallies larger than this many cells are refused rather than left to exhaust the memory."""
+MOST_TALLIED = 64
+"""A column with more values than this is not tallied per class, value by value, but listed once and counted."""
 MOST_TAIL = 8
 """Most combinations of values the tail may have: dense blocks pay while few of their cells are empty."""
 
@@ -84,15 +84,16 @@ def prepare(
     value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
 
     The attribute with most values comes first; the last few, as long as their values make few combinations, are
-    the tail.
+    the tail. There is none where the confidential attribute or the label has too many values to tally.
     """
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
     columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
     trees = [_tree_order(h, column) for h, column in zip(lattice.hierarchies, columns, strict=True)]
     order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
+    listed = [n for n in dict.fromkeys((confidential, label)) if n and _values(counts, n)[1] > MOST_TALLIED]
     cut = len(order)
-    while cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
+    while not listed and cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
         cut -= 1
     head, tail = order[:cut], order[cut:]
     leaf = np.stack([trees[a].rank[columns[a]] for a in head], axis=1)
@@ -101,8 +102,9 @@ def prepare(
     for a in tail:
         cell, cells = cell * trees[a].size + trees[a].rank[columns[a]], cells * trees[a].size
     place = inverse * cells + cell
-    parts = [_tally(counts, n, place, len(first) * cells) for n in (confidential if value_spread else None, label)]
-    present = _presence(counts, None if value_spread else confidential, place, len(first) * cells)
+    tallied, labelled = (None if name in listed else name for name in (confidential, label))
+    parts = [_tally(counts, n, place, len(first) * cells) for n in (tallied if value_spread else None, labelled)]
+    present = _presence(counts, None if value_spread else tallied, place, len(first) * cells)
     kind = np.int32 if counts.total < 2**31 else np.int64
     size = np.bincount(place, weights=counts.records, minlength=len(first) * cells)
     leaf = leaf[first]
@@ -116,7 +118,10 @@ def prepare(
         _cell_major(np.concatenate(parts, axis=1), len(first)).astype(kind),
     )
     by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
-    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head])
+    lists = [_listed(counts, n if n in listed else None, inverse) for n in (confidential, label)]
+    if label == confidential:
+        lists[1] = _listed(counts, None, inverse)
+    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head], lists)
     block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
     return Ground(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
 
@@ -153,7 +158,9 @@ def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32]) -> _Tree:
     return _Tree(rank, groups, cells, size)
 
 
-def _leaves(leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree], places: list[int]) -> Leaves:
+def _leaves(
+    leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree], places: list[int], lists: list[Listed]
+) -> Leaves:
     heights = [len(tree.groups) - 1 for tree in trees]
     start = np.zeros((len(trees), max(heights) + 1), dtype=np.int64)
     marginal = np.zeros(start.shape)
@@ -177,6 +184,7 @@ def _leaves(leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree]
         np.concatenate([cell for tree in trees for cell in tree.cells]),
         marginal,
         np.array(places, dtype=np.int64),
+        *lists,
     )
 
 
@@ -213,31 +221,38 @@ def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> 
     )
 
 
-def _tally(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.int32]:
-    """int32[tuples, values]: records per value of a column; a missing value is one value more."""
-    if name is None:
-        return np.zeros((tuples, 0), dtype=np.int32)
+def _values(counts: Counts, name: str) -> tuple[NDArray[np.int64], int]:
+    """A column's values from 0 on and how many there may be; a missing value is one value more."""
     codes = counts.codes[:, counts.place(name)].astype(np.int64)
     width = int(codes.max(initial=0)) + 1
-    codes, width = np.where(codes < 0, width, codes), width + int(codes.min(initial=0) < 0)
-    if tuples * width > MOST_CELLS:
-        raise TableError(
-            f"column {name!r} has {width} values over {tuples} distinct tuples, too many to tally per class; "
-            f"choose a column with fewer values or group them first"
-        )
+    return np.where(codes < 0, width, codes), width + int(codes.min(initial=0) < 0)
+
+
+def _tally(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.int32]:
+    """int32[tuples, values]: records per value of a column."""
+    if name is None:
+        return np.zeros((tuples, 0), dtype=np.int32)
+    codes, width = _values(counts, name)
     flat = np.bincount(inverse * width + codes, weights=counts.records, minlength=tuples * width)
     return flat.reshape(tuples, width).astype(np.int32)
 
 
 def _presence(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
-    """uint64[tuples, words]: one bit per value of a column that occurs; a missing value is one value more."""
+    """uint64[tuples, words]: one bit per value of a column that occurs."""
     if name is None:
         return np.zeros((tuples, 0), dtype=np.uint64)
-    codes = counts.codes[:, counts.place(name)].astype(np.int64)
-    width = int(codes.max(initial=0)) + 1
-    codes, width = np.where(codes < 0, width, codes), width + int(codes.min(initial=0) < 0)
-    words = (width + 63) // 64
-    present = np.zeros((tuples, words), dtype=np.uint64)
+    codes, width = _values(counts, name)
+    present = np.zeros((tuples, (width + 63) // 64), dtype=np.uint64)
     bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
     np.bitwise_or.at(present, (inverse, codes // 64), bits)
     return present
+
+
+def _listed(counts: Counts, name: str | None, inverse: NDArray[np.int64]) -> Listed:
+    """The values of a column in order, each with the tuples that hold it."""
+    if name is None:
+        return Listed(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
+    tuples = int(inverse.max(initial=0)) + 1
+    pairs, where = np.unique(_values(counts, name)[0] * tuples + inverse, return_inverse=True)
+    held = np.bincount(where, weights=counts.records, minlength=len(pairs)).astype(np.int64)
+    return Listed((pairs % tuples).astype(np.int32), (pairs // tuples).astype(np.int32), held)

@@ -1,0 +1,66 @@
+"""Columns with too many values to tally: listed once in order of value, counted for any classes in one pass."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+
+
+class Listed(NamedTuple):
+    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed."""
+
+    row: NDArray[np.int32]
+    """int32[p]: the tuple"""
+    value: NDArray[np.int32]
+    """int32[p]: the value, ascending"""
+    records: NDArray[np.int64]
+    """int64[p]: records of the tuple that hold it"""
+
+
+class Held(NamedTuple):
+    """What every class holds. n classes."""
+
+    distinct: NDArray[np.int64]
+    """int64[n]: different values"""
+    most: NDArray[np.int64]
+    """int64[n]: records that hold the commonest value"""
+    squares: NDArray[np.int64]
+    """int64[n]: Σ over records of how many of the class hold the same value"""
+
+
+def _count_listed(listed: Listed, of: NDArray[np.int32], classes: int) -> Held:
+    """Count the values of every class; of[t] is the class of tuple t. O(p + n), no sort."""
+    held = Held(np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64))
+    running, last = np.zeros(classes, dtype=np.int64), np.full(classes, -1, dtype=np.int32)
+    for place in range(len(listed.row)):
+        i, value, count = of[listed.row[place]], listed.value[place], listed.records[place]
+        if last[i] != value:
+            last[i] = value
+            running[i] = 0
+            held.distinct[i] += 1
+        held.squares[i] += count * (2 * running[i] + count)
+        running[i] += count
+        held.most[i] = max(held.most[i], running[i])
+    return held
+
+
+count_listed = kernel(_count_listed)
+
+
+def _squares_together(listed: Listed, of: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
+    """Σ over records of the chosen classes, taken as one class, of how many hold the same value."""
+    total, running, last = 0, 0, -1
+    for place in range(len(listed.row)):
+        if chosen[of[listed.row[place]]]:
+            running = 0 if listed.value[place] != last else running
+            last = listed.value[place]
+            total += listed.records[place] * (2 * running + listed.records[place])
+            running += listed.records[place]
+    return total
+
+
+squares_together = kernel(_squares_together)
