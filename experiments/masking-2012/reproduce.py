@@ -235,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         f"{recipe.generations} generations of one breeding each; Adult: the first 1000 complete records",
     ]
     inputs(report)
-    seeds = 1 if asked.quick else 2
+    seeds = 1 if asked.quick else 10
     names = ("Flare",) if asked.quick else tuple(SETS)
     runs: dict[tuple[str, str], list[MaskingResult]] = {}
     started, generations = time.process_time(), 0
