@@ -1,0 +1,100 @@
+"""What a verdict says is part of the guarantee a custodian signs: every sentence, word for word."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crypsis.privacy.model import models
+from crypsis.privacy.properties import failing, group
+from crypsis.table.table import Table
+
+PEOPLE = Table.from_columns(
+    {
+        "zip": ["1", "1", "1", "2", "2", "2"],
+        "ill": ["flu", "hiv", "cold", "flu", "hiv", "cold"],
+        "member": ["yes", "no", "no", "yes", "no", "no"],
+    },
+    {"zip": "quasi", "ill": "confidential"},
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings", "statement"),
+    [
+        ("k-anonymity", {"k": 3}, "every record shares its quasi-identifiers with at least 3 records"),
+        ("l-diversity", {"l": 3}, "every class holds at least 3 different values of each confidential column"),
+        (
+            "l-diversity",
+            {"l": 2.5, "kind": "entropy"},
+            "the entropy of each confidential column in every class is at least log 2.5",
+        ),
+        (
+            "l-diversity",
+            {"l": 3, "kind": "recursive", "c": 2.5},
+            "in every class the commonest confidential value occurs less than 2.5 times as often as all but the "
+            "2 commonest together",
+        ),
+        (
+            "t-closeness",
+            {"t": 0.2, "distance": "equal"},
+            "the distribution of each confidential column in every class lies within 0.2 of that in the table "
+            "(earth mover's distance, equal)",
+        ),
+        (
+            "beta-likeness",
+            {"beta": 2, "kind": "basic"},
+            "no class raises the share of a confidential value by more than β = 2, relatively",
+        ),
+        (
+            "beta-likeness",
+            {"beta": 2, "kind": "enhanced"},
+            "no class raises the share of a confidential value by more than min(β = 2, -ln of its share), relatively",
+        ),
+        (
+            "alpha-k-anonymity",
+            {"k": 2, "alpha": 0.4},
+            "every class has at least 2 records and no confidential value makes up more than 0.4 of it (a smaller "
+            "class counts as 1)",
+        ),
+        (
+            "delta-presence",
+            {"least": 0.1, "most": 0.4},
+            "in every class of the population between 0.1 and 0.4 of the people are in the file (the number is how "
+            "far the worst class lies outside)",
+        ),
+    ],
+)
+def test_the_statement_and_the_name(name: str, settings: dict[str, object], statement: str) -> None:
+    verdict = models.build(name, **settings).judge(PEOPLE)
+    assert (verdict.model, verdict.statement, verdict.holds) == (name, statement, True)
+
+
+@pytest.mark.parametrize("name", ["alpha-k-anonymity", "t-closeness", "l-diversity", "beta-likeness"])
+def test_a_confidential_column_that_is_not_there_is_named(name: str) -> None:
+    obstacle = models.build(name, confidential=("wage",)).obstacle(PEOPLE)
+    assert obstacle.startswith(f"{name}: there is no column 'wage'")
+
+
+def test_one_record_is_a_record() -> None:
+    one = PEOPLE.without(np.arange(6) > 0)
+    assert models.build("t-closeness", t=0.1, distance="equal").judge(one).holds
+
+
+def test_a_number_that_marks_members_marks_them_and_not_the_others() -> None:
+    numbers = Table.from_columns({"zip": ["1", "1", "1"], "in": [1, 0, 0]}, {"zip": "quasi"})
+    assert models.build("delta-presence", member="in", present="1").beliefs(numbers) == pytest.approx([1 / 3] * 3)
+
+
+def test_a_key_that_would_wrap_around_does_not_lose_its_first_column() -> None:
+    """Five columns of width 2¹⁶: without re-ranking the first is multiplied by 2⁶⁴, which is nothing."""
+    codes = np.full((3, 5), 65534, dtype=np.int32)
+    codes[:, 0] = [0, 1, 1]
+    labels, count = group(codes)
+    assert count == 2
+    assert labels[0] != labels[1] == labels[2]
+
+
+def test_room_for_rounding_grows_with_the_threshold_only() -> None:
+    assert failing(np.array([1e6 - 5e-4, 1e6 - 2e-3]), 1e6, "at least").tolist() == [False, True]
+    assert failing(np.array([0.1 + 1.5e-9]), 0.1, "at most").tolist() == [True]
