@@ -8,24 +8,29 @@ what the counts promise, or the folder never gets its name.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 import polars as pl
+import pyarrow.parquet as pq
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.kernels.classes import attainable_diversity, attainable_size
 from crypsis.release.manifest import digests, write_sealed
+from crypsis.release.shuffling import shuffle_files
 from crypsis.searches.lattices.evaluation import Rule, allowed, rule_code
 from crypsis.table.counts import distinct_rows
 from crypsis.table.files import atomic_folder
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
+from crypsis.table.tallying import batches
 from crypsis.version import __version__
 
 WIDEST = 1 << 62
@@ -68,11 +73,15 @@ def release_lazily(
     rule: Rule = "failing-class",
     k: int = 0,
     l: int = 0,  # noqa: E741
+    order: Literal["shuffled", "kept"] = "shuffled",
+    rng: Generator | None = None,
 ) -> LazyRelease:
     """Generalise, suppress, write with the engine of the source, count the written files and compare.
 
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     k, l    demanded of every class, as in the masking method `generalisation`; 0 takes what the limit allows
+    order   of the written records; the order of the source can betray who is who
+    rng     of that order; the operating system's randomness unless given
     folder  must not exist; gets `data/*.parquet` and a sealed `manifest.json` without any value of the data
     """
     lattice = lattice_of(source)
@@ -83,8 +92,10 @@ def release_lazily(
     with atomic_folder(folder) as aside:
         data, maps = aside / "data", aside / "maps"
         maps.mkdir()
-        _sink(_mapped(source, lattice, levels, fate, maps), data)
+        _sink(source.frame, _map(source, lattice, levels, fate, maps), data)
         shutil.rmtree(maps)
+        if order == "shuffled":
+            shuffle_files(data, rng or np.random.default_rng())
         written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
         found = verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l)
         made = LazyRelease(
@@ -149,33 +160,35 @@ def decide(
 # -- the map --
 
 
-def _mapped(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate, maps: Path) -> Lazy:
-    """The data at the node as a lazy frame: joins with small tables of values, which lie in `maps`."""
-    frame, names = source.frame, source.frame.collect_schema().names()
-    schema = frame.collect_schema()
+def _map(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate, maps: Path) -> Callable[[Lazy], Lazy]:
+    """What takes the data, or some of them, to the node: joins with small tables of values, which lie in `maps`."""
+    schema = source.frame.collect_schema()
+    names, keys = schema.names(), _keys(fate.codes)
     for place, name in enumerate(lattice.names):
         labels = _labels(lattice, levels, place, fate.codes[:, place])
         raw = source.tuples[name].cast(pl.Float64) if schema[name].is_float() else source.tuples[name]
         pairs = pl.DataFrame({name: raw, f"{CODE}{place}": fate.codes[:, place].astype(np.int64)})
         pairs = pairs.with_columns(labels.alias(f"{LABEL}{place}")).drop_nulls(name).unique(name).sort(name)
         pairs.write_parquet(maps / f"{place}.parquet")
-        frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
-    keys = _keys(fate.codes)
-    expressions = [_key(group) for group in keys]
-    frame = frame.with_columns(*(made.alias(f"{KEY}{n}") for n, made in enumerate(expressions)))
-    if fate.gone.any():
-        doomed = pl.DataFrame({f"{KEY}{n}": _packed(fate.codes[fate.gone], group) for n, group in enumerate(keys)})
-        doomed.unique().write_parquet(maps / "gone.parquet")
-        frame = frame.join(
-            _beside(source, maps / "gone.parquet"), on=[f"{KEY}{n}" for n in range(len(keys))], how="anti"
-        )
+    doomed = pl.DataFrame({f"{KEY}{n}": _packed(fate.codes[fate.gone], group) for n, group in enumerate(keys)})
+    doomed.unique().write_parquet(maps / "gone.parquet")
     raised = {name: place for place, name in enumerate(lattice.names) if levels[place]}
     chosen = [
         nw.col(f"{LABEL}{raised[name]}").alias(name) if name in raised else nw.col(name)
         for name in names
         if name not in source.identifiers
     ]
-    return frame.select(*chosen)
+
+    def mapped(frame: Lazy) -> Lazy:
+        for place, name in enumerate(lattice.names):
+            frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
+        frame = frame.with_columns(*(_key(group).alias(f"{KEY}{n}") for n, group in enumerate(keys)))
+        if fate.gone.any():
+            on = [f"{KEY}{n}" for n in range(len(keys))]
+            frame = frame.join(_beside(source, maps / "gone.parquet"), on=on, how="anti")
+        return frame.select(*chosen)
+
+    return mapped
 
 
 def _labels(lattice: Lattice, levels: Sequence[int], place: int, codes: NDArray[np.int32]) -> pl.Series:
@@ -224,16 +237,28 @@ def _session(frame: Lazy) -> Any:
     return frame.to_native().sparkSession if engine_of(frame) == "spark" else None
 
 
-def _sink(frame: Lazy, data: Path) -> None:
-    """Write Parquet files into a new folder, and nothing beside them."""
+def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
+    """Write Parquet files into a new folder, and nothing beside them; polars does it some records at a time."""
+    native = frame.to_native()
+    if isinstance(native, pl.LazyFrame):
+        data.mkdir()
+        with ExitStack() as open_files:
+            writer: pq.ParquetWriter | None = None
+            for batch in batches(native):
+                made = mapped(nw.from_native(batch.lazy())).collect().to_polars().to_arrow()
+                if writer is None:
+                    writer = open_files.enter_context(pq.ParquetWriter(data / "part-0.parquet", made.schema))
+                writer.write_table(made)
+        return
+    made = mapped(frame)
     engine = engine_of(frame)
     if engine == "dask":
-        frame.to_native().to_parquet(str(data), write_index=False)
+        made.to_native().to_parquet(str(data), write_index=False)
     elif engine == "spark":
-        frame.to_native().write.parquet(str(data))
+        made.to_native().write.parquet(str(data))
     else:
         data.mkdir()
-        frame.sink_parquet(data / "part-0.parquet")
+        made.sink_parquet(data / "part-0.parquet")
     for path in data.iterdir():
         if path.suffix != ".parquet" or path.name.startswith("."):
             path.unlink()

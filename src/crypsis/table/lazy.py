@@ -23,6 +23,7 @@ from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of
 from crypsis.table.table import Table
+from crypsis.table.tallying import tally_packed
 
 Engine = Literal["polars", "duckdb", "spark", "dask"]
 ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "spark", "dask")
@@ -166,14 +167,25 @@ def lazy_frame(data: Any) -> Lazy:
 
 
 def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
-    """Distinct tuples of the named columns and how many records share each, sorted: the one pass over the data."""
+    """Distinct tuples of the named columns and how many records share each, sorted: one pass over the data.
+
+    polars counts in two passes and less memory where it can (`tally_packed`).
+    """
+    native = frame.to_native()
+    packed = tally_packed(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
+    if packed is not None:
+        return _settled(packed, names)
     counted = frame.select(*names).group_by(*names).agg(nw.len().alias(RECORDS))
     options: dict[str, Any] = {"engine": "streaming"} if engine_of(frame) == "polars" else {}
-    found = counted.collect(**options).to_polars()
+    found = _settled(counted.collect(**options).to_polars(), names)
+    return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
+
+
+def _settled(found: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
+    """Counts in the types every engine agrees on."""
     found = found.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.col(RECORDS).cast(pl.Int64))
     whole = [name for name in names if found[name].dtype.is_float() and _whole(found[name])]
-    found = found.with_columns(pl.col(whole).cast(pl.Int64), pl.col(pl.Categorical, pl.Enum).cast(pl.String))
-    return found.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
+    return found.with_columns(pl.col(whole).cast(pl.Int64), pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 def _whole(series: pl.Series) -> bool:

@@ -1,0 +1,95 @@
+"""Distinct tuples counted batch by batch, in memory that follows the tuples and never the records.
+
+One quick pass finds the values of each column. A second packs every record into one integer, counts batches of them and
+adds the counts up. A streaming group-by of the engine's own holds several times as much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+BATCH = 500_000
+"""Records read at a time."""
+PENDING = 2_000_000
+"""Counted keys that may wait before they are added up."""
+WIDEST = 1 << 62
+
+
+def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The records of a lazy frame, some at a time and in their order; reading waits for whoever takes them."""
+    yield from lazy.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
+
+
+def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.DataFrame | None:
+    """Distinct tuples, sorted (missing first), and how many records share each in the column `records`.
+
+    → None where tuples do not fit into one integer, or a column is of a type that has no order
+    """
+    schema = lazy.collect_schema()
+    if not all(_orderable(schema[name]) for name in names):
+        return None
+    chosen = lazy.select(pl.col(names)).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
+    values = [_values(chosen, name) for name in names]
+    span = 1
+    for each in values:
+        span *= len(each) + 1
+    if span > WIDEST:
+        return None
+    counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
+    for batch in batches(chosen):
+        waiting.append(pl.DataFrame({"key": _packed(batch, values)}).group_by("key").agg(_length(records)))
+        if sum(map(len, waiting)) > max(PENDING, len(counted)):
+            counted, waiting = _summed([counted, *waiting], records), []
+    counted = _summed([counted, *waiting], records).sort("key")
+    return pl.DataFrame([*_unpacked(counted["key"].to_numpy(), values), counted[records]])
+
+
+def _orderable(dtype: pl.DataType) -> bool:
+    return dtype == pl.String or dtype == pl.Boolean or dtype.is_integer() or dtype.is_float() or dtype == pl.Date
+
+
+def _values(lazy: pl.LazyFrame, name: str) -> pl.Series:
+    """What occurs in a column, sorted, without missing."""
+    return lazy.select(pl.col(name).unique()).collect(engine="streaming")[name].drop_nulls().sort()
+
+
+def _length(records: str) -> pl.Expr:
+    return pl.len().cast(pl.Int64).alias(records)
+
+
+def _summed(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
+    return pl.concat(parts).group_by("key").agg(pl.col(records).sum())
+
+
+def _packed(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
+    key = np.zeros(len(batch), dtype=np.int64)
+    for each in values:
+        key = key * (len(each) + 1) + _codes(batch[each.name], each)
+    return key
+
+
+def _codes(series: pl.Series, values: pl.Series) -> NDArray[np.int64]:
+    """1, 2, … by the order of values; 0 is missing."""
+    if series.dtype == pl.String:
+        found = series.cast(pl.Enum(values)).to_physical().cast(pl.Int64) + 1
+        return found.fill_null(0).to_numpy()
+    places = values.to_physical().cast(_wide(values)).search_sorted(series.to_physical().cast(_wide(values)))
+    return np.where(series.is_null().to_numpy(), 0, places.to_numpy().astype(np.int64) + 1)
+
+
+def _wide(values: pl.Series) -> type[pl.DataType]:
+    """Truth values are looked up as integers."""
+    return pl.Float64 if values.dtype.is_float() else pl.UInt64 if values.dtype == pl.UInt64 else pl.Int64
+
+
+def _unpacked(key: NDArray[np.int64], values: Sequence[pl.Series]) -> list[pl.Series]:
+    columns = []
+    for each in reversed(values):
+        key, code = np.divmod(key, len(each) + 1)
+        place = pl.Series(code.astype(np.int64) - 1)
+        columns.append(each.gather(place.set(place < 0, None)).alias(each.name))
+    return columns[::-1]
