@@ -1,9 +1,16 @@
-"""How quick the studio is: a page on Adult and on a million rows, and walking the front while the search runs.
+"""How quick the studio is, part by part; each is printed as soon as it is known.
 
-    python benchmarks/studio.py [adult.csv] [--rows 1000000] [--json]
+    python benchmarks/studio.py [first adult many upload] [--rows 1000000] [--megabytes 300] [--json FILE]
+
+first    `crypsis studio` with no argument until the example's front is finished: in a new home with nothing compiled,
+         in a new home, and once more in that one
+adult    every page on Adult (in the folder CRYPSIS_DATA, else in ../shared/data beside the repository), then walking
+         the front while the search runs
+many     the same on a table of invented people
+upload   a large file through the browser, into a studio that refuses it once it is there
 
 Needs chromium and playwright. Seconds of the wall clock from the request to the page that can be used; the search
-runs meanwhile in its own process. Nothing is written beside the data: the studio works on a copy.
+runs meanwhile in its own process. Every wait is bounded. Nothing is written beside the data: the studio gets a copy.
 """
 
 from __future__ import annotations
@@ -17,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -28,10 +37,13 @@ from playwright.sync_api import Error, sync_playwright
 from crypsis.studio import jobs
 
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
+PATIENCE = 180.0
+PARTS = ("first", "adult", "many", "upload")
+Figures = dict[str, float]
 
 
-def million(path: Path, rows: int) -> None:
-    """Invented people, enough of them."""
+def people(path: Path, rows: int) -> None:
+    """Invented people, as many as wanted."""
     rng = np.random.default_rng(1)
     pl.DataFrame(
         {
@@ -45,46 +57,37 @@ def million(path: Path, rows: int) -> None:
     ).write_csv(path)
 
 
-def visit(browser: Any, source: Path, home: Path) -> dict[str, float]:
-    """Open the studio on a file, look at every page, start the search and walk."""
-    environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
-    command = [*PROGRAM, "studio", str(source), "--no-browser"]
+@contextmanager
+def studio(home: Path, source: Path | None = None, **more: str) -> Iterator[tuple[str, int]]:
+    """A studio as a person starts it: its first address, and its process."""
+    home.mkdir(mode=0o700, exist_ok=True)
+    environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home), **more}
+    command = [*PROGRAM, "studio", *([str(source)] if source else []), "--no-browser"]
     server = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    found: dict[str, float] = {}
     try:
         assert server.stdout is not None
         address = re.search(r"http://\S+", server.stdout.readline())
-        assert address is not None
-        base = address[0].split("/?")[0]
-        page = browser.new_page()
-        page.set_default_timeout(300_000)
-        for name, where in (("first page", address[0]), ("data", f"{base}/data"), ("goal", f"{base}/goal")):
-            found[f"{name}, s"] = _seconds(page, where)
-        began = time.monotonic()
-        while not page.evaluate("fetch('/data').then(r => r.text()).then(t => t.includes('data-column'))"):
-            page.wait_for_timeout(100)
-        found["file read after, s"] = time.monotonic() - began
-        found["data once read, s"] = _seconds(page, f"{base}/data")
-        page.goto(base)
-        page.wait_for_selector("body[data-ready]")
-        page.click("#start")
-        page.wait_for_selector("#front-table tbody tr >> nth=0", state="attached")
-        found["front while searching, s"] = _seconds(page, base)
-        steps = [_step(page, n) for n in range(12)]
-        found["a step of the walk, ms, median"], found["a step, ms, worst"] = median(steps), max(steps)
-        heap = page.evaluate("performance.memory ? performance.memory.usedJSHeapSize / 1e6 : 0")
-        found["script memory of the page, MB"] = heap
-        page.close()
+        assert address is not None, "the studio did not start"
+        yield address[0], server.pid
     finally:
         server.terminate()
         server.wait()
-        for run in source.parent.glob("*-run"):
-            jobs.stop(run)
-    return found
+        for record in [*home.rglob(".*.job.json"), *(source.parent.rglob(".*.job.json") if source else ())]:
+            jobs.stop(record.with_name(record.name.removeprefix(".").removesuffix(".job.json")))
 
 
-def _seconds(page: Any, address: str) -> float:
-    """From the request to the page that can be used."""
+def until(page: Any, expression: str, seconds: float = PATIENCE) -> float:
+    """Seconds until an expression is true in the page."""
+    began = time.monotonic()
+    while not page.evaluate(expression):
+        if time.monotonic() > began + seconds:
+            raise SystemExit(f"given up after {seconds:.0f} s: {expression}")
+        page.wait_for_timeout(50)
+    return time.monotonic() - began
+
+
+def ready(page: Any, address: str) -> float:
+    """Seconds from the request to the page that can be used."""
     began = time.monotonic()
     try:
         page.goto(address, wait_until="commit")
@@ -92,6 +95,56 @@ def _seconds(page: Any, address: str) -> float:
         page.goto(address, wait_until="commit")
     page.wait_for_selector("body[data-ready]", state="attached")
     return time.monotonic() - began
+
+
+def first_run(browser: Any, folder: Path) -> Iterator[tuple[str, Figures]]:
+    """From the command to a finished front."""
+    cold = {"NUMBA_CACHE_DIR": str(folder / "kernels")}
+    for name, home, more in (("nothing compiled", "a", cold), ("new home", "b", {}), ("again", "b", {})):
+        began = time.monotonic()
+        with studio(folder / home, **more) as (address, _):
+            page = browser.new_page()
+            page.set_default_timeout(1000 * PATIENCE)
+            found = {"address printed, s": time.monotonic() - began}
+            ready(page, address)
+            found["first page, s"] = time.monotonic() - began
+            until(page, "document.querySelectorAll('#front-table tbody tr').length > 0")
+            found["first points, s"] = time.monotonic() - began
+            until(page, "document.getElementById('search-words').textContent.startsWith('Finished')")
+            found["finished front, s"] = time.monotonic() - began
+            page.close()
+        yield f"first run, {name}", found
+
+
+def visit(browser: Any, source: Path, home: Path) -> Figures:
+    """Open the studio on a file, look at every page, start the search and walk."""
+    found: Figures = {}
+    with studio(home, source) as (address, server):
+        base = address.split("/?")[0]
+        page = browser.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        for name, where in (("front", address), ("data", f"{base}/data"), ("goal", f"{base}/goal")):
+            found[f"{name} while reading, s"] = ready(page, where)
+        found["file read after another, s"] = until(
+            page, "fetch('/data').then(r => r.text()).then(t => t.includes('data-column'))"
+        )
+        for name in ("", "data", "goal", "compare", "release"):
+            found[f"{name or 'front'} once read, s"] = ready(page, f"{base}/{name}")
+        ready(page, base)
+        page.click("#start")
+        page.wait_for_selector("#front-table tbody tr >> nth=0", state="attached")
+        page.wait_for_selector("#front-chart canvas", state="attached")
+        found["front while searching, s"] = ready(page, base)
+        until(page, "document.querySelectorAll('#front-table tbody tr').length > 1")
+        steps = [_step(page, n) for n in range(20)]
+        found["a step of the walk while searching, ms, median"], found["… worst"] = median(steps), max(steps)
+        slides = [_slide(page, n) for n in range(20)]
+        found["a move of a limit while searching, ms, median"], found["… worst of these"] = median(slides), max(slides)
+        found["script memory of the page, MB"] = page.evaluate("performance.memory.usedJSHeapSize / 1e6")
+        found["whole memory of the page's process, MB"] = _renderer(browser)
+        found["peak memory of the studio, MB"] = _peak(server)
+        page.close()
+    return found
 
 
 def _step(page: Any, number: int) -> float:
@@ -110,35 +163,118 @@ def _step(page: Any, number: int) -> float:
     )
 
 
+def _slide(page: Any, number: int) -> float:
+    """Milliseconds from moving a limit to the next painted frame."""
+    return float(
+        page.evaluate(
+            """value => new Promise(done => {
+                const slider = document.getElementById('limit-risk'), began = performance.now();
+                slider.value = value;
+                slider.dispatchEvent(new Event('input', {bubbles: true}));
+                requestAnimationFrame(() => requestAnimationFrame(() => done(performance.now() - began)));
+            })""",
+            20 + number,
+        )
+    )
+
+
+def _renderer(browser: Any) -> float:
+    """Resident megabytes of the largest process that draws a page."""
+    told = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    return max(_status(each["id"], "VmRSS") for each in told if each["type"] == "renderer")
+
+
+def _peak(process: int) -> float:
+    return _status(process, "VmHWM")
+
+
+def _status(process: int, field: str) -> float:
+    text = Path(f"/proc/{process}/status").read_text()
+    found = re.search(rf"{field}:\s+(\d+) kB", text)
+    return int(found[1]) / 1000 if found else 0.0
+
+
+def upload(browser: Any, folder: Path, megabytes: int) -> Figures:
+    """A large body: how long, how much memory, how much work; the studio refuses the file when it looks into it."""
+    large = folder / "large.csv"
+    with large.open("wb") as file:
+        file.write(b",".join(b"c%d" % n for n in range(3000)) + b"\n")  # more columns than the studio takes
+        piece = b"1," * 500_000
+        for _ in range(megabytes):
+            file.write(piece)
+    with studio(folder / "home") as (address, server):
+        page = browser.new_page()
+        page.set_default_timeout(1000 * PATIENCE)
+        ready(page, address)
+        until(page, "document.getElementById('search-words').textContent.startsWith('Finished')")
+        ready(page, f"{address.split('/?')[0]}/data")
+        page.click("#bring > summary")
+        page.set_input_files("#file", str(large))
+        work, peak, began = _work(server), _peak(server), time.monotonic()
+        page.click("#upload button")
+        page.wait_for_selector("#bring-problems li")
+        found = {
+            "file, MB": large.stat().st_size / 1e6,
+            "until its sentence, s": time.monotonic() - began,
+            "work of the studio, s": _work(server) - work,
+            "growth of the studio's peak memory, MB": _peak(server) - peak,
+            "left on disk, MB": sum(p.stat().st_size for p in folder.glob("home/uploads/*/*")) / 1e6,
+        }
+        page.close()
+    return found
+
+
+def _work(process: int) -> float:
+    """Seconds of processor time a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def adult() -> Path:
+    named = os.environ.get("CRYPSIS_DATA")
+    path = (Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data") / "adult.csv"
+    if not path.is_file():
+        sys.exit("adult.csv is not at hand; set CRYPSIS_DATA to the folder that holds it")
+    return path
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("adult", nargs="?", type=Path)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("parts", nargs="*", help=" ".join(PARTS))
     parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--megabytes", type=int, default=300)
+    parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    results = {}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        home = Path(folder) / "home"
-        home.mkdir(mode=0o700)
-        for name, rows in (("adult", 0), ("many", asked.rows)):
-            place = Path(folder) / name
-            place.mkdir()
-            source = place / f"{name}.csv"
-            if rows:
-                million(source, rows)
-            elif asked.adult is None:
-                continue
-            else:
-                shutil.copy(asked.adult, source)
-            results[name] = {key: round(value, 2) for key, value in visit(browser, source, home).items()}
+    results: dict[str, Figures] = {}
+
+    def told(name: str, found: Figures) -> None:
+        results[name] = {key: round(value, 2) for key, value in found.items()}
+        print(f"{name} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
+        print(*(f"  {key:50} {value:10.2f}" for key, value in found.items()), sep="\n", flush=True)
+
+    def looked_at(name: str, lay: Callable[[Path], object], folder: Path) -> None:
+        place = folder / name
+        place.mkdir()
+        lay(place / f"{name}.csv")
+        told(name, visit(browser, place / f"{name}.csv", folder / "home"))
+
+    with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
+        folder = Path(temporary)
+        flags = ["--no-sandbox", "--disable-gpu", "--enable-precise-memory-info"]
+        browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=flags)
+        wanted = asked.parts or PARTS
+        if "first" in wanted:
+            for name, found in first_run(browser, folder):
+                told(name, found)
+        if "adult" in wanted:
+            looked_at("adult", lambda path: shutil.copy(adult(), path), folder)
+        if "many" in wanted:
+            looked_at("many", lambda path: people(path, asked.rows), folder)
+        if "upload" in wanted:
+            told("upload", upload(browser, folder, asked.megabytes))
         browser.close()
     if asked.json:
-        print(json.dumps(results, indent=2))
-        return
-    print(f"load of the machine {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
-    for name, found in results.items():
-        print(name, *(f"  {key:34} {value:10.2f}" for key, value in found.items()), sep="\n")
+        asked.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

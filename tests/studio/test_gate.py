@@ -129,7 +129,21 @@ def test_a_hierarchy_file_must_lie_beside_the_plan(admitted: TestClient) -> None
         asked = {"column": "age", "hierarchy": spec, "kind": "numeric", "role": "quasi"}
         answer = admitted.post("/data/preview", headers={"origin": HOME}, data=asked)
         assert answer.status_code == 422
-        assert "root" not in answer.text
+        assert "must lie in the folder of the plan" in answer.text
+
+
+def test_an_order_names_every_value_once(admitted: TestClient, studio: Studio) -> None:
+    own = {"origin": HOME}
+    ask = lambda **fields: admitted.post("/data/order", headers=own, data={"column": "sex", **fields})  # noqa: E731
+    assert "is not ordinal" in ask(value=["m", "f"]).text
+    made = {"column": "sex", "role": "quasi", "kind": "ordinal"}
+    assert admitted.post("/data/column", headers=own, data=made).json()["problems"] == []
+    assert "changed meanwhile" in ask(value=["m"]).text
+    assert ask(value=["m", "f"]).json()["problems"] == []
+    assert studio.desk.document["columns"]["sex"]["order"] == ["m", "f"]
+    assert studio.desk.table.attribute("sex").categories == ("m", "f")
+    assert ask().text.index('data-value="m"') < ask().text.index('data-value="f"')
+    assert "numbers" in admitted.post("/data/order", headers=own, data={"column": "age"}).text
 
 
 def test_the_policy_allows_nothing_unsafe(admitted: TestClient) -> None:

@@ -20,6 +20,7 @@ from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
 from crypsis.studio.opening import safe_name
 from crypsis.studio.publishing import framed
+from crypsis.studio.studio import percent, whole
 from crypsis.table.example import example
 
 PLAN = """
@@ -65,6 +66,36 @@ def test_editing_keeps_what_the_form_does_not_show() -> None:
     assert changed["run"]["seed"] == 5
     assert changed["scenario"] == [{"name": "intruder 1", "knows": ["age", "sex"]}]
     assert Plan.understand(changed)[1] == []
+
+
+def test_demands_against_one_intruder() -> None:
+    document = tomllib.loads(PLAN) | {"scenario": [{"name": "neighbour", "knows": ["age"]}]}
+    form = {"scenario.count": ["1"], "scenario-0.name": ["neighbour"], "scenario-0.knows": ["age", "sex"]}
+    added, told = apply(
+        document, {**form, "do": ["add:scenario-0-require"], "new.scenario-0-require": ["l-diversity"]}, ["age", "sex"]
+    )
+    assert added["scenario"] == [{"name": "neighbour", "knows": ["age", "sex"], "require": [{"model": "l-diversity"}]}]
+    assert "l-diversity" in told
+    row = {"scenario-0-require.count": ["1"], "scenario-0-require-0.model": ["l-diversity"]}
+    changed, _ = apply(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
+    assert changed["scenario"][0]["require"] == [{"model": "l-diversity", "l": 4}]
+    assert [model.quasi_identifiers for model in Plan.parse(changed).models()] == [("age", "sex")]
+    dropped, _ = apply(changed, {**form, **row, "do": ["drop:scenario-0-require:0"]}, ["age", "sex"])
+    assert "require" not in dropped["scenario"][0]
+
+
+def test_the_plans_order_of_searches_and_written_defaults_stay() -> None:
+    document = tomllib.loads(PLAN) | {"search": [{"name": "partition"}, {"name": "lattice"}]}
+    document["release"] = {"format": "csv"}
+    form = {"search": ["lattice", "masking", "partition"], "release.format": ["csv"], "release.suppression": ["1%"]}
+    changed, _ = apply(document, form, ["age"])
+    assert [item["name"] for item in changed["search"]] == ["partition", "lattice", "masking"]
+    assert changed["release"] == {"format": "csv"}
+
+
+def test_figures_for_the_eye() -> None:
+    assert [percent(value) for value in (0.0, 0.01, 0.723, 27.68, None)] == ["0.0", "<0.1", "0.7", "27.7", "–"]
+    assert whole(1234567.0) == "1\u202f234\u202f567"
 
 
 def test_a_rulebook_becomes_demands() -> None:
