@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
 
-ABSOLUTE, RELATIVE = 0, 1
-"""Intervals of ±w % of one unit, or of ±w % of the protected value."""
+UNASKED, ABSOLUTE, RELATIVE = -1, 0, 1
+"""Intervals: none, of ±w % of one unit, or of ±w % of the protected value."""
 WIDTHS = 10
 """Intervals are taken for w = 1, 2, … 10 % and averaged."""
 TOLERANCE = 1e-12
@@ -21,23 +21,16 @@ STRIP = 64
 """Records measured together."""
 
 
-def _renumber(labels: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Labels 0, 1, … by their place in `order`; groups nobody belongs to vanish. No order: by first appearance."""
+def _renumber(labels: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Labels 0, 1, … by first appearance."""
     p = len(labels)
-    widest = 0
-    for j in range(p):
-        widest = max(widest, labels[j])
-    present = np.zeros(widest + 1, dtype=np.bool_)
-    for j in range(p):
-        present[labels[j]] = True
-    place = np.full(widest + 1, -1, dtype=np.int32)
-    count = 0
-    for label in order if len(order) else labels:
-        if label <= widest and present[label] and place[label] < 0:
-            place[label] = count
-            count += 1
+    place = np.full(np.max(labels) + 1, -1, dtype=np.int32)
     result = np.empty(p, dtype=np.int32)
+    count = 0
     for j in range(p):
+        if place[labels[j]] < 0:
+            place[labels[j]] = count
+            count += 1
         result[j] = place[labels[j]]
     return result
 
@@ -45,31 +38,64 @@ def _renumber(labels: NDArray[np.int32], order: NDArray[np.int32]) -> NDArray[np
 renumber = kernel(_renumber)
 
 
-def _by_size(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Attributes group by group, the largest group first (of equals the one with the lowest attribute).
-
-    →  int32[p] attributes, ascending inside a group;  int64[g + 1] where each group begins, and the end
-    """
-    p = len(labels)
-    canonical = renumber(labels, np.empty(0, dtype=np.int32))
-    groups = np.int64(np.max(canonical)) + 1
-    sizes = np.zeros(groups, dtype=np.int64)
+def _settle(genome: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The genome int32[p + 1] (labels, then k) with labels 0, 1, … in the order they have; empty groups vanish."""
+    p = len(genome) - 1
+    place = np.full(np.max(genome[:p]) + 1, -1, dtype=np.int32)
     for j in range(p):
-        sizes[canonical[j]] += 1
-    order = np.argsort(-sizes, kind="mergesort")
+        place[genome[j]] = 0
+    count = 0
+    for label in range(len(place)):
+        if place[label] == 0:
+            place[label] = count
+            count += 1
+    result = genome.copy()
+    for j in range(p):
+        result[j] = place[genome[j]]
+    return result
+
+
+settle = kernel(_settle)
+
+
+def _inject(giver: NDArray[np.int32], receiver: NDArray[np.int32], low: int, high: int) -> NDArray[np.int32]:
+    """Groups low … high − 1 of the giver with all their attributes; every other attribute as the receiver has it.
+
+    Genomes int32[p + 1]. Group part: the injected groups, then what is left of the receiver's. k is the giver's.
+    """
+    p = len(giver) - 1
+    child = giver.copy()
+    for j in range(p):
+        inside = low <= giver[j] < high
+        child[j] = giver[j] - low if inside else receiver[j] + high - low
+    return settle(child)
+
+
+inject = kernel(_inject)
+
+
+def _by_group(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Attributes group by group: int32[p] ascending inside a group, int64[g + 1] where each begins, and the end.
+
+    The group of the lowest attribute comes first, whatever the labels, so that clones are worked out alike.
+    """
+    labels = renumber(labels)
+    p = len(labels)
+    groups = np.max(labels) + 1
     starts = np.zeros(groups + 1, dtype=np.int64)
-    place = np.empty(groups, dtype=np.int64)
+    for j in range(p):
+        starts[labels[j] + 1] += 1
     for g in range(groups):
-        starts[g + 1] = starts[g] + sizes[order[g]]
-        place[order[g]] = starts[g]
+        starts[g + 1] += starts[g]
+    place = starts[:-1].copy()
     members = np.empty(p, dtype=np.int32)
     for j in range(p):
-        members[place[canonical[j]]] = j
-        place[canonical[j]] += 1
+        members[place[labels[j]]] = j
+        place[labels[j]] += 1
     return members, starts
 
 
-by_size = kernel(_by_size)
+by_group = kernel(_by_group)
 
 
 def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int) -> NDArray[np.float64]:
@@ -124,40 +150,34 @@ def _measure(points: NDArray[np.float64], centres: NDArray[np.float64], block: N
 measure = kernel(_measure)
 
 
-def _squares(points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
-    """SSE of a grouping of records."""
-    n, p = points.shape
-    total = 0.0
-    for i in range(n):
-        for j in range(p):
-            gap = points[i, j] - centres[labels[i], j]
-            total += gap * gap
-    return total
+def _judged(
+    points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32], mode: int
+) -> tuple[float, int]:
+    """SSE of a grouping of records, and how many of the cells × 10 widths have the original value inside the interval
+    around the protected one.
 
-
-squares = kernel(_squares)
-
-
-def _disclosed(points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32], mode: int) -> int:
-    """How many of the cells × 10 widths have the original value inside the interval around the protected one.
-
-    mode  RELATIVE: |x − x′| ≤ w/100 · x′;  ABSOLUTE: |x − x′| ≤ w/100 (up to rounding)
+    mode  RELATIVE: |x − x′| ≤ w/100 · x′;  ABSOLUTE: |x − x′| ≤ w/100 (up to rounding);  UNASKED: no cell is counted
     """
     n, p = points.shape
-    hits = 0
+    total, hits = 0.0, 0
     for i in range(n):
         for j in range(p):
             centre = centres[labels[i], j]
             gap = abs(points[i, j] - centre)
+            total += gap * gap
+            # Most cells lie beyond the widest interval, and are not worth ten questions.
+            widest = WIDTHS / 100.0 * abs(centre) if mode == RELATIVE else WIDTHS / 100.0 + TOLERANCE
+            if mode == UNASKED or gap > widest:
+                continue
             for w in range(1, WIDTHS + 1):
                 reach = w / 100.0 * centre if mode == RELATIVE else w / 100.0 + TOLERANCE
                 if gap <= reach:
                     hits += WIDTHS + 1 - w
                     break
-    return hits
+    return total, hits
 
 
-disclosed = kernel(_disclosed)
+judged = kernel(_judged)
 
 
 def _survey(
@@ -165,15 +185,15 @@ def _survey(
 ) -> tuple[int, float, int]:
     """Number of clusters, SSE and disclosed cells of one attribute group; its distances go to `block`.
 
-    mode   as for `disclosed`; −1: cells are counted elsewhere
+    mode   as for `judged`
     block  as for `measure`; empty: distances are not wanted
     """
     count = int(np.max(labels)) + 1
     centres = centroids(points, labels, count)
     if len(block) > 0:
         measure(points, centres, block)
-    hits = disclosed(points, centres, labels, mode) if mode >= 0 else 0
-    return count, squares(points, centres, labels), hits
+    sse, hits = judged(points, centres, labels, mode)
+    return count, sse, hits
 
 
 survey = kernel(_survey)
@@ -278,7 +298,7 @@ def _links(
     sums of common branches, leaves a branch as soon as it lies beyond the own image whatever the other groups
     add, and is given up as soon as somebody else's image is nearer.
     """
-    labels = clusters[slots]
+    labels, flat, reach = clusters[slots], arena.ravel(), arena.shape[1]
     groups, n = labels.shape
     own_class, first, sizes = classes(labels)
     count = len(first)
@@ -295,20 +315,21 @@ def _links(
         place[order[c]] = c
     credit = 0.0
     near, near_weights = np.empty(count), np.empty(count, dtype=np.int64)
-    rest, sums = np.zeros(groups + 1), np.zeros(groups + 1)
+    rest, sums, row = np.zeros(groups + 1), np.zeros(groups + 1), np.empty(groups, dtype=np.int64)
     for i in range(n):
         start = place[own_class[i]]
         own = 0.0
         for j in range(groups):
-            own += arena[slots[j], i * (widths[j] + 1) + rows[start, j]]
+            row[j] = slots[j] * reach + i * (widths[j] + 1)
+            own += flat[row[j] + rows[start, j]]
         for j in range(groups - 1, -1, -1):
-            rest[j] = rest[j + 1] + arena[slots[j], i * (widths[j] + 1) + widths[j]]
+            rest[j] = rest[j + 1] + flat[row[j] + widths[j]]
         limit = own + 2.0 * TOLERANCE
         c, depth, found, turned, least = start, 0, 0, False, own
         while True:
             j = depth
             while j < groups:
-                sums[j + 1] = sums[j] + arena[slots[j], i * (widths[j] + 1) + rows[c, j]]
+                sums[j + 1] = sums[j] + flat[row[j] + rows[c, j]]
                 if sums[j + 1] + rest[j + 1] > limit:
                     break
                 j += 1

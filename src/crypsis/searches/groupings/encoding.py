@@ -20,24 +20,8 @@ from crypsis.errors import SearchError
 from crypsis.kernels.groupings import renumber
 
 Genome = NDArray[Any]
-_NO_ORDER = np.empty(0, dtype=np.int32)
 Groups = tuple[tuple[int, ...], ...]
 """Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
-
-
-def renumbered(labels: NDArray[Any], order: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
-    """Labels 0, 1, … in the order of the group part; groups that lost all attributes vanish.
-
-    order  the group part; None: by each group's first attribute, which is the canonical form
-    """
-    return renumber(np.ascontiguousarray(labels, dtype=np.int32), _NO_ORDER if order is None else order)
-
-
-def with_k(labels: NDArray[np.int32], k: int) -> Genome:
-    """Object part and k in one array."""
-    genome = np.empty(len(labels) + 1, dtype=np.int32)
-    genome[:-1], genome[-1] = labels, k
-    return genome
 
 
 def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genome:
@@ -69,7 +53,7 @@ def groups_of(genome: Genome) -> Groups:
 
 
 def group_count(genome: Genome) -> int:
-    return int(genome[:-1].max()) + 1
+    return int(max(genome.tolist()[:-1])) + 1
 
 
 def in_words(genome: Genome, names: Sequence[str]) -> str:
@@ -99,15 +83,15 @@ class Partitions:
 
     def _draw(self, rng: Generator) -> Genome:
         groups = self.attributes if self.spread == "uniform" else _between(1, self.attributes, rng)
-        labels = renumbered(rng.integers(groups, size=self.attributes))
-        return with_k(labels, self.draw_k(rng))
+        labels = rng.integers(groups, size=self.attributes).astype(np.int32)
+        return np.append(renumber(labels), np.int32(self.draw_k(rng)))
 
     def draw_k(self, rng: Generator) -> int:
         """k uniform on a logarithmic scale within its bounds; nothing is drawn where it is fixed."""
         return _between(self.k, self.largest_k, rng) if self.largest_k > self.k else self.k
 
     def key(self, genome: Genome) -> bytes:
-        return renumbered(genome[:-1]).tobytes() + int(genome[-1]).to_bytes(4, "little")
+        return renumber(genome[:-1]).tobytes() + int(genome[-1]).to_bytes(4, "little")
 
     def decode(self, genome: Genome) -> Any:
         return groups_of(genome)

@@ -42,13 +42,15 @@ _NO_BLOCK = np.empty(0)
 class Part(NamedTuple):
     """One group of attributes, microaggregated: clusters, their number, SSE, disclosed cells.
 
-    slot  row of the evaluator's arena that holds the distances of all records to the centroids; −1: none
+    apart  how far apart the clusters lie: the sum of squares between them
+    slot   row of the evaluator's arena that holds the distances of all records to the centroids; −1: none
     """
 
     labels: NDArray[np.int32]
     clusters: int
     sse: float
     disclosed: int
+    apart: float
     slot: int
 
 
@@ -88,7 +90,8 @@ class Evaluator:
     def __post_init__(self) -> None:
         check_numbers(self.values)
         self.points = scaled(self.values, self.convention.scaling)
-        self.sst = float(((self.points - self.points.mean(axis=0)) ** 2).sum())
+        self.squares = ((self.points - self.points.mean(axis=0)) ** 2).sum(axis=0)
+        self.sst = float(self.squares.sum())
         self.sorted = np.sort(self.points, axis=0)
         self._parts: OrderedDict[tuple[bytes, int], Part] = OrderedDict()
         self._arena: Floats = np.empty((0, 0))
@@ -123,10 +126,10 @@ class Evaluator:
         k, n = int(genome[-1]), len(self.points)
         check_size(n, k)
         self._reserve(k)
-        # Large groups first: their distances are the longest, so the linkage leaves a branch soonest.
-        members, starts = kernels.by_size(genome[:-1])
-        bounds = starts.tolist()
-        parts = [self.part(members[a:b], k) for a, b in pairwise(bounds)]
+        members, starts = kernels.by_group(genome[:-1])
+        parts = [self.part(members[a:b], k) for a, b in pairwise(starts.tolist())]
+        # Clusters far apart first, so that the linkage leaves a branch soonest.
+        parts.sort(key=lambda part: -part.apart)
         self.counts.evaluations += 1
         if parts[0].slot >= 0:
             slots = np.array([part.slot for part in parts], dtype=np.int64)
@@ -194,17 +197,17 @@ class Evaluator:
         return n * (n // k + 2)
 
     def _work_out(self, group: NDArray[np.int32], k: int, slot: int) -> Part:
-        points = np.ascontiguousarray(self.points[:, group])
+        points = np.take(self.points, group, axis=1)
         labels = self.cluster(points, group, k)
         block = self._arena[slot] if slot >= 0 else _NO_BLOCK
-        mode = kernels.RELATIVE if self.convention.interval == "value" else -1
+        mode = kernels.RELATIVE if self.convention.interval == "value" else kernels.UNASKED
         clusters, sse, hits = kernels.survey(points, labels, mode, block)
-        if mode < 0:
+        if mode == kernels.UNASKED:
             hits = self._disclosed(points, kernels.centroids(points, labels, clusters), labels, group)
         if slot >= 0:
             self._clusters[slot] = labels
             labels = self._clusters[slot]
-        return Part(labels, clusters, sse, hits, slot)
+        return Part(labels, clusters, sse, hits, float(self.squares[group].sum()) - sse, slot)
 
     def cluster(self, points: Floats, group: NDArray[np.int32], k: int) -> NDArray[np.int32]:
         convention = self.convention
@@ -215,15 +218,14 @@ class Evaluator:
 
     def _disclosed(self, points: Floats, centres: Floats, labels: NDArray[np.int32], group: NDArray[np.int32]) -> int:
         if self.convention.interval == "value":
-            return kernels.disclosed(points, centres, labels, kernels.RELATIVE)
+            return kernels.judged(points, centres, labels, kernels.RELATIVE)[1]
         if self.convention.interval == "rank":
             columns = self.sorted[:, group]
-            return kernels.disclosed(
-                middle_ranks(columns, points), middle_ranks(columns, centres), labels, kernels.ABSOLUTE
-            )
+            ranks = middle_ranks(columns, points), middle_ranks(columns, centres)
+            return kernels.judged(*ranks, labels, kernels.ABSOLUTE)[1]
         spread = self.points[:, group].std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
-        return kernels.disclosed(points / unit, centres / unit, labels, kernels.ABSOLUTE)
+        return kernels.judged(points / unit, centres / unit, labels, kernels.ABSOLUTE)[1]
 
     def masked(self, genome: Genome) -> Floats:
         """float64[n, p]: the protected values, on the scale of the table."""
@@ -234,7 +236,7 @@ class Evaluator:
         for attributes in groups_of(genome):
             group = np.array(attributes, dtype=np.int32)
             part = self.part(group, int(genome[-1]))
-            columns = np.ascontiguousarray(values[:, group])
+            columns = np.take(values, group, axis=1)
             result[:, group] = kernels.centroids(columns, part.labels, part.clusters)[part.labels]
         return result
 
@@ -244,11 +246,11 @@ class Evaluator:
         masked, sse, hits = np.empty_like(self.points), 0.0, 0
         for attributes in groups_of(genome):
             group = np.array(attributes, dtype=np.int32)
-            points = np.ascontiguousarray(self.points[:, group])
+            points = np.take(self.points, group, axis=1)
             labels = self.cluster(points, group, k)
             centres = kernels.centroids(points, labels, int(labels.max()) + 1)
             masked[:, group] = centres[labels]
-            sse += kernels.squares(points, centres, labels)
+            sse += kernels.judged(points, centres, labels, kernels.UNASKED)[0]
             hits += self._disclosed(points, centres, labels, group)
         return self._total(sse, hits, kernels.links_in_full(self.points, masked))
 

@@ -4,30 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from crypsis.searches.groupings.encoding import Genome, group_count, renumbered, with_k
-
-
-def with_labels(genome: Genome, labels: NDArray[Any], order: NDArray[np.int32] | None = None) -> Genome:
-    """A genome of the same k with other labels; emptied groups vanish, the group part keeps its order."""
-    place = np.arange(len(labels) + 1, dtype=np.int32) if order is None else order
-    return with_k(renumbered(labels, place), genome[-1])
-
-
-def inject(giver: Genome, receiver: Genome, low: int, high: int) -> Genome:
-    """Groups low … high − 1 of the giver's group part with all their attributes; every other attribute as the receiver
-    has it. Group part: the injected groups, then what is left of the receiver's. k is the giver's.
-    """
-    given, shift = giver[:-1], group_count(giver)
-    injected = (given >= low) & (given < high)
-    labels = np.where(injected, given, receiver[:-1] + shift)
-    order = np.array([*range(low, high), *range(shift, shift + group_count(receiver))], dtype=np.int32)
-    return with_labels(giver, labels, order)
+from crypsis.evolution.selection import drawn
+from crypsis.kernels.groupings import inject, settle
+from crypsis.searches.groupings.encoding import Genome, group_count
 
 
 @dataclass(frozen=True)
@@ -39,11 +22,8 @@ class Crossover:
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         first, second = parents
-        sites = [np.sort(rng.choice(group_count(parent) + 1, size=2, replace=False)) for parent in parents]
-        return [
-            inject(first, second, int(sites[0][0]), int(sites[0][1])),
-            inject(second, first, int(sites[1][0]), int(sites[1][1])),
-        ]
+        sites = [sorted(drawn(group_count(parent) + 1, 2, rng)) for parent in parents]
+        return [inject(first, second, *sites[0]), inject(second, first, *sites[1])]
 
 
 @dataclass(frozen=True)
@@ -54,10 +34,10 @@ class GroupCreate:
     arity: int = 1
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        labels = parents[0][:-1].copy()
-        size = rng.integers(1, len(labels) + 1)
-        labels[rng.choice(len(labels), size=size, replace=False)] = group_count(parents[0])
-        return [with_labels(parents[0], labels)]
+        child = parents[0].copy()
+        attributes = len(child) - 1
+        child[rng.permutation(attributes)[: rng.integers(1, attributes + 1)]] = group_count(child)
+        return [settle(child)]
 
 
 @dataclass(frozen=True)
@@ -71,11 +51,11 @@ class GroupEliminate:
         groups = group_count(parents[0])
         if groups == 1:
             return [parents[0].copy()]
-        labels, gone = parents[0][:-1].copy(), rng.integers(groups)
-        homeless = np.flatnonzero(labels == gone)
-        drawn = rng.integers(groups - 1, size=len(homeless))
-        labels[homeless] = drawn + (drawn >= gone)
-        return [with_labels(parents[0], labels)]
+        child, gone = parents[0].copy(), rng.integers(groups)
+        homeless = np.flatnonzero(child[:-1] == gone)
+        homes = rng.integers(groups - 1, size=len(homeless))
+        child[homeless] = homes + (homes >= gone)
+        return [settle(child)]
 
 
 @dataclass(frozen=True)
@@ -86,11 +66,10 @@ class GroupSplit:
     arity: int = 1
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        groups = group_count(parents[0])
-        labels = parents[0][:-1].copy()
-        members = np.flatnonzero(labels == rng.integers(groups))
-        labels[rng.permutation(members)[: len(members) // 2]] = groups
-        return [with_labels(parents[0], labels)]
+        child, groups = parents[0].copy(), group_count(parents[0])
+        members = np.flatnonzero(child[:-1] == rng.integers(groups))
+        child[rng.permutation(members)[: len(members) // 2]] = groups
+        return [settle(child)]
 
 
 @dataclass(frozen=True)
@@ -101,11 +80,11 @@ class ElementSwap:
     arity: int = 1
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        labels = parents[0][:-1].copy()
-        if len(labels) > 1:
-            pair = rng.choice(len(labels), size=2, replace=False)
-            labels[pair] = labels[pair[::-1]]
-        return [with_labels(parents[0], labels)]
+        child = parents[0].copy()
+        if len(child) > 2:
+            first, second = drawn(len(child) - 1, 2, rng)
+            child[first], child[second] = child[second], child[first]
+        return [child]
 
 
 @dataclass(frozen=True)
@@ -119,11 +98,10 @@ class ElementMove:
         groups = group_count(parents[0])
         if groups == 1:
             return [parents[0].copy()]
-        labels = parents[0][:-1].copy()
-        attribute = rng.integers(len(labels))
-        drawn = rng.integers(groups - 1)
-        labels[attribute] = drawn + (drawn >= labels[attribute])
-        return [with_labels(parents[0], labels)]
+        child = parents[0].copy()
+        attribute, home = rng.integers(len(child) - 1), rng.integers(groups - 1)
+        child[attribute] = home + (home >= child[attribute])
+        return [settle(child)]
 
 
 @dataclass(frozen=True)
@@ -167,7 +145,8 @@ class Climb:
 
 
 def _stepped(parent: Genome, rng: Generator) -> Genome:
-    labels, groups, kind = parent[:-1].copy(), group_count(parent), rng.random()
+    child, groups, kind = parent.copy(), group_count(parent), rng.random()
+    labels = child[:-1]
     if groups > 1 and kind < 0.04:
         kept, gone = rng.choice(groups, size=2, replace=False)
         labels[labels == gone] = kept
@@ -179,4 +158,4 @@ def _stepped(parent: Genome, rng: Generator) -> Genome:
     else:
         attribute = rng.integers(len(labels))
         labels[attribute] = (labels[attribute] + rng.integers(1, groups + 1)) % (groups + 1)
-    return with_labels(parent, labels)
+    return settle(child)
