@@ -39,6 +39,7 @@ def test_words():
     lattice = Lattice((attribute("age", ages), attribute("pay", pay), attribute("town", towns)))
     assert lattice.words((1, 1, 1)) == "age in 10-year bands, pay in bands of 4, town in 2 groups"
     assert lattice.words((0, 0, 2)) == "town hidden, the rest as collected"
+    assert lattice.words((2, 0, 2)) == "age and town hidden, the rest as collected"
     assert lattice.words((0, 0, 0)) == "everything as collected"
     assert describe(lattice.attributes[0], 0) == "age as collected"
 

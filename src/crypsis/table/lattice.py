@@ -105,11 +105,16 @@ class Lattice:
     def words(self, levels: Sequence[int]) -> str:
         """A node as a person would say it: 'age in 10-year bands, education in 3 groups, country hidden'."""
         self.check(levels)
-        raised = [describe(a, int(level)) for a, level in zip(self.attributes, levels, strict=True) if level]
-        if not raised:
+        told = {a.name: describe(a, int(level)) for a, level in zip(self.attributes, levels, strict=True)}
+        hidden = [name for name, words in told.items() if words == f"{name} hidden"]
+        coarser = [words for name, words in told.items() if name not in hidden and words != f"{name} as collected"]
+        if not hidden and not coarser:
             return "everything as collected"
-        rest = len(levels) - len(raised)
-        return ", ".join(raised) + (", the rest as collected" if rest else "")
+        rest = len(told) - len(hidden) - len(coarser)
+        if hidden:
+            together = ", ".join(hidden[:-1]) + " and " if len(hidden) > 1 else ""
+            coarser.append(f"{together}{hidden[-1]} hidden")
+        return ", ".join(coarser) + (", the rest as collected" if rest else "")
 
 
 def describe(attribute: Attribute, level: int) -> str:
@@ -120,6 +125,8 @@ def describe(attribute: Attribute, level: int) -> str:
     labels = hierarchy.labels[level]
     if len(labels) == 1:
         return f"{attribute.name} hidden"
+    if set(labels) == set(hierarchy.labels[0]):
+        return f"{attribute.name} as collected"
     width = _band(labels)
     if width:
         years = re.search(r"(^|[^a-z])(age|years?)([^a-z]|$)", attribute.name.lower())

@@ -53,7 +53,8 @@ class Nodes:
         gone = int((~masked.kept).sum() - (~self.table.kept).sum())
         words = self.lattice.words([int(level) for level in genome])
         if gone:
-            words += f"; {gone} records suppressed ({self.method.rule})"
+            which = "smallest classes first" if self.method.rule == "by-size" else "the classes that failed"
+            words += f"; {gone} record{'s' * (gone > 1)} suppressed: {which} (rule {self.method.rule})"
         facts: dict[str, float | int | str] = {"suppressed": gone, "rule": self.method.rule}
         facts |= {f"level of {name}": int(level) for name, level in zip(self.lattice.names, genome, strict=True)}
         return Account(words, facts)
