@@ -51,6 +51,7 @@ class Desk:
         self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
         self.lock = threading.RLock()
         self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
+        self._decoding = threading.Lock()  # of its own: nobody waits for a million rows to see who is pinned
         self.reading = Reading(source, plan).begin()
         if run is not None:
             self.change(run=run.name)
@@ -185,7 +186,7 @@ class Desk:
     def masked(self, number: int) -> Table:
         """A solution's table, decoded once."""
         key = (self.choices.run, number)
-        with self.lock:
+        with self._decoding:
             if key not in self._masked:
                 run = self.open_run()
                 try:

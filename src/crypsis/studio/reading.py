@@ -12,7 +12,7 @@ from crypsis.table.profile import Profile, profile
 from crypsis.table.table import Table
 
 USUAL_K = 5
-WAIT = 1.2
+WAIT = 0.4
 """Seconds a page waits for a file before it says that it is being read."""
 MOST_COLUMNS = 2000
 """Wider files are refused by the studio: nobody can give a role to so many columns by hand."""

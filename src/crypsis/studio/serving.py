@@ -30,6 +30,7 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((LOOPBACK, port))
+    listener.listen(128)  # from here on a browser that is quicker than the server waits instead of being refused
     chosen = int(listener.getsockname()[1])
     entry = Pass(chosen)
     first = f"http://{LOOPBACK}:{chosen}/?token={entry.token}"

@@ -9,6 +9,7 @@ import threading
 from importlib.metadata import version
 from pathlib import Path
 
+from crypsis.errors import TableError
 from crypsis.table.files import write_atomically
 
 _MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
@@ -36,9 +37,14 @@ class Bundle:
 
 def home() -> Path:
     """The studio's own folder: the example, uploads and the drawing library; nobody else may look in."""
-    given = os.environ.get("CRYPSIS_STUDIO_HOME")
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    folder = Path(given) if given else state / "crypsis" / "studio"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    folder.chmod(0o700)
+    given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
+    try:
+        above = Path(state) if state else Path.home() / ".local" / "state"
+        folder = Path(given) if given else above / "crypsis" / "studio"
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        folder.chmod(0o700)
+    except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home
+        raise TableError(
+            f"the studio has no folder of its own ({error}); name one it may write to in CRYPSIS_STUDIO_HOME"
+        ) from None
     return folder

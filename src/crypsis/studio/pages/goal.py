@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError
@@ -35,6 +35,9 @@ def routes(studio: Studio) -> list[Route]:
     def fields(request: Request) -> Response:
         return studio.part("goal_form.html", goal=_goal(studio.desk))
 
+    def obstacles(request: Request) -> Response:
+        return JSONResponse(_obstacles(studio.desk) if studio.desk.reading.done else {})
+
     def save(request: Request, form: Form) -> Response:
         desk = studio.desk
         if one(form, "rulebook") != desk.choices.rulebook:
@@ -55,6 +58,7 @@ def routes(studio: Studio) -> list[Route]:
     return [
         get("/goal", page),
         get("/goal/form", fields),
+        get("/goal/obstacles", obstacles),
         post("/goal", save),
         post("/goal/check", estimate),
     ]
@@ -84,7 +88,7 @@ def _goal(desk: Desk) -> dict[str, Any]:
         "known_limits": [*AXES, *(name for name in measures if measures[name].aim == "risk")],
         "uses": [(i["measure"], _of(Use, measures, "measure", i, columns)) for i in document.get("use", [])],
         "known_uses": {name: _first_line(measures[name]) for name in USES if name in measures},
-        "searches": [_search(desk, name, chosen.get(name), columns) for name in searches],
+        "searches": [_search(name, chosen.get(name), columns) for name in searches],
         "run": entries(Running, document.get("run", {}), (), skip=("seed", "scheduler")),
         "release": entries(Release, document.get("release", {}), ()),
     }
@@ -102,20 +106,27 @@ def _of(kind: Any, registry: Any, key: str, item: dict[str, Any], columns: list[
     return own + (entries(registry[name], item, columns) if name in registry else [])
 
 
-def _search(desk: Desk, name: str, given: dict[str, Any] | None, columns: list[str]) -> dict[str, Any]:
+def _search(name: str, given: dict[str, Any] | None, columns: list[str]) -> dict[str, Any]:
     cls = searches[name]
-    obstacle = ""
-    if desk.reading.done and given is None:
-        try:
-            obstacle = cls().obstacle(desk.table)
-        except (CrypsisError, ValueError) as error:
-            obstacle = str(error)
     fields = entries(SearchChoice, given or {}, columns, skip=("name",)) + entries(cls, given or {}, columns)
     common = [entry for entry in fields if entry.name in ("k", "missing", "budget")]
     return {
         "name": name, "words": _first_line(cls), "family": str(cls.family.value), "on": given is not None,
-        "obstacle": obstacle, "fields": common, "more": [entry for entry in fields if entry not in common],
+        "fields": common, "more": [entry for entry in fields if entry not in common],
     }  # fmt: skip
+
+
+def _obstacles(desk: Desk) -> dict[str, str]:
+    """Why a search cannot treat the table as it stands; needs the table, for which no page should wait."""
+    table, found = desk.table, {}
+    for name in searches:
+        try:
+            obstacle = searches[name]().obstacle(table)
+        except (CrypsisError, ValueError) as error:
+            obstacle = str(error)
+        if obstacle:
+            found[name] = f"As it stands: {obstacle}"
+    return found
 
 
 def _first_line(cls: type[Any]) -> str:

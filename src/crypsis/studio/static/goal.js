@@ -1,5 +1,5 @@
 // The goal: saved by its buttons; the check runs on the server.
-import { place, send } from "./studio.js";
+import { bring, inTurn, place, send } from "./studio.js";
 
 document.getElementById("check")?.addEventListener("click", async (event) => {
   const out = document.getElementById("estimate");
@@ -19,4 +19,11 @@ form?.addEventListener("change", (event) => {
   fields.append("do", event.target.name === "rulebook" || event.target.name === "search" ? "save" : "note");
   send("/goal", fields, document.getElementById("goal-problems"));
 });
+// Which searches cannot treat the table is known once the table is; a large one takes its time.
+const obstacles = inTurn(async () => {
+  const response = await bring("/goal/obstacles"), found = response?.ok ? await response.json() : {};
+  for (const hint of document.querySelectorAll("[data-obstacle]")) hint.textContent = found[hint.dataset.obstacle] ?? "";
+});
+if (form) obstacles();
+document.addEventListener("placed", (event) => { if (event.target.id === "goal-form") obstacles(); });
 document.body.dataset.ready = "yes";
