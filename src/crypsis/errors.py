@@ -26,6 +26,10 @@ class SearchError(CrypsisError):
     """A search cannot start or cannot reach what was asked of it."""
 
 
+class Interrupted(SearchError):
+    """A run could not write down what it found; what was written before is safe, and it can be resumed. Exit code 3."""
+
+
 class EngineError(CrypsisError):
     """The place where work should run is not there or went away."""
 

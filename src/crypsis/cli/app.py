@@ -1,11 +1,14 @@
 """The list of commands, and the one place where an error becomes a sentence and an exit code.
 
-0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed
+0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed · 70 a fault of Crypsis itself
 """
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,6 +21,7 @@ from crypsis.cli import (
     doctoring,
     experimenting,
     fetching,
+    generalising,
     masking,
     profiling,
     releasing,
@@ -26,7 +30,7 @@ from crypsis.cli import (
     studying,
     varying,
 )
-from crypsis.errors import CrypsisError, EngineLost, ReleaseRefused
+from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
 app = typer.Typer(
     name="crypsis",
@@ -48,6 +52,7 @@ app.command("front")(running.front)
 app.command("show")(running.show)
 app.command("compare")(running.compare)
 app.command("mask")(masking.mask)
+app.command("generalise")(generalising.generalise)
 app.command("assess")(assessing.assess)
 app.command("attack")(attacking.attack)
 app.command("release")(releasing.release)
@@ -85,7 +90,7 @@ def main() -> None:
         app()
     except ReleaseRefused as refusal:
         _fail(str(refusal), 1)
-    except EngineLost as lost:
+    except (EngineLost, Interrupted) as lost:
         _fail(str(lost), 3)
     except CrypsisError as error:
         _fail(str(error), 2)
@@ -94,6 +99,24 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()  # the reader went away (`| head`); nothing to say to nobody
         sys.exit(0)
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        _fail(f"{where}{(error.strerror or str(error)).lower()}; make room or check the permissions, then try again", 2)
+    except Exception as fault:  # noqa: BLE001 - a traceback's last line may hold a person's value
+        if os.environ.get("CRYPSIS_TRACE"):
+            raise
+        _fail(
+            f"a fault inside Crypsis ({type(fault).__name__} at {_place(fault)}); nothing was released. What it says "
+            f"is withheld because it may name a person: set CRYPSIS_TRACE=1 to see all of it yourself, and report the "
+            f"place alone",
+            70,
+        )
+
+
+def _place(fault: Exception) -> str:
+    """The innermost line of Crypsis on the way to a fault."""
+    frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "crypsis" in Path(frame.filename).parts]
+    return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown line"
 
 
 def _fail(sentence: str, code: int) -> None:

@@ -65,7 +65,7 @@ def cache_folder(source: Path) -> Path:
     elif os.access(beside if beside.exists() else home, os.W_OK):
         parent = beside
     else:
-        parent = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "crypsis"
+        parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crypsis"
     return parent / f"{source.stem}-{digest.hexdigest()[:16]}"
 
 

@@ -111,13 +111,18 @@ def microaggregate_files(
     engine  where blocks are done; its workers must see the folder. The same bits on any engine
     """
     files = _files(Path(source))
-    names = tuple(columns)
+    names, before = tuple(columns), _stamps(files)
     rows = _checked(files, names, k, drop)
     middle, scale = _moments(files, names)
     number = min(max(1, -(-rows // max(block, 4 * k))), MOST_BLOCKS)
     cuts = cut(_sample(files, names, rows, rng), middle, scale, number)
     with atomic_folder(folder) as aside, tempfile.TemporaryDirectory(dir=aside.parent) as workshop:
         counts = _deal(files, names, drop, cuts, Path(workshop))
+        if _stamps(files) != before or int(counts.sum()) != rows:
+            raise TableError(
+                f"{source} was changed while its blocks were made, and nothing was written; wait until it is complete, "
+                f"then start again"
+            )
         pieces = [
             Piece(str(Path(workshop) / f"{place}.parquet"), str(aside / f"part-{place}.parquet"), seed)
             for place, seed in enumerate(SeedSequence(int(rng.integers(2**63))).spawn(len(counts)))
@@ -212,6 +217,12 @@ def _files(source: Path) -> list[Path]:
     if not files or not all(path.is_file() for path in files):
         raise TableError(f"{source} is no Parquet file and no folder of them; give the path of one")
     return files
+
+
+def _stamps(files: Sequence[Path]) -> list[tuple[int, int, int]]:
+    """What changes when somebody replaces or rewrites a file."""
+    found = [path.stat() for path in files]
+    return [(each.st_ino, each.st_size, each.st_mtime_ns) for each in found]
 
 
 def _checked(files: Sequence[Path], names: Sequence[str], k: int, drop: Sequence[str]) -> int:

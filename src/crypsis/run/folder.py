@@ -102,7 +102,13 @@ def new(folder: Path, plan_text: str) -> Iterator[Path]:
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
     """Nobody else runs in this folder meanwhile; the system lets go when the process ends, however it ends."""
-    handle = os.open(folder / GUARD, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        handle = os.open(folder / GUARD, os.O_CREAT | os.O_RDWR, 0o600)
+    except OSError as error:
+        raise SearchError(
+            f"{folder}: the folder cannot be written ({(error.strerror or 'unknown reason').lower()}), so the run "
+            f"cannot go on here; make it writable, or copy it to where you may write and resume there"
+        ) from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import SearchError
+from crypsis.errors import Interrupted, SearchError
 
 FORMAT = 1
 
@@ -70,18 +70,38 @@ class Store:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
             raise SearchError(f"{path.parent}: holds no run (no {path.name}); start one with `crypsis run`")
-        self._connection = sqlite3.connect(path, timeout=30, isolation_level=None)
+        self._connection = self._connected()
         try:
             self._prepare(create)
+        except sqlite3.OperationalError as error:
+            self._connection.close()
+            raise SearchError(
+                f"{path}: the run's store cannot be opened ({error}); check the disk and the permissions of its folder"
+            ) from None
         except sqlite3.DatabaseError as error:
             self._connection.close()
             raise SearchError(
                 f"{path}: not a run store or damaged ({error}); start the run again in a new folder"
             ) from None
 
+    def _connected(self) -> sqlite3.Connection:
+        """A connection; to a store on a disk that cannot be written, one that only reads."""
+        self.read_only = not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK)
+        if not self.read_only:
+            return sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        waiting = self.path.with_name(f"{self.path.name}-wal")
+        if waiting.exists() and waiting.stat().st_size:
+            raise SearchError(
+                f"{self.path}: its folder cannot be written and the last generations still wait in {waiting.name}; "
+                f"copy the folder to where you may write, or make it writable"
+            )
+        address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
+        return sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
+
     def _prepare(self, create: bool) -> None:
-        self._connection.execute("PRAGMA journal_mode=WAL")
-        self._connection.execute("PRAGMA synchronous=FULL")
+        if not self.read_only:
+            self._connection.execute("PRAGMA journal_mode=WAL")
+            self._connection.execute("PRAGMA synchronous=FULL")
         fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
         if fresh and create:
             with self.transaction():
@@ -107,14 +127,21 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing."""
-        self._connection.execute("BEGIN IMMEDIATE")
+        """All of it or nothing; a disk that refuses ends the run with what was written before."""
         try:
-            yield
-        except BaseException:
-            self._connection.execute("ROLLBACK")
-            raise
-        self._connection.execute("COMMIT")
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:  # a full disk may have ended it already
+                    self._connection.execute("ROLLBACK")
+                raise
+        except sqlite3.OperationalError as error:
+            raise Interrupted(
+                f"{self.path}: the run could not write down its last step ({error}); what was written before is safe: "
+                f"make room or make the folder writable, then `crypsis resume {self.path.parent}`"
+            ) from None
 
     # -- notes: small facts of the run --
 

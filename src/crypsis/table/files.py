@@ -5,13 +5,17 @@ Whatever is written appears whole or not at all: it is prepared beside its targe
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import glob
 import io
 import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +36,9 @@ __all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", 
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".tab", ".txt")
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG})
+FRESH = 60.0
+"""Seconds for which something written aside is left alone though nobody seems to hold it."""
 FORMULA = r"^[=+\-@\t\r]"
 """How a cell starts that a spreadsheet would take for a formula."""
 
@@ -152,19 +159,22 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False)
     """Write a file that appears whole or not at all; an existing one is refused unless it may be replaced."""
     path = Path(path)
     _refuse_existing(path, replace)
+    _sweep(path)
     aside = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
-    try:
-        with aside.open("xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if replace:
-            aside.replace(path)
-        else:
-            _link(aside, path)
-    finally:
-        aside.unlink(missing_ok=True)
-    _sync(path.parent)
+    with _told(path):
+        try:
+            with aside.open("xb") as file:
+                _hold(file.fileno())
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+                if replace:
+                    aside.replace(path)
+                else:
+                    _link(aside, path)
+        finally:
+            aside.unlink(missing_ok=True)
+        _sync(path.parent)
 
 
 def _link(aside: Path, path: Path) -> None:
@@ -187,22 +197,69 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     _refuse_existing(path, False)
-    workshop = Path(
-        tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
-    )  # nobody else may look in
+    _sweep(path)
+    with _told(path):
+        # Nobody else may look in.
+        workshop = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
+    handle = os.open(workshop, os.O_RDONLY)
     aside = workshop / path.name
     try:
-        aside.mkdir()
-        yield aside
-        for folder, _, files in os.walk(aside):
-            for name in files:
-                _sync(Path(folder) / name)
-            _sync(Path(folder))
-        _refuse_existing(path, False)
-        aside.rename(path)
-        _sync(path.parent)
+        with _told(path):
+            _hold(handle)
+            aside.mkdir()
+            yield aside
+            for folder, _, files in os.walk(aside):
+                for name in files:
+                    _sync(Path(folder) / name)
+                _sync(Path(folder))
+            _refuse_existing(path, False)
+            aside.rename(path)
+            _sync(path.parent)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
+        os.close(handle)
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    """A disk that is full, broken or read-only becomes a sentence; other problems are somebody else's to tell."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        reason = (error.strerror or "unknown reason").lower()
+        raise TableError(
+            f"{path} cannot be written ({reason}); nothing was left half-written: make room or choose another folder, "
+            f"then try again"
+        ) from None
+
+
+def _hold(handle: int) -> None:
+    """Say that somebody works on a file or folder; a file system without locks is no reason not to write."""
+    with suppress(OSError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what a writer of the same path left aside when it was killed; one still at work holds it."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        try:
+            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
+        except OSError:
+            continue
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if time.time() - os.fstat(handle).st_mtime < FRESH:
+                continue
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
+        except OSError:
+            continue
+        finally:
+            os.close(handle)
 
 
 def _refuse_existing(path: Path, replace: bool) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,13 +29,19 @@ def read_bytes(path: Path) -> bytes:
     if path.is_dir():
         raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
     try:
-        content = path.read_bytes()
+        with path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            content = file.read()
+            after = os.fstat(file.fileno())
     except FileNotFoundError:
         near = f"; the folder {path.parent} does not exist" if not path.parent.exists() else ""
         raise TableError(f"there is no file {path}{near}; check the path") from None
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise TableError(f"{path} cannot be read ({reason}); check its permissions") from None
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    if stat.S_ISREG(after.st_mode) and (not same or len(content) != after.st_size):
+        raise TableError(f"{path} was changed while it was read; wait until it is written, then try again")
     if not content or content.isspace():
         raise TableError(f"{path} is empty; give a file with a header line and at least one record")
     return content
