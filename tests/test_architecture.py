@@ -36,6 +36,7 @@ FLOORS = {
     "release": 8,
     "cli": 9,
     "studio": 9,
+    "__main__": 10,
 }
 SAME_FLOOR_ALLOWED = {("kernels", "registry"), ("report", "charts"), ("studio", "cli"), ("cli", "studio")}
 """Neighbours that may be seen: the report draws charts; the command line opens the studio."""
