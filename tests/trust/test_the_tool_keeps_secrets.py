@@ -124,11 +124,11 @@ def test_no_temporary_file_is_left(told: tuple[Path, list[str]]) -> None:
 def test_a_fault_inside_withholds_what_it_says(tmp_path: Path) -> None:
     write_table(example(100, seed=9), tmp_path / "people.csv")
     broken = (
-        "import sys, crypsis.table.profile as p\n"
+        "import sys, crypsis.table.profile\n"
         "from crypsis.cli import main\n"
         "def broken(*_):\n"
         f"    raise RuntimeError('{MARKS[0]} broke it')\n"
-        "p.profile = broken\n"
+        "sys.modules['crypsis.table.profile'].profile = broken\n"
         "sys.argv = ['crypsis', 'profile', 'people.csv']\n"
         "main()\n"
     )

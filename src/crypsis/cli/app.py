@@ -102,7 +102,7 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{(error.strerror or str(error)).lower()}; make room or check the permissions, then try again", 2)
-    except Exception as fault:  # noqa: BLE001 - a traceback's last line may hold a person's value
+    except Exception as fault:  # a traceback's last line may hold a person's value
         if os.environ.get("CRYPSIS_TRACE"):
             raise
         _fail(
