@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from crypsis.cli import inputs
+from crypsis.cli.generalising import warn_if_large
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.cli.watching import watch
 
@@ -58,6 +59,7 @@ def run(
     if budget is not None:
         _refuse_bad(read_budget, budget)
     folder = out or free(plan.with_name(f"{plan.stem}-run"))
+    warn_if_large(plan.parent / document.data.source)
     with _engine(document, engine, workers, scheduler) as place:
         with nullcontext() if quiet else working(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")

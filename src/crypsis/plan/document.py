@@ -115,16 +115,16 @@ class Plan(Settings):
             source,
             roles={name: column.role.value for name, column in self.columns.items()},
             kinds={name: column.kind.value for name, column in self.columns.items() if column.kind},
-            hierarchies={
-                name: self._hierarchy(column.hierarchy, folder)
-                for name, column in self.columns.items()
-                if column.hierarchy
-            },
+            hierarchies=self.hierarchies(folder),
             delimiter=self.data.delimiter,
             encoding=self.data.encoding,
             missing=self.data.missing,
         )
         return self._ordered(table)
+
+    def hierarchies(self, folder: Path) -> dict[str, str | Path]:
+        """By column: a builder's spec, or the path of a file relative to `folder`."""
+        return {name: self._hierarchy(c.hierarchy, folder) for name, c in self.columns.items() if c.hierarchy}
 
     @staticmethod
     def _hierarchy(spec: str, folder: Path) -> str | Path:

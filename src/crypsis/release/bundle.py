@@ -91,7 +91,7 @@ def publish(
         rules = _rules(rulebook, waivers, again, readings, kept, account, order, len(masked) - len(again))
         facts = Facts(account, order, models, verdicts, kept, rulebook, rules, front, seed)
         dossier = dossier_of(facts, original, shown, len(again), readings)
-        _write_reports(public, internal, dossier)
+        write_reports(public, internal, dossier)
         _write_manifests(public, internal, again, dossier, facts, readings)
         risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
         told = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
@@ -176,7 +176,7 @@ def _rules(
     return results
 
 
-def _write_reports(public: Path, internal: Path, dossier: Dossier) -> None:
+def write_reports(public: Path, internal: Path, dossier: Dossier) -> None:
     """The pages are rendered from their JSON twins, so that each says what the other says."""
     outside, inside = external_json(dossier), internal_json(dossier)
     write_text(public / "report.json", outside)

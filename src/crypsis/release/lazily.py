@@ -34,6 +34,7 @@ from crypsis.table.tallying import batches
 from crypsis.version import __version__
 
 WIDEST = 1 << 62
+Order = Literal["shuffled", "kept"]
 CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
 """Names of columns that live only inside the map."""
 
@@ -73,7 +74,7 @@ def release_lazily(
     rule: Rule = "failing-class",
     k: int = 0,
     l: int = 0,  # noqa: E741
-    order: Literal["shuffled", "kept"] = "shuffled",
+    order: Order = "shuffled",
     rng: Generator | None = None,
 ) -> LazyRelease:
     """Generalise, suppress, write with the engine of the source, count the written files and compare.
@@ -90,20 +91,37 @@ def release_lazily(
     fate = decide(source, lattice, levels, suppression, rule, k, l)
     folder = Path(folder)
     with atomic_folder(folder) as aside:
-        data, maps = aside / "data", aside / "maps"
-        maps.mkdir()
-        _sink(source.frame, _map(source, lattice, levels, fate, maps), data)
-        shutil.rmtree(maps)
-        if order == "shuffled":
-            shuffle_files(data, rng or np.random.default_rng())
-        written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
-        found = verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l)
+        found, _ = write_node(source, levels, fate, aside / "data", order, rng, k, l)
         made = LazyRelease(
             folder, levels, lattice.words(levels), source.counts.total - found.suppressed, found.suppressed,
             found.k, found.l, source.engine,
         )  # fmt: skip
-        write_sealed(aside / "manifest.json", _manifest(made, lattice, rule, data))
+        write_sealed(aside / "manifest.json", _manifest(made, lattice, rule, aside / "data"))
     return made
+
+
+def write_node(
+    source: LazyTable,
+    levels: Sequence[int],
+    fate: Fate,
+    data: Path,
+    order: Order,
+    rng: Generator | None = None,
+    k: int = 0,
+    l: int = 0,  # noqa: E741
+) -> tuple[Fate, pl.DataFrame]:
+    """Write the data at a node into a new folder and count them there; → what was found, and the counted tuples.
+
+    Files that do not hold what the counts promise, or less than k and l, are refused.
+    """
+    lattice, maps = lattice_of(source), data.parent / "maps"
+    maps.mkdir()
+    _sink(source.frame, _map(source, lattice, levels, fate, maps), data)
+    shutil.rmtree(maps)
+    if order == "shuffled":
+        shuffle_files(data, rng or np.random.default_rng())
+    written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
+    return verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l), written
 
 
 def lattice_of(source: LazyTable) -> Lattice:

@@ -14,6 +14,7 @@ from jinja2 import UndefinedError
 from crypsis.errors import CrypsisError, TableError
 from crypsis.privacy import models
 from crypsis.privacy.model import Verdict
+from crypsis.release.counted import judge_again as judge_counted_again
 from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST_FORMAT, seal, sha256
@@ -61,7 +62,10 @@ def verify(folder: str | Path) -> Verification:
         files += _check_files(internal, inner, problems)
         if inner and inner.get("public") != sha256(public / "manifest.json"):
             problems.append("public/manifest.json is not the one the internal manifest was written with")
-    verdicts, table = _judge_again(public, manifest, problems)
+    if "counted" in manifest:
+        verdicts, table = judge_counted_again(public, manifest, problems), None
+    else:
+        verdicts, table = _judge_again(public, manifest, problems)
     notes = [] if internal.is_dir() else ["the internal part is not here: risks and waivers could not be looked at"]
     if table is not None:
         _compare_facts(public, table, verdicts, problems)

@@ -18,8 +18,9 @@ class ColumnStory:
     role: str
     kind: str
     treatment: str
-    distinct_before: int
-    distinct_after: int
+    distinct_before: int | None
+    """None, as after it, for a column of data that were counted by others."""
+    distinct_after: int | None
     changed: float | None
     """Share of released cells that differ from the original, 0–100; None without an original."""
     loss: float | None = None

@@ -22,6 +22,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of
+from crypsis.table.lazy_text import scan_text, understood
 from crypsis.table.table import Table
 from crypsis.table.tallying import tally_packed
 
@@ -121,15 +122,19 @@ def count_lazily(
     identifiers: Sequence[str] = (),
     kinds: Kinds | None = None,
     hierarchies: Hierarchies | None = None,
+    delimiter: str | None = None,
+    missing: Sequence[str] = ("",),
 ) -> LazyTable:
     """The distinct tuples of quasi-identifiers and confidential columns with their counts, counted where the data lie.
 
     data         a lazy frame (polars, DuckDB relation, Spark or Dask DataFrame) or the path of a file
     identifiers  columns that a release leaves out
     hierarchies  as for `wrap`; 'merge:…' needs how often values occur and is refused: write it to a file first
+    delimiter    of a text file, and texts that mean 'not known' there; its cells are read as `read_table` reads them
     """
-    frame = lazy_frame(data)
     names = [*quasi_identifiers, *confidential]
+    text = isinstance(data, (str, Path)) and Path(data).suffix.lower() in TEXT
+    frame = nw.from_native(scan_text(Path(data), names, delimiter, missing)) if text else lazy_frame(data)
     _check_names(frame, [*names, *identifiers])
     for name, spec in (hierarchies or {}).items():
         if str(spec).startswith("merge:"):
@@ -137,13 +142,16 @@ def count_lazily(
                 f"column {name!r}: the builder {spec!r} weighs values by their records, which a counted table no "
                 f"longer shows; build it from a sample and give the hierarchy or its file"
             )
+    roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
+    source, wished = Source("the counted data"), _wished(kinds, names)
     tuples = tally(frame, names)
     if tuples.is_empty():
         raise TableError("the data hold no records; nothing can be counted")
-    roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
-    coded = table_of(
-        tuples.drop(RECORDS), roles, _wished(kinds, names), _wished(hierarchies, names), Source("the counted data")
-    )
+    values = tuples.drop(RECORDS)
+    if text:
+        lazy, tuples, values = understood(frame.to_native(), tuples, RECORDS, roles, wished, source)
+        frame = nw.from_native(lazy)
+    coded = table_of(values, roles, wished, _wished(hierarchies, names), source)
     counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
     return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
 
@@ -172,7 +180,13 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
     polars counts in two passes and less memory where it can (`tally_packed`).
     """
     native = frame.to_native()
-    packed = tally_packed(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
+    try:
+        packed = tally_packed(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
+    except pl.exceptions.ComputeError:
+        raise TableError(
+            "the data cannot be read to their end: a line has too many cells, or a cell is not of its column's type; "
+            "mend the file, or write it as Parquet"
+        ) from None
     if packed is not None:
         return _settled(packed, names)
     counted = frame.select(*names).group_by(*names).agg(nw.len().alias(RECORDS))

@@ -1,0 +1,221 @@
+"""`crypsis generalise`: a table that may be larger than memory, counted, generalised, released and verified."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, warn, working
+from crypsis.errors import EngineError, PlanError, ReleaseRefused
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from crypsis.plan import Plan
+    from crypsis.searches.lattices.evaluation import Node
+    from crypsis.table.lazy import LazyTable
+
+SHOWN = 30
+"""Nodes of a front that are printed; --json has all."""
+
+
+def generalise(
+    plan: Annotated[Path, typer.Argument(help="plan.toml: columns, hierarchies, require", show_default=False)],
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="release to write; must not exist. Without it, only the front is shown"),
+    ] = None,
+    level: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=LEVEL, once for every quasi-identifier; default: the node of least loss"),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="who counts and writes: polars, duckdb, spark or dask")] = "polars",
+    scheduler: Annotated[
+        str, typer.Option(help="address of a Dask scheduler whose workers see the files", show_default=False)
+    ] = "",
+    title: Annotated[str, typer.Option(help="title of the reports")] = "Protected microdata",
+    json: inputs.Json = False,
+) -> None:
+    """Protect a table larger than memory: count its tuples, judge every node exactly, release the best, verify it.
+
+    Needs a hierarchy for every quasi-identifier; proves k-anonymity and distinct l-diversity.
+    """
+    from crypsis.plan import Plan
+    from crypsis.release.counted import provable
+    from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
+
+    document = Plan.read(plan)
+    _refuse(document)
+    k, l = provable(document.models())  # noqa: E741
+    with _connected(engine, scheduler):
+        with working(f"counting {plan.parent / document.data.source}"):
+            held = _counted(document, plan.parent, engine, bool(l))
+        with working("judging every node"):
+            nodes = evaluate_lattice(held.counts, document.suppression, value_spread=False)
+            best = optimum(held.counts, k, document.suppression, l=l or None)
+        levels = _levels(level, best.levels, held)
+        front = _front(nodes)
+        content = {
+            "records": held.counts.total,
+            "tuples": len(held.tuples),
+            "nodes": len(nodes),
+            "front": front.to_dicts(),
+            "least_loss": {**best.__dict__, "levels": dict(zip(held.counts.names, best.levels, strict=False))},
+        }
+        if not json:
+            _tell(held, nodes, front, best)
+        if out is not None:
+            content |= _release(held, levels, out, document, title, json)
+    if json:
+        say_json(content)
+
+
+def _refuse(document: Plan) -> None:
+    """What a plan may ask for and counts cannot give."""
+    if document.use or document.limit:
+        raise PlanError(
+            "uses and limits are measured on records and not on counts; leave [[use]] and [[limit]] out for "
+            "`crypsis generalise`, or use `crypsis run` where the table fits in memory"
+        )
+    if document.data.encoding.lower().replace("-", "") != "utf8":
+        raise PlanError(f"data.encoding: {document.data.encoding!r} cannot be counted; write the file in UTF-8")
+
+
+def _counted(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTable:
+    from crypsis.table.attribute import Role
+    from crypsis.table.lazy import TEXT, count_lazily, scan
+
+    named: dict[Role, list[str]] = {role: [] for role in Role}
+    for name, column in document.columns.items():
+        named[column.role].append(name)
+    confidential = _judged(document, named[Role.CONFIDENTIAL]) if diverse else []
+    path = home / document.data.source
+    if path.suffix.lower() in TEXT and engine != "polars":
+        raise PlanError(f"{path.name}: text is counted by polars alone; leave --engine out, or write Parquet")
+    return count_lazily(
+        path if engine == "polars" else scan(path, engine).to_native(),
+        quasi_identifiers=named[Role.QUASI_IDENTIFIER],
+        confidential=confidential,
+        identifiers=named[Role.IDENTIFIER],
+        kinds={n: c.order or c.kind.value for n, c in document.columns.items() if c.order or c.kind},  # type: ignore[union-attr]
+        hierarchies=document.hierarchies(home),
+        delimiter=document.data.delimiter,
+        missing=document.data.missing,
+    )
+
+
+def _judged(document: Plan, confidential: list[str]) -> list[str]:
+    """The one confidential column whose values are counted."""
+    wanted = list(dict.fromkeys(n for m in document.models() for n in getattr(m, "confidential", ()))) or confidential
+    if len(wanted) != 1:
+        raise PlanError(
+            f"l-diversity is counted for one confidential column and the plan has {len(wanted)}; name it in "
+            f'the requirement, e.g. confidential = ["diagnosis"]'
+        )
+    return wanted
+
+
+def _levels(texts: list[str] | None, best: tuple[int, ...], held: LazyTable) -> tuple[int, ...]:
+    """The levels asked for, or those of least loss."""
+    if not texts:
+        return best
+    names = list(held.counts.names)[: len(best)]
+    given = inputs.pairs(inputs.split(texts), "--level")
+    if set(given) != set(names) or not all(text.isdigit() for text in given.values()):
+        raise PlanError(
+            f"--level: give a whole number for every quasi-identifier, e.g. {','.join(f'{n}=0' for n in names)}"
+        )
+    return tuple(int(given[name]) for name in names)
+
+
+def _front(nodes: pl.DataFrame) -> pl.DataFrame:
+    """Nodes that no other beats in k, l and loss, by rising loss."""
+    import numpy as np
+    import polars as pl
+
+    from crypsis.searches.lattices.indices import minimal
+
+    aims = [nodes[name].to_numpy().astype(np.float64) for name in ("k", "l") if name in nodes.columns]
+    best = minimal(np.stack([*aims, -nodes["glm"].to_numpy()], axis=1))
+    return nodes.filter(pl.Series(best) & (pl.col("k") > 0)).sort("glm")
+
+
+def _tell(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Node) -> None:
+    say(f"{held.counts.total} records, {len(held.tuples)} distinct tuples")
+    say(f"{len(nodes)} nodes, of which {len(front)} are on the front of k, l and loss")
+    names = [name for name in nodes.columns if name in (*held.counts.names, "k", "l", "suppressed")]
+    head = [*names, "loss, %"]
+    rows = [[*(str(row[name]) for name in names), figure(100 * row["glm"])] for row in front.head(SHOWN).to_dicts()]
+    say(table(head, rows, right=range(len(head))))
+    if len(front) > SHOWN:
+        say(f"{len(front) - SHOWN} more have a greater loss: --json")
+    say()
+    reached = f"k = {best.k}" + ("" if best.l is None else f", l = {best.l}")
+    say(f"least loss that meets the plan: {best.words}")
+    say(f"{reached}, loss {figure(100 * best.glm)} %, {best.suppressed} records suppressed")
+
+
+def _release(
+    held: LazyTable, levels: tuple[int, ...], out: Path, document: Plan, title: str, json: bool
+) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from crypsis.release import Account, verify
+    from crypsis.release.counted import publish_counted
+    from crypsis.release.lazily import lattice_of
+
+    words = lattice_of(held).words(levels)
+    account = Account(title, f"{words[:1].upper()}{words[1:]}.", "recoding", {"levels": list(levels)})
+    with working("generalising, writing, counting again"):
+        publish_counted(
+            held, levels, out, models=document.models(), suppression=document.suppression, account=account,
+            order=document.release.order,
+        )  # fmt: skip
+        found = verify(out)
+    if not json:
+        say()
+        say(f"released: {out / 'public'} (may be given away)")
+        say(f"report to sign: {out / 'internal' / 'report.html'} (stays in the house)")
+        for v in found.verdicts:
+            say(f"{v.model}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
+    if not found.sound:
+        raise ReleaseRefused("; ".join(found.problems))
+    return {"release": str(out), "levels": list(levels), "verdicts": [asdict(v) for v in found.verdicts]}
+
+
+@contextmanager
+def _connected(engine: str, scheduler: str) -> Iterator[None]:
+    """A Dask cluster as the current one, where an address is given."""
+    if not scheduler:
+        yield
+        return
+    if engine != "dask":
+        raise PlanError(f"--scheduler is the address of a Dask scheduler and the engine is {engine}; add --engine dask")
+    try:
+        client = importlib.import_module("distributed").Client(scheduler, timeout="10s")
+    except ImportError:
+        raise EngineError('Dask is not installed; install it with: pip install "crypsis[dask]"') from None
+    except (OSError, TimeoutError, ValueError) as error:
+        raise EngineError(f"no Dask scheduler answered at {scheduler!r} ({type(error).__name__}); start one") from None
+    with client:
+        yield
+
+
+def warn_if_large(path: Path) -> None:
+    """Say, before a file is read whole, that it may not fit in memory and what to use instead."""
+    try:
+        size, memory = path.stat().st_size, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return
+    if size > memory / 4:
+        warn(
+            f"{path.name} may not fit in memory; `crypsis generalise` protects a table of any size without reading it "
+            f"whole"
+        )

@@ -1,0 +1,201 @@
+"""A release of data that were counted and never read as a whole: the same bundle, proven by a second count.
+
+What counts prove is k-anonymity and distinct l-diversity. How many people are found again follows from them too:
+whoever knows every quasi-identifier meets exactly the class of the person she looks for, and of each class finds one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError
+from crypsis.privacy import KAnonymity, LDiversity
+from crypsis.privacy import models as registered
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.release.bundle import write_reports
+from crypsis.release.counted_facts import Node, distinct, dossier_of_counts, schema_of_counts
+from crypsis.release.facts import Account
+from crypsis.release.guarantees import complaint
+from crypsis.release.lazily import Order, decide, lattice_of, write_node
+from crypsis.release.leaks import refuse_leaks
+from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sealed, write_text
+from crypsis.report import Dossier
+from crypsis.report.dossier import public_reading
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.counts import distinct_rows
+from crypsis.table.encoding import Source
+from crypsis.table.files import atomic_folder
+from crypsis.table.frames import table_of
+from crypsis.table.lattice import Lattice
+from crypsis.table.lazy import RECORDS, LazyTable, scan, tally
+from crypsis.table.table import Table
+from crypsis.version import __version__
+
+PATTERN = "data-*.parquet"
+
+
+def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
+    """The k and l that meet every model; refused where counts cannot prove one."""
+    if not models:
+        raise PlanError('nothing is required; add [[require]] with model = "k-anonymity" and k = 5')
+    for model in models:
+        if not isinstance(model, KAnonymity) and not (isinstance(model, LDiversity) and model.kind == "distinct"):
+            raise PlanError(
+                f"{registered.name_of(model)} cannot be proven by counting, only k-anonymity and distinct l-diversity "
+                f"can; leave it out, or use `crypsis run` where the table fits in memory"
+            )
+    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
+    return k, max((int(model.l) for model in models if isinstance(model, LDiversity)), default=0)
+
+
+def publish_counted(
+    source: LazyTable,
+    levels: Sequence[int],
+    folder: str | Path,
+    *,
+    models: Sequence[PrivacyModel],
+    suppression: float,
+    account: Account | None = None,
+    order: Order = "shuffled",
+    rng: Generator | None = None,
+) -> Path:
+    """Generalise, suppress, write, count what was written, judge it, and let the bundle appear at once.
+
+    levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
+    models  k-anonymity and distinct l-diversity
+    folder  must not exist; gets `public/` and `internal/` as any release, the data in several Parquet files
+    """
+    k, l = provable(models)  # noqa: E741
+    lattice, folder = lattice_of(source), Path(folder)
+    levels = tuple(int(level) for level in levels)
+    lattice.check(levels)
+    fate = decide(source, lattice, levels, suppression, "failing-class", k, l)
+    with atomic_folder(folder) as aside:
+        public, internal, data = aside / "public", aside / "internal", aside / "data"
+        public.mkdir(mode=0o755)
+        internal.mkdir(mode=0o700)
+        found, written = write_node(source, levels, fate, data, order, rng, k, l)
+        for place, path in enumerate(sorted(data.iterdir())):
+            path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
+        published = tuples_of(written, source.counts.names[: len(lattice.names)])
+        verdicts = [judge_counted(model, published, written[RECORDS].to_numpy()) for model in models]
+        node = Node(source, lattice, levels, found, written)
+        schema = schema_of_counts(node, data, PATTERN)
+        write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        told = dossier_of_counts(node, _judged_before(source, lattice, models), verdicts, account or Account(), order)
+        write_reports(public, internal, told)
+        _write_manifests(public, internal, data, told, node, models)
+        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in told.losses]
+        refuse_leaks(public, published, source.coded, risks=told.risks, told=sentences)
+        for path in data.iterdir():
+            path.rename(public / path.name)
+        data.rmdir()
+    return folder
+
+
+# -- judging --
+
+
+def tuples_of(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
+    """Counted tuples as a table of plain categories, one row each."""
+    texts = tuples.drop(RECORDS).cast(pl.String)
+    roles = {n: Role.QUASI_IDENTIFIER if n in quasi else Role.CONFIDENTIAL for n in texts.columns}
+    return table_of(texts, roles, dict.fromkeys(texts.columns, Kind.NOMINAL.value), {}, Source("the counts"), True)
+
+
+def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:
+    """The verdict on the data behind distinct tuples, `records` of them each."""
+    verdict = model.judge(tuples)
+    if isinstance(model, KAnonymity):
+        _, of, _ = distinct_rows(tuples.codes(list(model.quasi_identifiers) or tuples.quasi_identifiers))
+        levels = np.bincount(of, weights=records).astype(np.float64)[of]
+    else:
+        levels = model.levels(tuples)  # how often a value occurs does not change how many there are
+    failing = levels < model.required
+    return replace(
+        verdict,
+        attained=float(levels.min()),
+        holds=not failing.any(),
+        offending=int(records[failing].sum()),
+        records=int(records.sum()),
+    )
+
+
+def judge_again(public: Path, manifest: Mapping[str, Any], problems: list[str]) -> list[Verdict]:
+    """Count the published files and compare what they hold with manifest, schema and report."""
+    quasi, confidential = manifest["counted"]["quasi"], manifest["counted"]["confidential"]
+    try:
+        schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
+        report = json.loads((public / "report.json").read_text(encoding="utf-8"))
+        frame = scan(public / PATTERN)
+        written = tally(frame, [*quasi, *confidential])
+        names = [column["name"] for column in schema["columns"]]
+        told = {column["name"]: column["distinct"] for column in report["columns"]}
+        rows, guarantees = report["rows"], report["guarantees"]
+    except (OSError, ValueError, KeyError, TypeError):
+        problems.append("public/schema.json or public/report.json is missing or cannot be read")
+        return []
+    records = int(written[RECORDS].sum())
+    if schema["rows"] != records or names != frame.collect_schema().names():
+        problems.append("public/schema.json does not describe the data")
+    if rows != records or any(told.get(n) != distinct(written[n]) for n in written.columns if n != RECORDS):
+        problems.append("public/report.json counts other records, columns or values than the data hold")
+    tuples, verdicts = tuples_of(written, quasi), list[Verdict]()
+    for item in manifest["requirements"]:
+        model = registered.build(item["model"], **item["settings"])
+        verdict = judge_counted(model, tuples, written[RECORDS].to_numpy())
+        verdicts.append(verdict)
+        if not verdict.holds:
+            problems.append(complaint(verdict))
+        if json.loads(json.dumps(asdict(verdict), default=float)) != item["verdict"]:
+            problems.append(f"{item['model']} is judged differently from what the manifest says")
+        if verdict.statement not in guarantees:
+            problems.append(f"public/report.json does not state the guarantee of {verdict.model}")
+    return verdicts
+
+
+def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
+    original = tuples_of(source.tuples, lattice.names)
+    return [judge_counted(model, original, source.tuples[RECORDS].to_numpy()) for model in models]
+
+
+def _write_manifests(
+    public: Path, internal: Path, data: Path, told: Dossier, node: Node, models: Sequence[PrivacyModel]
+) -> None:
+    quasi = list(node.lattice.names)
+    content = {
+        "format": MANIFEST_FORMAT,
+        "crypsis": __version__,
+        "counted": {"quasi": quasi, "confidential": [n for n in node.source.counts.names if n not in quasi]},
+        "family": told.family,
+        "order": told.order,
+        "suppressed": told.suppressed,
+        "files": digests(public) | digests(data),
+        "requirements": [
+            {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
+            for model, verdict in zip(models, told.verdicts, strict=True)
+        ],
+        "rulebook": None,
+        "losses": [public_reading(reading) for reading in told.losses],
+    }
+    write_sealed(public / "manifest.json", content)
+    inside = {
+        "format": MANIFEST_FORMAT,
+        "public": sha256(public / "manifest.json"),
+        "files": digests(internal),
+        "measured": True,
+        "risks": [asdict(reading) for reading in told.risks],
+        "limits": [],
+        "rulebook": None,
+        "seed": "",
+    }
+    write_sealed(internal / "manifest.json", inside)

@@ -1,0 +1,169 @@
+"""What counts alone tell about a release: its columns, what was lost, and how many people can be found again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+
+from crypsis.measures.encounter import MISSING_LINKS
+from crypsis.measures.generalisation_loss import GeneralLoss
+from crypsis.measures.intervals import wilson
+from crypsis.measures.measure import Reading
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.privacy.model import Verdict
+from crypsis.release.facts import EVERYTHING, Account, without_seeds
+from crypsis.release.lazily import Fate
+from crypsis.report import Dossier
+from crypsis.report.columns import ColumnStory
+from crypsis.report.dossier import ScenarioStory
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.lattice import Lattice
+from crypsis.table.lazy import RECORDS, LazyTable
+from crypsis.version import __version__
+
+NOTE = (
+    "The data were counted and never read as a whole: class sizes and different confidential values are exact, and so "
+    "is the share of people found again; other risks and losses were not measured."
+)
+KEPT = "The rows keep the order of the source, which may tell who is who."
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """Counted data, the levels they were taken to, and the tuples found in the written files."""
+
+    source: LazyTable
+    lattice: Lattice
+    levels: Sequence[int]
+    fate: Fate
+    written: pl.DataFrame
+
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        """Mean cell loss of each quasi-identifier, 0 to 1: (m − 1)/(M − 1) for m of M values, a suppressed one 1."""
+        records, found = self.source.tuples[RECORDS].to_numpy(), {}
+        for place, (name, hierarchy) in enumerate(zip(self.lattice.names, self.lattice.hierarchies, strict=True)):
+            codes = self.fate.codes[:, place]
+            share = (hierarchy.leaves(self.levels[place]) - 1) / max(hierarchy.size - 1, 1)
+            cells = np.where(self.fate.gone, 1.0, np.where(codes < 0, 0.0, share[codes]))
+            found[name] = float((cells * records).sum() / records.sum())
+        return found
+
+    def level(self, name: str) -> int:
+        """How far a column was raised; 0 for one that is no quasi-identifier."""
+        return self.levels[self.lattice.names.index(name)] if name in self.lattice.names else 0
+
+
+def distinct(values: pl.Series) -> int:
+    """How many values occur; missing is none."""
+    return int(values.drop_nulls().n_unique())
+
+
+def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Reading:
+    """Record linkage by every quasi-identifier: of each published class one person is expected to be found."""
+    published, hits = int(classes[RECORDS].sum()), len(classes)
+    return Reading(
+        measure="record-linkage",
+        value=100.0 * hits / total,
+        unit=RecordLinkage().unit,
+        better="low",
+        aim="risk",
+        definition=RecordLinkage.definition,
+        scope=scope,
+        missing=MISSING_LINKS,
+        interval=wilson(hits, total),
+        baseline=100.0 / published,
+        counts={
+            "records": total,
+            "published": published,
+            "expected hits": hits,
+            "certain hits": int((classes[RECORDS] == 1).sum()),
+        },
+    )
+
+
+def dossier_of_counts(
+    node: Node, before: Sequence[Verdict], after: Sequence[Verdict], account: Account, order: str
+) -> Dossier:
+    """Everything the reports may speak of."""
+    scope, total = tuple(node.lattice.names), node.source.counts.total
+    classes = [frame.group_by(scope).agg(pl.col(RECORDS).sum()) for frame in (node.source.tuples, node.written)]
+    risks = [linkage(each, total, scope) for each in classes]
+    alone = [int((each[RECORDS] == 1).sum()) for each in classes]
+    smallest = [int(np.asarray(each[RECORDS]).min()) for each in classes]
+    return Dossier(
+        title=account.title,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
+        method=account.method,
+        family="recoding",
+        order=order,
+        rows_before=total,
+        rows_after=int(node.written[RECORDS].sum()),
+        columns=_columns(node),
+        verdicts_before=tuple(before),
+        verdicts=tuple(after),
+        losses=(_general_loss(node, scope),),
+        risks_before=(risks[0],),
+        risks=(risks[1],),
+        scenarios=(ScenarioStory(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),),
+        settings=without_seeds(account.settings),
+        notes=(NOTE, KEPT) if order == "kept" else (NOTE,),
+    )
+
+
+def _general_loss(node: Node, scope: tuple[str, ...]) -> Reading:
+    return Reading(
+        measure="glm",
+        value=100.0 * float(np.mean(list(node.losses.values()))),
+        unit="%",
+        better="low",
+        aim="loss",
+        definition=GeneralLoss.definition,
+        scope=scope,
+        missing="a missing value is a category of its own and loses nothing until its record is suppressed",
+        counts={name: 100.0 * loss for name, loss in node.losses.items()},
+    )
+
+
+def _columns(node: Node) -> tuple[ColumnStory, ...]:
+    """One story per published column; of those that were not counted only that they are as collected."""
+    stories = []
+    for name, dtype in node.source.frame.collect_schema().items():
+        if name in node.source.identifiers:
+            continue
+        if name not in node.source.counts.names:
+            kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
+            stories.append(ColumnStory(name, Role.OTHER.value, kind, "unchanged", None, None, 0.0))
+            continue
+        attribute, level = node.source.coded.attribute(name), node.level(name)
+        groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0
+        treatment = "unchanged" if not level else "hidden" if groups == 1 else f"recoded to {groups} groups"
+        before, after = distinct(node.source.tuples[name]), distinct(node.written[name])
+        changed = 100.0 if level else 0.0
+        loss = 100.0 * node.losses[name] if name in node.losses else None
+        kind = attribute.kind.value
+        stories.append(ColumnStory(name, attribute.role.value, kind, treatment, before, after, changed, loss))
+    return tuple(stories)
+
+
+def schema_of_counts(node: Node, data: Path, pattern: str) -> dict[str, Any]:
+    """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
+    columns = []
+    for story in _columns(node):
+        entry: dict[str, Any] = {"name": story.name, "kind": story.kind, "role": story.role}
+        if node.level(story.name) and story.kind == Kind.NUMERIC:
+            entry["kind"] = Kind.ORDINAL.value
+        if story.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
+            entry["categories"] = sorted(node.written[story.name].drop_nulls().cast(pl.String).unique().to_list())
+        columns.append(entry)
+    rows = sum(int(pq.read_metadata(path).num_rows) for path in data.iterdir())
+    return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}
