@@ -212,6 +212,8 @@ def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
         once = min(once, time.monotonic() - began)
     budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
     evaluations, seconds = _spent(budget, once, posing, len(problem.start), max(len(plan.search), 1))
+    if problem.notes.get("exact"):  # posing it has found everything; what is left is to score the front
+        evaluations, seconds = float(len(problem.start)), posing + once * len(problem.start)
     bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in problem.start) * 4
     noted = problem.notes.get("candidates")
     megabytes = bytes_ / 1e6 + float(getattr(search, "memory", 0.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -50,6 +51,22 @@ def quality(readings: Readings, names: Sequence[str], records: int, attributes: 
     if favour == "few":
         columns["s_l"] = float(records) ** 2 - columns["s_l"]
     return np.stack([columns[name] for name in names], axis=1)
+
+
+def ceilings(names: Sequence[str], records: int, attributes: int) -> tuple[float, ...]:
+    """The largest value each index can take."""
+    highest = {"glm": float(records * attributes), "s_k": float(records) ** 2, "s_l": float(records) ** 2}
+    return tuple(max(highest.get(name, float(records)), 1.0) for name in names)
+
+
+@dataclass(frozen=True)
+class Wanting:
+    """Worth of indices turned round: how far they stay below their ceilings on average, per cent."""
+
+    ceilings: tuple[float, ...]
+
+    def __call__(self, scores: Floats) -> Floats:
+        return np.asarray(100.0 * (1.0 + scores / np.array(self.ceilings)).mean(axis=1))
 
 
 def minimal(indices: Floats) -> NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from crypsis.evolution import Genome, Scores
 from crypsis.kernels.nodes import DEMANDED
 from crypsis.measures.measure import Gauge
 from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.lattices.indices import Favour, quality
+from crypsis.searches.lattices.indices import Favour, Wanting, ceilings, quality
 from crypsis.searches.lattices.leaves import Ground
 from crypsis.searches.lattices.nodes import Nodes
 from crypsis.table.table import Table
@@ -33,6 +33,11 @@ class IndexScores:
         read = self.ground.reading([int(level) for level in genome], self.rule, self.allowance)
         found = quality(read, self.indices, self.ground.total, len(self.ground.lattice.names), self.favour)
         return tuple(float(-value) for value in found[0])
+
+    @property
+    def worth(self) -> Wanting:
+        """One number for how good a node is, to be watched while the search runs."""
+        return Wanting(ceilings(self.indices, self.ground.total, len(self.ground.lattice.names)))
 
     def everywhere(self) -> NDArray[np.float64]:
         """float64[nodes, indices]: the indices of all nodes, to be maximised."""

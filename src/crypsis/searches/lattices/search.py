@@ -25,7 +25,7 @@ from crypsis.evolution import (
     Strategy,
     Streams,
 )
-from crypsis.evolution.selection import DominanceOrder, WeightedMean
+from crypsis.evolution.selection import DominanceOrder, WeightedMean, Worth
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.measures.measure import Measure
@@ -49,7 +49,7 @@ MOST_NODES = 20_000_000
 class Complete:
     """The strategy of a search that has nothing left to find: no children, nobody dies."""
 
-    worth: WeightedMean = WeightedMean()  # noqa: RUF009 - frozen
+    worth: Worth
     operators: tuple[str, ...] = ()
 
     def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
@@ -144,7 +144,7 @@ class LatticeSearch(Search):
                 start=space.start(rng, self.population),
                 evaluate=DemandScores(ground, allowance, max(self.k, 1), self.l),
                 objectives=("shortfall", "loss"),
-                notes={"nodes": float(lattice.size), "rule": rule, "order": FeasibleFirst.__name__},
+                notes={"candidates": float(lattice.size), "rule": rule, "order": FeasibleFirst.__name__},
             )
         scores = IndexScores(ground, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
         estimate = SECONDS * lattice.size * len(ground.classes.row) * len(ground.classes.size)
@@ -161,8 +161,8 @@ class LatticeSearch(Search):
     def _exact(self, space: Nodes, scores: IndexScores) -> Problem:
         front = np.flatnonzero(minimal(scores.everywhere()))
         start = tuple(np.array(space.lattice.levels(int(number)), dtype=np.int16) for number in front)
-        notes = {"nodes": float(space.lattice.size), "exact": True, "rule": self.rule}
-        return Problem(space, Complete(), start, scores, tuple(self.indices), self.boxes, notes=notes)
+        notes = {"candidates": float(space.lattice.size), "exact": True, "rule": self.rule}
+        return Problem(space, Complete(scores.worth), start, scores, tuple(self.indices), self.boxes, notes=notes)
 
     def _evolved(
         self,
@@ -174,13 +174,14 @@ class LatticeSearch(Search):
     ) -> Problem:
         heights = space.lattice.heights
         step, cross = Step(heights, self.mutation or 1 / len(heights)), OnePoint()
-        strategy: Strategy = Archived(self.population, step, cross, self.crossover)
+        worth: Worth = scores.worth if isinstance(scores, IndexScores) else WeightedMean()
+        strategy: Strategy = Archived(self.population, step, cross, self.crossover, worth)
         if self.method == "nsga2":
             pairs = round(self.crossover * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
-            strategy = Elitist(self.population, applications, order=DominanceOrder(), copies=1)
-        notes = {"nodes": float(space.lattice.size), "exact": False, "rule": self.rule}
+            strategy = Elitist(self.population, applications, worth, order=DominanceOrder(), copies=1)
+        notes = {"candidates": float(space.lattice.size), "exact": False, "rule": self.rule}
         return Problem(space, strategy, space.start(rng, self.population), scores, objectives, boxes, notes=notes)
 
     @property
