@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from cli.test_commands import crypsis
 from cli.test_run import COMMAND, wait_for
 from crypsis.run import Run
 from dask_cluster import Cluster
@@ -21,8 +22,7 @@ def test_a_lost_scheduler_ends_a_run_with_exit_3_and_it_resumes_to_the_same_bits
     cluster = Cluster(tmp_path / "cluster", workers=1)
     try:
         process = subprocess.Popen(
-            [*COMMAND, "run", str(plan), "-o", str(tmp_path / "run"), "--quiet", "--engine", "dask"]
-            + ["--scheduler", cluster.address],
+            [*COMMAND, "run", str(plan), "-o", str(tmp_path / "run"), "--quiet", *("--scheduler", cluster.address)],
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
         )
@@ -32,5 +32,8 @@ def test_a_lost_scheduler_ends_a_run_with_exit_3_and_it_resumes_to_the_same_bits
     finally:
         cluster.close()
     assert process.returncode == 3, said
-    assert "resume the run" in said
-    assert bits(finished(Run.resume(tmp_path / "run"))) == whole
+    assert "the Dask cluster" in said
+    assert f"crypsis resume {tmp_path / 'run'}" in said
+    answer = crypsis("resume", tmp_path / "run", "--quiet")
+    assert answer.returncode == 0, answer.stderr
+    assert bits(Run.open(tmp_path / "run")) == whole

@@ -12,8 +12,9 @@ import typer
 
 from crypsis.cli import inputs
 from crypsis.cli.generalising import warn_if_large
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.cli.watching import watch
+from crypsis.errors import EngineLost
 
 if TYPE_CHECKING:
     from crypsis.plan import Plan
@@ -91,6 +92,9 @@ def _carry_out(started: Run, quiet: bool, json: bool) -> None:
         watch(started.proceed(), quiet)
     except KeyboardInterrupt:
         stopped = True
+    except EngineLost:
+        warn(f"the run is kept; go on with: crypsis resume {started.folder}")
+        raise
     front = started.front
     if json:
         say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})

@@ -1,0 +1,88 @@
+"""`crypsis generalise`: from a plan and a large file to a verified release, from Parquet and CSV alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from cli.test_commands import crypsis
+from lazy_engines import people
+
+PLAN = """
+[data]
+source = "people.parquet"
+[columns]
+name = { role = "identifier" }
+age = { role = "quasi", hierarchy = "intervals:5,10,20" }
+region = { role = "quasi", hierarchy = "prefixes:1" }
+sex = { role = "quasi", hierarchy = "sex.csv" }
+illness = { role = "confidential" }
+[[require]]
+model = "k-anonymity"
+k = 5
+[[require]]
+model = "l-diversity"
+l = 2
+[release]
+suppression = "2%"
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("large")
+    frame = people(1_500)
+    frame.write_parquet(folder / "people.parquet")
+    frame.write_csv(folder / "people.csv", separator=";", null_value="?")
+    (folder / "sex.csv").write_text("f,*\nm,*\n")
+    (folder / "plan.toml").write_text(PLAN)
+    text = 'source = "people.csv"\nmissing = ["?"]'
+    (folder / "text.toml").write_text(PLAN.replace('source = "people.parquet"', text))
+    return folder
+
+
+def test_a_release_from_parquet_and_the_same_from_text(home: Path) -> None:
+    made = {}
+    for name in ("plan", "text"):
+        answer = crypsis("generalise", home / f"{name}.toml", "-o", home / name, "--json")
+        assert answer.returncode == 0, answer.stderr
+        made[name] = json.loads(answer.stdout)
+        assert crypsis("verify", home / name).returncode == 0
+    assert made["plan"]["front"] == made["text"]["front"]
+    assert made["plan"]["verdicts"] == made["text"]["verdicts"]
+    one, other = (pl.read_parquet(home / n / "public" / "data-*.parquet").sort(pl.all()) for n in ("plan", "text"))
+    assert one.equals(other)
+
+
+def test_the_front_is_shown_without_a_release_and_levels_can_be_chosen(home: Path, tmp_path: Path) -> None:
+    answer = crypsis("generalise", home / "plan.toml")
+    assert answer.returncode == 0, answer.stderr
+    assert "1500 records" in answer.stdout
+    assert "least loss that meets the plan" in answer.stdout
+    levels = "age=4,region=2,sex=1"
+    answer = crypsis("generalise", home / "plan.toml", "--level", levels, "-o", tmp_path / "out", "--json")
+    assert json.loads(answer.stdout)["levels"] == [4, 2, 1]
+    assert crypsis("generalise", home / "plan.toml", "--level", "age=1").returncode == 2
+    assert crypsis("generalise", home / "plan.toml", "-o", tmp_path / "out").returncode == 2, "exists"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('model = "l-diversity"\nl = 2', 'model = "t-closeness"'), "cannot be proven by counting"),
+        (("k = 5", "k = 5000"), "no node reaches"),
+        (("[release]", '[[limit]]\nmeasure = "record-linkage"\nat_most = 5\n[release]'), "leave [[use]] and [[limit]]"),
+        (("illness =", 'wage = { role = "confidential" }\nillness ='), "the plan has 2"),
+        (('source = "people.parquet"', 'source = "nobody.parquet"'), "does not exist"),
+    ],
+)
+def test_what_cannot_be_done_is_a_sentence(home: Path, tmp_path: Path, change: tuple[str, str], words: str) -> None:
+    plan = home / "bad.toml"
+    plan.write_text(PLAN.replace(*change))
+    answer = crypsis("generalise", plan, "-o", tmp_path / "out")
+    assert answer.returncode == 2
+    assert words in answer.stderr
+    assert not (tmp_path / "out").exists()
