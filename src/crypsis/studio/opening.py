@@ -19,7 +19,7 @@ from crypsis.table.files import read_table, write_atomically, write_hierarchy, w
 from crypsis.table.profile import profile
 
 EXAMPLE_ROWS = 1000
-EXAMPLE_BUDGET = "20s"
+EXAMPLE_BUDGET = "12s"
 EXAMPLE_RULEBOOK = "licensed"
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 

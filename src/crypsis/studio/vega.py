@@ -39,8 +39,7 @@ def home() -> Path:
     """The studio's own folder: the example, uploads and the drawing library; nobody else may look in."""
     given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
     try:
-        above = Path(state) if state else Path.home() / ".local" / "state"
-        folder = Path(given) if given else above / "crypsis" / "studio"
+        folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         folder.chmod(0o700)
     except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home
