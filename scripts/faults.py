@@ -13,9 +13,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import http.client
+import json
 import os
 import random
 import re
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -24,6 +26,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -255,7 +258,7 @@ class Bench:
         home = self.folder / "home"
         home.mkdir(mode=0o700)
         os.environ["CRYPSIS_STUDIO_HOME"] = str(home)
-        (home / f"vega-{_drawing_version()}.js").write_text("// no browser looks\n")
+        (home / f"vega-{version('vl-convert-python')}.js").write_text("// no browser looks\n")
         desk = self.folder / "whole"
         for _ in range(times):
             reader, writer = os.pipe()
@@ -269,7 +272,7 @@ class Bench:
                 ended(number)
                 continue
             visitor = child(_visit, int(address[1]), address[2])
-            time.sleep(self.chance.uniform(0.1, 1.5))
+            time.sleep(self.chance.uniform(0.1, 4.0))
             os.kill(number, signal.SIGKILL)
             self.counts["studio: kills"] += 1
             self.counts["studio: met a process at work"] += ended(number) == -signal.SIGKILL
@@ -277,11 +280,12 @@ class Bench:
             self.expect(sound(desk) and content(desk) == self.whole, "the run behind a killed studio is as it was")
             for plan in self.folder.glob("*plan.toml"):
                 Plan.read(plan)
-            for out in self.folder.glob("*-release*"):
-                if out.name not in self.counts and not out.name.startswith("release-"):
-                    self.counts["studio: releases that appeared"] += 1
-                    self.expect(done(self._demand_sound, out) == 0, "a release of a killed studio is sound")
-                    out.rename(self.folder / f"release-of-studio-{self.chance.random()}")
+            for choices in self.folder.glob(".*-studio.json"):
+                self.expect(isinstance(json.loads(choices.read_text()), dict), "the choices can be read")
+            for out in self.folder.glob("studio-release-*"):
+                self.counts["studio: releases that appeared"] += 1
+                self.expect(done(self._demand_sound, out) == 0, "a release of a killed studio is sound")
+                shutil.rmtree(out)
 
     def disk(self, times: int) -> None:
         """Run, release and microaggregate on a disk that fills up at some point."""
@@ -326,12 +330,6 @@ class Bench:
             self.expect(not any(small.iterdir()), "nothing is left on the full disk")
 
 
-def _drawing_version() -> str:
-    from importlib.metadata import version
-
-    return version("vl-convert-python")
-
-
 def _serve(desk: Path, told: int) -> None:
     serve(desk, 0, lambda text: os.write(told, f"{text}\n".encode()), browser=False)
 
@@ -349,10 +347,13 @@ def _visit(port: int, token: str) -> None:
         "Content-Type": "application/x-www-form-urlencoded",
     }
     try:
+        connection.request("GET", "/front.json", headers=headers)
+        knee = json.loads(connection.getresponse().read())["knee"]
         for turn in range(10_000):
-            path = ("/choose/5", "/pin/5", "/limits", "/unpin/5", "/release/export")[turn % 5]
-            body = "loss=90&risk=90" if path == "/limits" else ""
-            connection.request("POST", path, body=body, headers=headers)
+            save = (f"/choose/{knee}", f"/pin/{knee}", "/limits", f"/unpin/{knee}")
+            path = "/release/export" if turn % 12 == 4 else save[turn % 4]
+            body = {"/limits": "loss=90&risk=90", "/release/export": f"folder=studio-release-{port}-{turn}&title=T"}
+            connection.request("POST", path, body=body.get(path, ""), headers=headers)
             connection.getresponse().read()
     except (OSError, http.client.HTTPException):
         return
