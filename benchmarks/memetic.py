@@ -1,6 +1,6 @@
 """Information loss of the memetic partitioner against time, beside every other partitioner.
 
-    python benchmarks/memetic.py [--seconds 1 10] [--seeds 5] [--data census eia water sklearn] [--k 3 5 10]
+    python benchmarks/memetic.py [--seconds 1 10 60] [--seeds 5 5 2] [--data census eia water sklearn] [--k 3 5 10]
                                  [--json FILE] [--picture FILE.png]
 
 z-scores by the population deviation, IL % = 100 SSE / SST, medians over the seeds, CPU seconds of one core without
@@ -11,6 +11,7 @@ the repository; `sklearn` is the diabetes table of scikit-learn, on which, as on
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import time
@@ -25,7 +26,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
-from crypsis.searches.partitions import memetic, nearest_neighbour_bound
+from crypsis.searches.partitions import memetic
 from crypsis.searches.partitions.partition import scaled
 
 Points = NDArray[np.float64]
@@ -69,65 +70,61 @@ def loss(points: Points, value: float) -> float:
     return 100 * value / float(np.square(points).sum())
 
 
-def measure(name: str, k: int, seconds: list[float], seeds: int) -> list[Row]:
-    """One row per time budget; every budget is a run of its own."""
+def measure(name: str, k: int, budget: float, seeds: int) -> Row:
+    """One time budget, each seed a run of its own; the first seed's history is kept for the picture."""
     points = table(name)
     mdav = loss(points, memetic(points, k, steps=0).sse)
-    rows = []
-    for budget in seconds:
-        losses, took, gap = [], [], 0.0
-        for seed in range(seeds):
-            begun = time.process_time()
-            found = memetic(points, k, seconds=budget, seed=seed)
-            took.append(time.process_time() - begun)
-            losses.append(loss(points, found.sse))
-            gap = found.gap
-        limits = LIMITS.get(name, {}).get(int(budget))
-        rows.append(
-            {
-                "data": name,
-                "k": k,
-                "seconds": budget,
-                "median": median(losses),
-                "best": min(losses),
-                "worst": max(losses),
-                "limit": limits[(3, 5, 10).index(k)] if limits and k in (3, 5, 10) else None,
-                "mdav": mdav,
-                "below_mdav_percent": 100 * (1 - median(losses) / mdav),
-                "bound": loss(points, nearest_neighbour_bound(points, k)),
-                "gap": gap,
-                "cpu": median(took),
-            }
-        )
-        tell(rows[-1])
-    return rows
+    losses, took, history = [], [], []
+    for seed in range(seeds):
+        begun = time.process_time()
+        found = memetic(points, k, seconds=budget, seed=seed)
+        took.append(time.process_time() - begun)
+        losses.append(loss(points, found.sse))
+        if seed == 0:
+            history = [(at, loss(points, value)) for at, _, value in found.history]
+    limits = LIMITS.get(name, {}).get(int(budget))
+    bound = loss(points, found.bound)
+    return {
+        "data": name,
+        "k": k,
+        "seconds": budget,
+        "seeds": seeds,
+        "median": median(losses),
+        "best": min(losses),
+        "worst": max(losses),
+        "limit": limits[(3, 5, 10).index(k)] if limits and k in (3, 5, 10) else None,
+        "mdav": mdav,
+        "below_mdav_percent": 100 * (1 - median(losses) / mdav),
+        "bound": bound,
+        "bound_kind": found.bound_kind,
+        "gap": 1 - bound / median(losses),
+        "cpu": median(took),
+        "history": history,
+    }
 
 
 def tell(row: Row) -> None:
     limit = f"at most {row['limit']:<7g}" if row["limit"] else " " * 15
     print(
         f"{row['data']:8} k={row['k']:<3} {row['seconds']:>5g} s  median {row['median']:.4f}  {limit} "
-        f"best {row['best']:.4f} worst {row['worst']:.4f}  "
+        f"best {row['best']:.4f} worst {row['worst']:.4f} of {row['seeds']}  "
         f"MDAV {row['mdav']:.4f} (−{row['below_mdav_percent']:.1f} %)  "
-        f"nearest-neighbour bound {row['bound']:.4f}, gap {100 * row['gap']:.1f} %  cpu {row['cpu']:.1f} s",
+        f"{row['bound_kind']} {row['bound']:.4f}, gap {100 * row['gap']:.1f} %  cpu {row['cpu']:.1f} s",
         flush=True,
     )
 
 
-def curves(name: str, k: int, seconds: float, seed: int = 0) -> list[Row]:
-    """(seconds, IL) of every registered partitioner; of the memetic one its whole history."""
+def curves(measured: Row) -> list[Row]:
+    """(seconds, IL) of every registered partitioner; of the memetic one the history already measured."""
+    name, k = measured["data"], measured["k"]
     points = table(name)
-    rows = []
+    rows = [{"method": "memetic", "seconds": at, "loss": value} for at, value in measured["history"]]
     for method in partitioners:
-        if method == "memetic":
-            history = memetic(points, k, seconds=seconds, seed=seed).history
-            rows += [{"method": method, "seconds": at, "loss": loss(points, value)} for at, _, value in history]
-            continue
-        if len(points) > SLOW.get(method, len(points)):
+        if method == "memetic" or len(points) > SLOW.get(method, len(points)):
             continue
         partitioner = partitioners.build(method)
         begun = time.process_time()
-        labels = partitioner.partition(points, k, np.random.default_rng(seed))
+        labels = partitioner.partition(points, k, np.random.default_rng(0))
         rows.append(
             {
                 "method": method,
@@ -138,13 +135,14 @@ def curves(name: str, k: int, seconds: float, seed: int = 0) -> list[Row]:
     return [row | {"table": f"{name}, k = {k}", "seconds": max(row["seconds"], 1e-3)} for row in rows]
 
 
-def picture(names: list[str], sizes: list[int], seconds: float, path: Path) -> Row:
+def picture(measured: list[Row], path: Path) -> Row:
     """Draw IL against time for every partitioner into a PNG file; returns the Vega-Lite specification."""
     for method in partitioners:  # compile before anything is timed
         partitioners.build(method).partition(
             np.random.default_rng(0).standard_normal((40, 3)), 3, np.random.default_rng(0)
         )
-    rows = [row for name in names for k in sizes for row in curves(name, k, seconds)]
+    longest = {(row["data"], row["k"]): row for row in sorted(measured, key=lambda row: row["seconds"])}
+    rows = [row for one in longest.values() for row in curves(one)]
     x = {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "CPU seconds"}
     y = {"field": "loss", "type": "quantitative", "scale": {"type": "log"}, "title": "information loss, %"}
     colour = {"field": "method", "type": "nominal", "title": "partitioner"}
@@ -162,7 +160,7 @@ def picture(names: list[str], sizes: list[int], seconds: float, path: Path) -> R
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "data": {"values": rows},
         "facet": {"field": "table", "type": "nominal", "title": None},
-        "columns": len(sizes),
+        "columns": len({k for _, k in longest}),
         "spec": {"width": 260, "height": 200, "layer": [line, points]},
         "resolve": {"scale": {"y": "independent"}},
     }
@@ -173,18 +171,22 @@ def picture(names: list[str], sizes: list[int], seconds: float, path: Path) -> R
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, nargs="+", default=[1.0])
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[5], help="for each of the seconds; the last repeats")
     parser.add_argument("--data", nargs="+", default=["census", "eia"], choices=["census", "eia", "water", "sklearn"])
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
-    parser.add_argument("--json", type=Path, help="write the rows to this file")
+    parser.add_argument("--json", type=Path, help="write the rows to this file, anew after every one")
     parser.add_argument("--picture", type=Path, help="draw IL against time for every partitioner into this PNG file")
     asked = parser.parse_args()
     memetic(np.random.default_rng(0).standard_normal((100, 4)), 3, steps=1_000_000, seed=0)
-    rows = [row for name in asked.data for k in asked.k for row in measure(name, k, asked.seconds, asked.seeds)]
-    if asked.json:
-        asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    rows: list[Row] = []
+    for place, budget in enumerate(asked.seconds):
+        for name, k in itertools.product(asked.data, asked.k):
+            rows.append(measure(name, k, budget, asked.seeds[min(place, len(asked.seeds) - 1)]))
+            tell(rows[-1])
+            if asked.json:
+                asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
     if asked.picture:
-        picture(asked.data, asked.k, max(asked.seconds), asked.picture)
+        picture(rows, asked.picture)
 
 
 if __name__ == "__main__":

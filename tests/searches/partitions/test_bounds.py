@@ -11,7 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.searches.partitions.bounds import nearest_neighbour_bound
+from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import MDAV
+from crypsis.searches.exhaustive import optimal_partition
+from crypsis.searches.partitions.bounds import best_bound, nearest_neighbour_bound
+from crypsis.searches.partitions.columns import column_generation_bound
 from naive.annealing import Lists, total_sse
 from reference import numeric, standardised
 
@@ -52,6 +56,48 @@ def test_no_partition_beats_the_bound(seed: int, n: int, k: int, p: int, distinc
     bound = nearest_neighbour_bound(points, k)
     assert 0 <= bound <= best + 1e-12
     assert math.isfinite(bound)
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(4, 13),
+    k=st.integers(2, 4),
+    distinct=st.sampled_from([1, 2, 4, 10**6]),
+    reach=st.sampled_from([None, 1, 3, 6]),
+    rounds=st.sampled_from([1, 2, 60]),
+)
+def test_column_generation_never_exceeds_the_optimum(
+    seed: int, n: int, k: int, distinct: int, reach: int | None, rounds: int
+) -> None:
+    """Duplicates and a constant column included; short lists and broken-off runs give a bound all the same."""
+    points = np.random.default_rng(seed).integers(0, distinct, (n, 2)) / distinct
+    points = np.column_stack((points, np.full(n, 3.0)))
+    k = min(k, n // 2)
+    start = MDAV().partition(points, k, np.random.default_rng(0))
+    bound = column_generation_bound(points, k, start, reach=reach, rounds=rounds)
+    assert 0 <= bound <= optimal_partition(points, k)[1] + 1e-9
+
+
+def test_column_generation_is_far_above_the_cheap_bound() -> None:
+    """Where the relaxation has a whole solution it proves the optimum: two clusters of four around (0, 0), (9, 9)."""
+    points = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1], [9, 9], [9, 8], [8, 9], [8, 8]])
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1], np.int32)
+    assert column_generation_bound(points, 4, labels) == pytest.approx(sse(points, labels))
+    assert best_bound(points, 4, labels) == (pytest.approx(4.0), "optimum")
+    points = np.random.default_rng(1).standard_normal((40, 2))
+    start = MDAV().partition(points, 3, np.random.default_rng(0))
+    bound, kind = best_bound(points, 3, start)
+    assert kind == "column-generation bound"
+    assert 1.3 * nearest_neighbour_bound(points, 3) < bound <= sse(points, start)
+
+
+def test_large_tables_and_large_groups_get_the_cheap_bound() -> None:
+    points = np.random.default_rng(2).standard_normal((120, 2))
+    for k in (3, 9):
+        start = MDAV().partition(points, k, np.random.default_rng(0))
+        assert best_bound(points, k, start) == (nearest_neighbour_bound(points, k), "nearest-neighbour bound")
+    assert best_bound(points[:5], 3, np.zeros(5, np.int32))[1] == "optimum"
 
 
 def test_the_bound_refuses_what_cannot_be_grouped() -> None:

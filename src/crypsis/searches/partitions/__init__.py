@@ -1,6 +1,7 @@
 """Searches over partitions of records into groups of at least k."""
 
 from crypsis.searches.partitions.bounds import nearest_neighbour_bound
+from crypsis.searches.partitions.columns import column_generation_bound
 from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.partitions.hybrid import OneStep, TwoStep
 from crypsis.searches.partitions.ladder import Partition
@@ -14,6 +15,7 @@ __all__ = [
     "OneStep",
     "Partition",
     "TwoStep",
+    "column_generation_bound",
     "memetic",
     "nearest_neighbour_bound",
     "partition",

@@ -5,8 +5,34 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import checked
+from crypsis.searches.exhaustive import optimal_partition
+from crypsis.searches.partitions.columns import column_generation_bound
 from crypsis.searches.partitions.neighbourhoods import nearest
+
+SOLVED_UP_TO = 14
+"""Records up to which the optimum itself is found in milliseconds."""
+COLUMNS_UP_TO = {2: 100, 3: 100, 4: 40, 5: 30}
+"""Records up to which column generation takes less than about a second, by k; many more groups are possible above."""
+
+
+def best_bound(points: NDArray[np.float64], k: int, labels: NDArray[np.int32]) -> tuple[float, str]:
+    """The best lower bound that costs little, and its name.
+
+    labels  int32[n]: a good k-partition, from which column generation starts
+    """
+    n = len(points)
+    if k == 1 or n < 2 * k:
+        return sse(points, labels), "optimum"
+    if n <= SOLVED_UP_TO:
+        return optimal_partition(points, k)[1], "optimum"
+    cheap = nearest_neighbour_bound(points, k)
+    if n <= COLUMNS_UP_TO.get(k, 0) and np.bincount(labels).max() < 2 * k:
+        better = column_generation_bound(points, k, labels)
+        if better > cheap:
+            return better, "column-generation bound"
+    return cheap, "nearest-neighbour bound"
 
 
 def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:

@@ -20,7 +20,8 @@ from crypsis.kernels.partitions import cbfs, path_optimum, sse, v_mdav
 from crypsis.kernels.tours import tour
 from crypsis.masking.heuristics import MDAV, checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
-from crypsis.searches.partitions.bounds import nearest_neighbour_bound
+from crypsis.searches.exhaustive import optimal_partition
+from crypsis.searches.partitions.bounds import SOLVED_UP_TO, best_bound
 from crypsis.searches.partitions.choice import Pool
 from crypsis.searches.partitions.recombination import group_costs, recombine
 from crypsis.searches.partitions.walk import Walk, survey
@@ -29,6 +30,8 @@ CHUNK = 400_000
 """Steps between two looks at the clock: some 40 ms."""
 WARM, TEPID, COLD = 0.4, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
+EVENNESS = (0.0, 0.5)
+"""How much evener than the local spacing the temperature may be: the best depends on the table, so both are tried."""
 LINEAGE = 2500
 """Steps per record, and for 3000 more, after which another independent partition is worth more than a longer walk."""
 ANNEALED = 0.5
@@ -53,14 +56,16 @@ class MemeticResult:
     labels: NDArray[np.int32]
     sse: float
     bound: float
-    """No partition into groups of at least k has a smaller SSE (nearest-neighbour bound)."""
+    """No partition into groups of at least k has a smaller SSE."""
+    bound_kind: str
+    """Which bound that is: "optimum", "column-generation bound" or "nearest-neighbour bound"."""
     gap: float
     """(sse − bound) / sse: the share of the SSE that might at most be saved."""
     history: tuple[tuple[float, int, float], ...]
     """(CPU seconds, steps, SSE) whenever a better partition was found."""
 
     def __str__(self) -> str:
-        return f"SSE {self.sse:.6g}, at least {self.bound:.6g} (nearest-neighbour bound), gap {100 * self.gap:.1f} %"
+        return f"SSE {self.sse:.6g}, at least {self.bound:.6g} ({self.bound_kind}), gap {100 * self.gap:.1f} %"
 
 
 class Meter:
@@ -118,6 +123,7 @@ class _Search:
         self.walk = Walk(survey(points, k), k, chance)
         self.pool = Pool(points, 40 * len(points))
         self.chunk = CHUNK
+        self.annealed, self.evenness = np.inf, EVENNESS[0]
 
     def starts(self) -> None:
         """Offer what the quick heuristics find, where it keeps to sizes k … 2k − 1."""
@@ -153,15 +159,22 @@ class _Search:
         self.chunk = max(min(CHUNK, total // 50), 500)
         longest = LINEAGE * (len(self.points) + 3000)
         each = min(int(0.9 * total), longest)
-        for _ in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
-            yield from self.lineage(start, each)
+        for number in range(max(1, min(self.tuning.starts, int(0.5 * total) // longest))):
+            yield from self.lineage(start, each, number)
         while True:
+            number += 1
             yield from self.refine()
-            yield from self.lineage(start, each)
+            yield from self.lineage(start, each, number)
 
-    def lineage(self, start: NDArray[np.int32], steps: int) -> Iterator[None]:
-        """An independent partition: annealed from hot, its regions re-solved, recombined with the best."""
+    def lineage(self, start: NDArray[np.int32], steps: int, number: int) -> Iterator[None]:
+        """An independent partition: annealed from hot, its regions re-solved, recombined with the best.
+
+        The first ones try each evenness; what annealed best is kept for all that follow.
+        """
         self.walk.load(start)
+        tried = number < len(EVENNESS)
+        evenness = EVENNESS[number] if tried else self.evenness
+        self.walk.temper(evenness)
         roomy = steps >= ROOMY * len(self.points)
         hot = self.tuning.heat if roomy else self.tuning.heat / 2
         pieces = max(1, int((ANNEALED if roomy else 1.0) * steps) // self.chunk)
@@ -170,6 +183,8 @@ class _Search:
             value = self.walk.anneal(self.chunk, hot * fall**piece, hot * fall ** (piece + 1))
             self.meter.steps += self.chunk
             yield
+        if tried and value < self.annealed:
+            self.annealed, self.evenness = value, evenness
         self.meter.offer(self.walk.labels(), value)
         spent = pieces * self.chunk
         while spent < steps:
@@ -267,9 +282,9 @@ def memetic(
     points = checked(points, k)
     meter = _searched(points, k, Meter(seconds, steps, target, clock), seed, tuning)
     value = sse(points, meter.labels)
-    bound = nearest_neighbour_bound(points, k)
-    gap = (value - bound) / value if value > 0 else 0.0
-    return MemeticResult(meter.labels, value, bound, gap, tuple(meter.history))
+    bound, kind = best_bound(points, k, meter.labels)
+    gap = max((value - bound) / value, 0.0) if value > 0 else 0.0
+    return MemeticResult(meter.labels, value, bound, kind, gap, tuple(meter.history))
 
 
 def _searched(points: NDArray[np.float64], k: int, meter: Meter, seed: int | None, tuning: Tuning) -> Meter:
@@ -279,7 +294,9 @@ def _searched(points: NDArray[np.float64], k: int, meter: Meter, seed: int | Non
     only = trivial(points, k)
     labels = MDAV().partition(points, k, np.random.default_rng(0)) if only is None else only
     meter.offer(labels, sse(points, labels))
-    if only is None and not meter.over():
+    if only is None and not meter.over() and len(points) <= SOLVED_UP_TO:
+        meter.offer(*optimal_partition(points, k))
+    elif only is None and not meter.over():
         chance = np.random.SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         _Search(points, k, meter, chance, tuning).run()
     return meter

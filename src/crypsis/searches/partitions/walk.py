@@ -38,6 +38,7 @@ class Walk:
         self.upheaval = min(0.1 / k, 0.05)
         self.lots = np.cumsum(ground.warmth**LURE)
         self.everyone = np.arange(n, dtype=np.int32)
+        self.measured = ground.warmth
         self.groups = annealing.Groups(
             labels=np.zeros(n, np.int32),
             place=np.zeros(n, np.int32),
@@ -48,6 +49,11 @@ class Walk:
             free=np.ones(n, np.bool_),
             trail=np.zeros((2, 3 * k), np.int32),
         )
+
+    def temper(self, evenness: float) -> None:
+        """Let the temperature follow the local spacing less than in full: not at all at 1, its root at 0.5."""
+        usual = np.exp(np.log(self.measured).mean())
+        self.ground = self.ground._replace(warmth=self.measured ** (1 - evenness) * usual**evenness)
 
     def load(self, labels: NDArray[np.int32]) -> float:
         """Start from this partition; its SSE."""
