@@ -282,10 +282,10 @@ TASKS: dict[str, Callable[[str, Path, int], Answer]] = {
     "sort": sort,
     "nsga2": nsga2,
     "k of 1 M": lambda tool, folder, times: models_of(tool, folder, times, "k", "million"),
-    "k": lambda tool, folder, times: models_of(tool, folder, times, "k", "adult-7"),
-    "l": lambda tool, folder, times: models_of(tool, folder, times, "l", "adult-7"),
-    "entropy l": lambda tool, folder, times: models_of(tool, folder, times, "entropy l", "adult-7"),
-    "t": lambda tool, folder, times: models_of(tool, folder, times, "t", "adult-7"),
+    "k": lambda tool, folder, times: models_of(tool, folder, times, "k", "coarse"),
+    "l": lambda tool, folder, times: models_of(tool, folder, times, "l", "coarse"),
+    "entropy l": lambda tool, folder, times: models_of(tool, folder, times, "entropy l", "coarse"),
+    "t": lambda tool, folder, times: models_of(tool, folder, times, "t", "coarse"),
 }
 
 

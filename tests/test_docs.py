@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import importlib
 import io
 import re
 import shlex
 import sys
+import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+from types import ModuleType
 from unittest.mock import patch
 
 import pytest
@@ -64,3 +68,42 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+?)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):
         if "://" not in target and "reference/" not in target:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
+
+
+def pages_of_the_program() -> ModuleType:
+    with patch.object(sys, "path", [str(ROOT / "docs"), *sys.path]):
+        return importlib.import_module("make")
+
+
+def test_every_registered_thing_has_its_facts_and_nothing_else_has() -> None:
+    make = pages_of_the_program()
+    facts = tomllib.loads((ROOT / "docs" / "facts.toml").read_text(encoding="utf-8"))
+    assert set(facts) == set(make.FAMILIES)
+    for stem, (_, registry) in make.FAMILIES.items():
+        assert set(facts[stem]) == set(registry), stem
+        for name, told in facts[stem].items():
+            assert tuple(told) == make.FACTS, name
+            assert all(told.values()), name
+
+
+def test_generated_pages_say_what_the_program_knows(tmp_path: Path) -> None:
+    make = pages_of_the_program()
+    make.write_pages(tmp_path)
+    for stem, (_, registry) in make.FAMILIES.items():
+        overview = (tmp_path / f"{stem}.md").read_text(encoding="utf-8")
+        for name in registry:
+            page = (tmp_path / stem / f"{name}.md").read_text(encoding="utf-8")
+            assert f"({stem}/{name}.md)" in overview
+            assert all(f"| `{field}` |" in page for field in registry[name].model_fields)
+
+
+def test_the_verdicts_page_counts_every_printed_number(tmp_path: Path) -> None:
+    make = pages_of_the_program()
+    make.write_pages(tmp_path)
+    page = (tmp_path / "verdicts.md").read_text(encoding="utf-8")
+    for path in sorted((ROOT / "experiments").glob("*/expected.csv")):
+        if (path.parent / "verdict.md").is_file():
+            with path.open(encoding="utf-8") as file:
+                printed = len(list(csv.DictReader(file)))
+            line = next(line for line in page.splitlines() if line.startswith(f"| {path.parent.name} |"))
+            assert sum(int(cell) for cell in line.split("|")[3:-1]) == printed, path.parent.name

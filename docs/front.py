@@ -1,0 +1,78 @@
+"""Draw the front of the README: search on the built-in example, and the picture of what it found.
+
+python docs/front.py [--rows 1000] [--budget "10 generations"] [--out docs/images/front.png]
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+
+from crypsis.charts import front, to_png
+from crypsis.plan import Plan, draft
+from crypsis.run import Run
+from crypsis.run.front import Front
+from crypsis.table.example import example
+from crypsis.table.files import read_table, write_table
+from crypsis.table.profile import profile
+
+HERE = Path(__file__).parent
+
+
+def evolved(folder: Path, rows: int, budget: str) -> Front:
+    """The front of a run on the example, k ≥ 5 demanded."""
+    people, plan = folder / "people.csv", folder / "plan.toml"
+    write_table(example(rows), people)
+    collected = read_table(people)
+    text = draft(people, plan, collected, profile(collected), 5)
+    plan.write_text(text, encoding="utf-8")
+    run = Run.start(Plan.read(plan), folder / "run", home=folder, text=text, budget=budget, seed=1)
+    for _ in run.proceed():
+        pass
+    found = run.front
+    run.close()
+    return found
+
+
+def points(found: Front) -> list[dict[str, object]]:
+    knee = found.knee()
+    rows = [
+        {
+            "name": f"knee: {solution.title}" if solution is knee else solution.title,
+            "family": solution.family,
+            "kind": "chosen" if solution is knee else "solution",
+            "loss": solution.figure("loss"),
+            "risk": solution.figure("risk"),
+        }
+        for solution in found
+    ]
+    plain = [
+        {
+            "name": solution.title,
+            "family": solution.family,
+            "kind": "baseline",
+            "loss": solution.figure("loss"),
+            "risk": solution.figure("risk"),
+        }
+        for solution in found.baselines
+    ]
+    return [*rows, *plain]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--budget", default="10 generations")
+    parser.add_argument("--out", type=Path, default=HERE / "images" / "front.png")
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        found = evolved(Path(name), asked.rows, asked.budget)
+    drawing = front(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
+    asked.out.write_bytes(to_png(drawing))
+    sys.stdout.write(f"{asked.out}: {len(found)} solutions, {len(found.baselines)} baselines\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,131 @@
+"""Pages made from results that are kept in the repository: the peers' benchmark and the papers' verdicts."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "benchmarks" / "results" / "peers.json"
+REMARKS = {
+    "anonypyx": "anonypyx' MDAV starts at the first record instead of the farthest where no column is a category "
+    "(a distance over no columns is not a number), hence its larger SSE.",
+    "anjana": "anjana generalises the column with most values until k is met; Crypsis judges all 17 920 nodes and "
+    "takes the one of least loss.",
+    "pymoo": "NSGA-II on both sides with the same population, generations, crossover and scores; mutation is "
+    "polynomial and rounded in pymoo, one step up or down in Crypsis, and pymoo ends nearer to the front. Its compiled "
+    "sorting into fronts is much faster than ours, which is plain quadratic.",
+}
+
+
+def benchmarks() -> str:
+    """The peer table as it was last measured."""
+    content = json.loads(PEERS.read_text(encoding="utf-8"))
+    tools = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+    lines = [
+        "# Benchmarks",
+        "",
+        f"Measured on {content['date']} by `python benchmarks/peers.py`: {tools}. The same data and the same task for "
+        "both sides, in children of one process one after the other, one core. Seconds are CPU, the best of the runs, "
+        "after one that compiles. *Times faster* above 1 means Crypsis needed less time; *quality* is Crypsis by peer, "
+        "below 1 Crypsis lost less, 1 the results agree.",
+        "",
+        "| task | peer | its seconds | Crypsis | its seconds | times faster | judged by | peer | Crypsis | quality |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    lines += [_row(row) for row in content["rows"]]
+    lines += ["", "![CPU time of the peers by that of Crypsis](../images/peers.png)", "", "## Remarks", ""]
+    lines += [f"- {text}" for text in REMARKS.values()]
+    lines += [
+        "",
+        "The other benchmarks print their own tables: `benchmarks/partitions.py`, `lattices.py`, `maskings.py`, "
+        "`memetic.py`, `genetic.py`, `groupings.py`, `measures.py`, `randomising.py`, `scale.py`, `sensitivity.py`, "
+        "`studio.py`. No test asserts a time.",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _row(row: dict[str, Any]) -> str:
+    cells = [
+        row["task"], row["peer"], f"{row['peer_seconds']:.3g}", row["ours"], f"{row['seconds']:.3g}",
+        f"{row['time_ratio']:.3g}", row["measure"], f"{row['peer_quality']:.6g}", f"{row['quality']:.6g}",
+        f"{row['quality_ratio']:.4g}",
+    ]  # fmt: skip
+    return "| " + " | ".join(cells) + " |"
+
+
+def verdicts() -> str:
+    """Everything in the five papers that is not reproduced, or differs, from the verdicts the scripts wrote."""
+    lines = [
+        "# What is reproduced, and what is not",
+        "",
+        "Made from `experiments/*/verdict.md`, which `crypsis experiment NAME` writes. Every number printed in the "
+        "five papers has a verdict there; below are the ones that are *different* or *not reproduced*, with the "
+        "reason, and the statements that do not hold.",
+        "",
+        "| paper | run | " + " | ".join(WORDS) + " |",
+        "|---|---|" + "---|" * len(WORDS),
+    ]
+    files = sorted((ROOT / "experiments").glob("*/verdict.md"))
+    parts: list[str] = []
+    for path in files:
+        text = path.read_text(encoding="utf-8")
+        rows, claims = _judged(text), _claims(text)
+        counts = Counter(row[4] for row in rows)
+        run = "quick" if "Only the quick run" in text else "full"
+        lines.append(f"| {path.parent.name} | {run} | " + " | ".join(str(counts[word]) for word in WORDS) + " |")
+        parts += ["", f"## {path.parent.name}", "", *_missing(rows)]
+        failed = [claim for claim in claims if claim[1] == "does not hold"]
+        if failed:
+            parts += ["", "Statements that do not hold:", ""]
+            parts += [f"- {sentence} — found: {found}" for sentence, _, found in failed]
+    return "\n".join([*lines, *parts]) + "\n"
+
+
+WORDS = ("same", "close", "better", "different", "input", "not reproduced")
+
+
+def _missing(rows: list[tuple[str, ...]]) -> list[str]:
+    """One line per table, verdict and reason, with the cells it concerns."""
+    grouped: dict[tuple[str, str, str], list[tuple[str, ...]]] = {}
+    for row in rows:
+        if row[4] in ("different", "not reproduced"):
+            # The spread over draws differs from cell to cell; the reason behind it does not.
+            reason = re.sub(r"mean of \d+ draws ± [\d.]+; ", "", row[5])
+            grouped.setdefault((row[0], row[4], reason), []).append(row)
+    if not grouped:
+        return ["Everything is reproduced or close."]
+    lines = ["| table | verdict | cells | which (printed / ours) | why |", "|---|---|---|---|---|"]
+    for (table, verdict, why), members in grouped.items():
+        cells = "; ".join(f"{row} {column} ({printed} / {ours})" for _, row, column, printed, _, _, ours in members)
+        lines.append(f"| {table} | {verdict} | {len(members)} | {cells} | {why} |")
+    return lines
+
+
+def _judged(text: str) -> list[tuple[str, ...]]:
+    """(table, row, column, printed, verdict, why, ours) of every cell."""
+    found, table = [], ""
+    for line in text.splitlines():
+        if line.startswith("## "):
+            table = line[3:]
+        cells = _cells(line)
+        if len(cells) >= 6 and cells[-2] in WORDS:
+            row, column, printed, *ours, verdict, why = cells
+            found.append((table, row, column, printed, verdict, why, " ".join(ours)))
+    return found
+
+
+def _claims(text: str) -> list[tuple[str, str, str]]:
+    rows = [_cells(line) for line in text.splitlines()]
+    return [
+        (cells[0], cells[1], cells[2])
+        for cells in rows
+        if len(cells) == 3 and cells[1] in ("holds", "does not hold", "not tested")
+    ]
+
+
+def _cells(line: str) -> list[str]:
+    return [part.strip() for part in re.split(r"(?<!\\)\|", line.strip())[1:-1]] if line.startswith("|") else []
