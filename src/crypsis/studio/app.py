@@ -60,7 +60,7 @@ def _events(studio: Studio) -> Handler:
 
     async def watch(request: Request) -> AsyncIterator[bytes]:
         last, quiet = "", 0
-        while not await request.is_disconnected():
+        while not (studio.leaving() or await request.is_disconnected()):
             content = await run_in_threadpool(lambda: {**studio.status(), "version": studio.revision()})
             text = json.dumps(content)
             quiet += 1

@@ -62,8 +62,12 @@ def _open_run(folder: Path) -> Desk:
 
 
 def safe_name(given: str) -> str:
-    """The last part of a file's name, with nothing in it that a file system could take for a place."""
-    name = re.sub(r"[^\w.\- ]", "_", given.replace("\\", "/").rsplit("/", 1)[-1]).strip(" .")
+    """A file's name with nothing in it that a file system could take for a place; one that names a place is refused."""
+    if "/" in given or "\\" in given:
+        raise TableError(
+            "the file's name holds a path, and the studio takes a name only; rename the file and try again"
+        )
+    name = re.sub(r"[^\w.\- ]", "_", given).strip(" .")
     if not name or Path(name).suffix.lower() not in ENDINGS:
         raise TableError(f"the file's name must end in one of {', '.join(ENDINGS)}; rename it and try again")
     return name[-120:]

@@ -43,4 +43,6 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
         Gate(build(studio), entry),
         access_log=False, log_level="warning", lifespan="off", server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
-    uvicorn.Server(settings).run(sockets=[listener])
+    server = uvicorn.Server(settings)
+    studio.leaving = lambda: server.should_exit
+    server.run(sockets=[listener])

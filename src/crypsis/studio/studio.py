@@ -26,6 +26,7 @@ class Studio:
     def __init__(self, home: Path, desk: Desk) -> None:
         self.home, self.desk = home, desk
         self.opened = 1
+        self.leaving: Callable[[], bool] = lambda: False
         self.bundle = Bundle(home)
         self.bundle.prepare()
         self.environment = Environment(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -82,7 +83,7 @@ def routes(studio: Studio) -> list[Route]:
         given = unquote(request.headers.get("x-file-name", ""))
         try:
             path = await _receive(request, studio.home, given)
-            return await run_in_threadpool(lambda: _put(studio, Desk(path, path.with_name(f"{path.stem}-plan.toml"))))
+            return await run_in_threadpool(_lay, studio, path)
         except CrypsisError as error:
             return refusal(*str(error).splitlines())
 
@@ -101,7 +102,8 @@ def routes(studio: Studio) -> list[Route]:
 
 async def _receive(request: Request, home: Path, given: str) -> Path:
     """Stream the body to a new private folder; nothing of it is held in memory."""
-    path = upload_folder(home) / safe_name(given)
+    name = safe_name(given)
+    path = upload_folder(home) / name
     written = 0
     handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
     try:
@@ -110,16 +112,25 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
                 written += len(piece)
                 await run_in_threadpool(file.write, piece)
     except (ClientDisconnect, OSError):
-        path.unlink(missing_ok=True)  # half a file is worse than none
+        shutil.rmtree(path.parent, ignore_errors=True)  # half a file is worse than none
         raise TableError(f"{path.name} did not arrive whole; check the free space and try again") from None
     if not written:
-        path.unlink()
+        shutil.rmtree(path.parent, ignore_errors=True)
         raise TableError(f"{path.name} is empty: it has no header and no record; choose another file")
     return path
 
 
 def _saved(desk: Desk, problems: list[str], told: str) -> Response:
     return refusal(*problems) if problems else answer(told, stamp=desk.stamps()[0])
+
+
+def _lay(studio: Studio, path: Path) -> Response:
+    """An upload that cannot be used leaves nothing behind."""
+    desk = Desk(path, path.with_name(f"{path.stem}-plan.toml"))
+    told = _put(studio, desk)
+    if desk.reading.problem:
+        shutil.rmtree(path.parent, ignore_errors=True)
+    return told
 
 
 def _put(studio: Studio, desk: Desk) -> Response:
