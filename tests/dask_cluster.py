@@ -15,9 +15,13 @@ TESTS = Path(__file__).parent
 class Cluster:
     """One scheduler and some workers of one thread each, without nannies: a worker that is killed stays dead."""
 
-    def __init__(self, folder: Path, workers: int = 2):
-        self.folder, self.file = folder, folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", self.file)
+    def __init__(self, folder: Path, workers: int = 2, certificates: tuple[object, ...] = ()):
+        """certificates  options of `dask` that name them; without any, the traffic is in clear"""
+        self.folder, self.file, self.certificates = folder, folder / "scheduler.json", certificates
+        protocol = ("--protocol", "tls") if certificates else ()
+        self.scheduler = self._start(
+            "scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", self.file, *protocol
+        )
         for _ in range(1200):
             if self.file.exists() and self.file.read_text().strip():
                 break
@@ -30,7 +34,7 @@ class Cluster:
         log = (self.folder / f"{role}.log").open("ab")
         module = f"distributed.cli.dask_{role}"
         quiet = () if role == "worker" else ("--no-dashboard",)
-        command = [sys.executable, "-m", module, *quiet, *map(str, options)]
+        command = [sys.executable, "-m", module, *quiet, *map(str, (*options, *self.certificates))]
         environment = os.environ | {"PYTHONPATH": str(TESTS), "DASK_DISTRIBUTED__WORKER__DAEMON": "False"}
         return subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=self.folder)
 

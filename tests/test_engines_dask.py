@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import os
+import shlex
+import subprocess
 import threading
 import time
 
 import numpy as np
 import pytest
+from dask import config as dask_config
 
 from crypsis.engines import Dask, Serial
-from crypsis.errors import EngineLost
+from crypsis.errors import EngineError, EngineLost
 from crypsis.evolution import Budget, evolve
 from crypsis.masking.blocks import Blocks
 from crypsis.searches.groupings.grouping import Grouping
 from crypsis.table.table import Table
 from dask_cluster import Cluster
+from test_deployment import SHELL
 from workers import slowly
 
 BLOCKS = Blocks(size=500, mending=2)
@@ -91,6 +95,34 @@ def test_groupings_give_the_same_bits_though_a_worker_is_killed(cluster, dask):
     thread.join()
     assert cluster.killed
     assert here == there
+
+
+def test_a_cluster_with_the_certificates_of_the_page_gives_the_same_bits_and_needs_them(tmp_path):
+    for line in (line for line in SHELL if line.startswith("openssl ")):
+        subprocess.run(shlex.split(line), cwd=tmp_path, check=True, capture_output=True)
+    files = {"ca-file": "ca.pem", "client.cert": "cert.pem", "client.key": "key.pem"}
+    options = (
+        "--tls-ca-file",
+        tmp_path / "ca.pem",
+        "--tls-cert",
+        tmp_path / "cert.pem",
+        "--tls-key",
+        tmp_path / "key.pem",
+    )
+    cluster = Cluster(tmp_path, 1, options)
+    try:
+        assert cluster.address.startswith("tls://")
+        with pytest.raises(EngineError, match="asks for certificates"):
+            Dask(cluster.address)
+        with (
+            dask_config.set({f"distributed.comm.tls.{name}": str(tmp_path / file) for name, file in files.items()}),
+            Dask(cluster.address) as engine,
+        ):
+            assert engine.map(slowly, [1, 2], 10) == [10, 20]
+        with pytest.raises(EngineError, match="no Dask scheduler answered"):
+            Dask(cluster.address.replace("tls://", "tcp://"), patience="2s")
+    finally:
+        cluster.close()
 
 
 def test_a_lost_scheduler_is_a_sentence_and_work_can_be_resumed_elsewhere(tmp_path):

@@ -8,6 +8,7 @@ recognised there by its fingerprint, so that whatever a worker learns about it (
 from __future__ import annotations
 
 import importlib
+import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
@@ -124,6 +125,8 @@ class Dask(_Closing):
     address: str
     name: Name = "dask"
     workers: int = 0
+    patience: str = "10s"
+    """How long a scheduler may take to answer, at first and after a lost connection."""
     _client: Any = field(default=None, repr=False)
     _sent: Any = field(default=None, repr=False)
     _shared: Any = field(default=None, repr=False)
@@ -137,7 +140,7 @@ class Dask(_Closing):
                 'install it with: pip install "crypsis[dask]", or use the engine "processes"'
             ) from None
         try:
-            self._client = distributed.Client(self.address, timeout="10s", set_as_default=False)
+            self._client = distributed.Client(self.address, timeout=self.patience, set_as_default=False)
         except TypeError:
             raise EngineError(
                 f"{self.address!r} asks for certificates and none are set; name them in Dask's settings, e.g. "
@@ -148,6 +151,7 @@ class Dask(_Closing):
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
                 f'"dask scheduler" and give its address, e.g. tcp://host:8786'
             ) from None
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say, `EngineLost` says
         self.workers = sum(self._client.ncores().values())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:

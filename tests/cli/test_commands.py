@@ -44,6 +44,18 @@ def people(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+def test_blocks_are_masked_alike_in_one_process_and_in_two(people: Path, tmp_path: Path) -> None:
+    wanted = ["-q", "age,hours", "-s", "k=3", "-s", "missing=aggregate", "--seed", 1, "-s", "partitioner=blocks"]
+    wanted += ["-s", 'partitioner_settings={"size": 50}']
+    for name, more in (("one.csv", ()), ("two.csv", ("--engine", "processes", "--workers", 2))):
+        answer = crypsis("mask", people, "microaggregation", *wanted, *more, "-o", tmp_path / name)
+        assert answer.returncode == 0, answer.stderr
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+    answer = crypsis("mask", people, "microaggregation", "-q", "age", "--engine", "processes", "-o", tmp_path / "3.csv")
+    assert answer.returncode == 2
+    assert "partitioner=blocks" in answer.stderr
+
+
 def test_help_lists_the_commands() -> None:
     answer = crypsis("--help")
     assert answer.returncode == 0

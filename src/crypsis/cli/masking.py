@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crypsis.cli import inputs
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import PlanError, TableError
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from crypsis.masking.method import MaskingMethod
+    from crypsis.table.table import Table
 
 
 def mask(
@@ -32,6 +38,11 @@ def mask(
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="write cells a spreadsheet would execute as text")
     ] = False,
+    engine: Annotated[
+        str, typer.Option(help="where the blocks of partitioner=blocks are done: serial, processes or dask")
+    ] = "serial",
+    workers: Annotated[int, typer.Option(min=0, help="worker processes; 0: one per core")] = 0,
+    scheduler: Annotated[str, typer.Option(help="address of a Dask scheduler", show_default=False)] = "",
     json: inputs.Json = False,
 ) -> None:
     """Mask a file with one method and say what it cost.
@@ -54,7 +65,7 @@ def mask(
             "(or --quasi '*'), or see what `crypsis profile` suggests"
         )
     with working(f"masking {len(original)} records by {method}"):
-        masked = chosen.mask(original, inputs.randomness(seed))
+        masked = _masked(chosen, original, inputs.randomness(seed), "dask" if scheduler else engine, workers, scheduler)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
     write_table(masked, out, spreadsheet_safe=spreadsheet_safe)
@@ -65,3 +76,19 @@ def mask(
     say()
     rows = [(r.measure, figure(r.value), r.unit, r.aim, f"{r.better} is better") for r in assessment.readings]
     say(table(("measure", "value", "unit", "", ""), rows, right=[1]))
+
+
+def _masked(chosen: MaskingMethod, original: Table, rng: Generator, engine: str, workers: int, scheduler: str) -> Table:
+    """The masked table, its blocks done on an engine where one is named."""
+    from crypsis.engines import engine as engine_of
+    from crypsis.masking.microaggregation import Microaggregation
+
+    if engine == "serial":
+        return chosen.mask(original, rng)
+    if not isinstance(chosen, Microaggregation) or chosen.partitioner != "blocks":
+        raise PlanError(
+            f"--engine {engine} spreads the blocks of a microaggregation, and none was asked for; add "
+            f"--set partitioner=blocks to microaggregation, or leave --engine out"
+        )
+    with engine_of(engine, workers, scheduler) as place:
+        return chosen.mask(original, rng, place)

@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 
 from crypsis.errors import TableError, listing
 from crypsis.masking.aggregates import means, medians, modes
+from crypsis.masking.blocks import Blocks, Engine
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.scaling import Scaling, embed
@@ -89,14 +90,19 @@ class Microaggregation(MaskingMethod):
             )
         return groups
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def mask(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
+        """The masked table; with an engine, the blocks of the partitioner `blocks` are done there: the same bits."""
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         present = table.take(np.flatnonzero(table.kept))
         masked = table
         for group in groups:
             points = embed(present, group, self.scaling)
-            labels = self.chosen_partitioner().partition(points, self.k, rng)
+            chosen = self.chosen_partitioner()
+            if isinstance(chosen, Blocks):
+                labels = chosen.run(points, self.k, rng, engine)
+            else:
+                labels = chosen.partition(points, self.k, rng)
             masked = self.shared(masked, group, labels)
         return masked
 
