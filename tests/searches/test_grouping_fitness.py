@@ -218,3 +218,11 @@ def test_constant_and_single_attributes():
 def test_what_cannot_be_judged_is_refused_in_a_sentence(values, groups, k, sentence):
     with pytest.raises((TableError, SearchError), match=sentence):
         paper_fitness(values, groups, k)
+
+
+def test_words_are_refused_by_number_and_never_repeated():
+    with pytest.raises(TableError, match=r"attributes \[1\] \(numbered from 0\) do not hold numbers") as caught:
+        paper_fitness([[1.0, "secret", 2.0], [3.0, "town", 4.0]], [[0, 1, 2]], 2)
+    assert "secret" not in str(caught.value)
+    with pytest.raises(TableError, match="do not hold numbers"):
+        paper_fitness("abc", [[0]], 2)

@@ -291,13 +291,15 @@ def test_bad_tables_are_refused_by_name_with_the_remedy():
     assert "largest_k of at least k" in refusal(table_of(values), largest_k=3)
     gaps = values.copy()
     gaps[0, 2] = np.nan
-    assert "'a3' have missing values" in refusal(table_of(gaps))
+    assert "column 'a3' has missing values" in refusal(table_of(gaps))
+    gaps[1, 0] = np.nan
+    assert "columns 'a1', 'a3' have missing values" in refusal(table_of(gaps))
     assert 'missing = "mean"' in refusal(table_of(gaps))
     infinite = values.copy()
     infinite[0, 2] = np.inf
-    assert "infinite" in refusal(table_of(infinite))
+    assert "column 'a3' holds infinite values" in refusal(table_of(infinite))
     words = Table.from_columns({"x": [1.0] * 9, "town": list("abcabcabc")}, {"x": "quasi", "town": "quasi"})
-    assert "'town' do not hold numbers" in refusal(words, columns=("x", "town"))
+    assert "column 'town' does not hold numbers" in refusal(words, columns=("x", "town"))
     assert "only 'x' is" in refusal(words)
     assert "no numeric quasi-identifier" in refusal(words.with_roles({"x": "other"}))
     assert "there is no column 'z'" in refusal(words, columns=("x", "z"))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,6 +76,28 @@ def middle_ranks(columns: Floats, values: Floats) -> Floats:
         right = np.searchsorted(columns[:, j], values[:, j], side="right")
         ranks[:, j] = (left + right) / 2.0
     return ranks / len(columns)
+
+
+def as_numbers(values: Any) -> Floats:
+    """float64[n, p], or a refusal that names the attributes (never their values) that hold anything else."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        cells = np.asarray(values, dtype=object)
+    columns = cells.T if cells.ndim == 2 else ()
+    words = [place for place, column in enumerate(columns) if not all(map(_is_number, column))]
+    raise TableError(
+        f"attributes {words or '(all)'} (numbered from 0) do not hold numbers and microaggregation averages; leave "
+        f"them out, and protect them by generalisation or masking"
+    )
+
+
+def _is_number(cell: Any) -> bool:
+    try:
+        float(cell)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def check_numbers(values: Floats) -> None:

@@ -29,6 +29,7 @@ from crypsis.searches.groupings.conventions import (
     Convention,
     Fitness,
     Floats,
+    as_numbers,
     check_numbers,
     check_size,
     middle_ranks,
@@ -291,7 +292,7 @@ def paper_fitness(values: Any, groups: Iterable[Iterable[int]], k: int) -> Fitne
 
     values  float64[n, p], complete and numeric
     """
-    values = np.asarray(values, dtype=np.float64)
+    values = as_numbers(values)
     evaluator = Evaluator(values, PAPER)
     if k < 1:
         raise SearchError(f"clusters of {k} records were asked for; k must be at least 1")

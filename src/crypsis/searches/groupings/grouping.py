@@ -129,8 +129,8 @@ class Grouping(Search):
             return str(error)
         if words:
             return (
-                f"columns {listing(map(repr, words))} do not hold numbers and microaggregation averages; leave them "
-                f"out of the grouping and protect them by generalisation or masking"
+                f"{_named(words, 'does', 'do')} not hold numbers and microaggregation averages; take only numeric "
+                f"columns into the grouping and protect the others by generalisation or masking"
             )
         if len(names) < 2:
             found = f"only {names[0]!r} is" if names else "no numeric quasi-identifier is"
@@ -141,11 +141,15 @@ class Grouping(Search):
         gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
         if gaps and self.missing == "refuse":
             return (
-                f"columns {listing(map(repr, gaps))} have missing values and distances need numbers; drop those "
-                f'records, leave the columns out, or set missing = "mean"'
+                f"{_named(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
+                f'the column another role, or set missing = "mean" to fill in the column\'s mean'
             )
-        if not np.isfinite(values[~np.isnan(values)]).all() or np.isnan(values).all(axis=0).any():
-            return "a column to be grouped holds infinite values or nothing at all; mend it or leave it out"
+        unusable = np.atleast_1d(np.isinf(values).any(axis=0) | np.isnan(values).all(axis=0))
+        if unusable.any():
+            broken = [name for name, bad in zip(names, unusable, strict=True) if bad]
+            return (
+                f"{_named(broken, 'holds', 'hold')} infinite values or nothing at all; mend the column or leave it out"
+            )
         if len(values) < max(self.k, self.largest_k):
             return (
                 f"{len(values)} records cannot form a cluster of {max(self.k, self.largest_k)}; choose a smaller k "
@@ -235,3 +239,8 @@ class Grouping(Search):
             copies=self.copies,
             muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
         )
+
+
+def _named(names: list[str], one: str, several: str) -> str:
+    """'column 'a' has', or 'columns 'a', 'b' have'."""
+    return f"column{'s' if len(names) > 1 else ''} {listing(map(repr, names))} {several if len(names) > 1 else one}"
