@@ -196,8 +196,6 @@ class Bench:
         self.expect(done(work) == 0, "undisturbed work ends by itself")
         return time.monotonic() - began
 
-    # -- the kinds of fault --
-
     def run(self, times: int, again: int, kind: str) -> None:
         """Kill a run, and its resumption `again` times more, then let it end."""
         for number in range(times):
@@ -391,9 +389,9 @@ def main() -> int:
                     sys.stdout.write(f"  {what}: {count}\n")
                 sys.stdout.write(f"  ({time.monotonic() - began:.0f} s)\n")
                 sys.stdout.flush()
-    kills = sum(count for what, count in bench.counts.items() if what.endswith(": kills"))
-    hits = sum(count for what, count in bench.counts.items() if what.endswith("at work"))
-    broken = sum(count for what, count in bench.counts.items() if what.startswith("BROKEN"))
+    kills, hits, broken = (
+        sum(count for what, count in bench.counts.items() if word in what) for word in (": kills", "at work", "BROKEN")
+    )
     sys.stdout.write(f"{kills} kills, {hits} met a process at work; {broken} broken promises\n")
     return 1 if broken else 0
 
