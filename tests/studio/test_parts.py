@@ -15,10 +15,14 @@ from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs
-from crypsis.studio.comparing import cramer, explained_match, moved_ties
+from crypsis.studio.columns import MOST_ORDERED
+from crypsis.studio.comparing import MOST_COLUMNS, cramer, explained_match, moved_ties
+from crypsis.studio.desk import MOST_PINS
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
 from crypsis.studio.opening import safe_name
+from crypsis.studio.pages.compare import MOST_DRAWN
+from crypsis.studio.pages.front import MOST_MARKS
 from crypsis.studio.publishing import framed
 from crypsis.studio.studio import percent, whole
 from crypsis.table.example import example
@@ -91,6 +95,13 @@ def test_the_plans_order_of_searches_and_written_defaults_stay() -> None:
     changed, _ = apply(document, form, ["age"])
     assert [item["name"] for item in changed["search"]] == ["partition", "lattice", "masking"]
     assert changed["release"] == {"format": "csv"}
+
+
+def test_a_browser_gets_few_marks() -> None:
+    values, columns, heat = 13, MOST_DRAWN + 1, 2 * MOST_COLUMNS**2
+    assert values * columns * (MOST_PINS + 1) + heat * MOST_PINS <= 5000
+    assert MOST_MARKS * 3 <= 5000  # a point may be drawn, joined by the line and named
+    assert MOST_ORDERED <= 200
 
 
 def test_figures_for_the_eye() -> None:

@@ -160,6 +160,16 @@ def test_two_tabs_agree(server: Server, visitor: Any) -> None:
         until(there, UNPINNED, number)
         there.wait_for_selector("#pin:text-matches('^Pin')")
         assert there.evaluate("document.activeElement.id") == "limit-risk"
+    third = visitor.page(first.context)
+    go(third, server, "/compare")
+    assert third.is_hidden("#stale")
+    first.keyboard.press("p")
+    third.wait_for_selector("#stale")
+    third.click("#stale a")
+    third.wait_for_selector(f"#compared-{number}")
+    first.wait_for_selector("#pin:has-text('Unpin')")
+    first.keyboard.press("p")
+    until(second, UNPINNED, number)
     second.locator("#limit-risk").fill("50")
     until(first, "document.getElementById('limit-risk').value === '50'")
 

@@ -138,9 +138,12 @@ export function inTurn(work) {
   return () => { wanted = true; going ??= all(); return going; };
 }
 
+const choices = () => ["head-pins", "head-chosen"].map((id) => document.getElementById(id).textContent).join();
+const shown = choices(), stale = document.getElementById("stale");
 const freshHead = inTurn(async () => {
   const response = await bring("/head");
   if (response?.ok) document.getElementById("head").innerHTML = await response.text();
+  if (stale) stale.hidden = choices() === shown;
 });
 
 /** Parts that show the plan, fetched again when it was changed elsewhere; not while something is being typed in them. */
