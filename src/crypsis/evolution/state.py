@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,7 @@ from crypsis.evolution.operators import Tally
 from crypsis.evolution.space import Genome, Scores
 
 _FORMAT = 1
+_DAMAGE = (zipfile.BadZipFile, zlib.error)
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,16 +105,20 @@ class State:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 part = {name: archive[name] for name in archive.files}
             head = json.loads(part["head"].tobytes())
-        except (ValueError, OSError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            if head["format"] == _FORMAT:
+                return cls._of(part, head)
+        except (ValueError, TypeError, OSError, LookupError, EOFError, RuntimeError, *_DAMAGE) as error:
             raise SearchError(
                 f"the checkpoint cannot be read ({type(error).__name__}: damaged or not a checkpoint); "
                 f"resume from an earlier one or start the run again"
             ) from None
-        if head["format"] != _FORMAT:
-            raise SearchError(
-                f"the checkpoint has format {head['format']} and this version reads {_FORMAT}; "
-                f"resume with the version that wrote it or start the run again"
-            )
+        raise SearchError(
+            f"the checkpoint has format {head['format']} and this version reads {_FORMAT}; "
+            f"resume with the version that wrote it or start the run again"
+        )
+
+    @classmethod
+    def _of(cls, part: dict[str, NDArray[Any]], head: dict[str, Any]) -> State:
         known = zip(_parted(part["known_keys"], part["known_lengths"]), part["known_scores"].tolist(), strict=True)
         return cls(
             generation=head["generation"],

@@ -177,7 +177,8 @@ class Run:
     @property
     def solutions(self) -> list[Solution]:
         """Everything measured so far, in order of number."""
-        return [Solution.of(number, search, content) for number, search, content in self.store.contents()]
+        with self.store.reading():
+            return [Solution.of(number, search, content) for number, search, content in self.store.contents()]
 
     @property
     def front(self) -> Front:

@@ -80,9 +80,7 @@ class Store:
             ) from None
         except sqlite3.DatabaseError as error:
             self._connection.close()
-            raise SearchError(
-                f"{path}: not a run store or damaged ({error}); start the run again in a new folder"
-            ) from None
+            raise self._damaged(error) from None
 
     def _connected(self) -> sqlite3.Connection:
         """A connection; to a store on a disk that cannot be written, one that only reads."""
@@ -115,6 +113,18 @@ class Store:
                 f"{self.path}: the store has format {found} and this version reads {FORMAT}; "
                 f"use the Crypsis that wrote it"
             )
+
+    def _damaged(self, error: Exception) -> SearchError:
+        what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # others may quote what they read
+        return SearchError(f"{self.path}: not a run store or damaged ({what}); start the run again in a new folder")
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Whatever a damaged file makes of a row becomes one sentence."""
+        try:
+            yield
+        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, EOFError) as error:
+            raise self._damaged(error) from None
 
     def __enter__(self) -> Store:
         return self
@@ -149,8 +159,9 @@ class Store:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
 
     def noted(self, key: str, default: Any = None) -> Any:
-        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-        return json.loads(row[0]) if row else default
+        with self.reading():
+            row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+            return json.loads(row[0]) if row else default
 
     # -- checkpoints and history --
 
@@ -165,13 +176,15 @@ class Store:
         )
 
     def state(self, search: int) -> bytes | None:
-        row = self._connection.execute("SELECT state FROM checkpoint WHERE search = ?", (search,)).fetchone()
-        return bytes(row[0]) if row else None
+        with self.reading():
+            row = self._connection.execute("SELECT state FROM checkpoint WHERE search = ?", (search,)).fetchone()
+            return bytes(row[0]) if row else None
 
     def history(self, search: int | None = None) -> list[Step]:
         where, values = ("", ()) if search is None else ("WHERE search = ?", (search,))
-        rows = self._connection.execute(f"SELECT * FROM history {where} ORDER BY rowid", values)
-        return [Step(*row) for row in rows]
+        with self.reading():
+            rows = self._connection.execute(f"SELECT * FROM history {where} ORDER BY rowid", values)
+            return [Step(*row) for row in rows]
 
     # -- solutions --
 
@@ -190,22 +203,25 @@ class Store:
             self._connection.execute("DELETE FROM solution WHERE provisional")
 
     def known(self, search: int) -> set[bytes]:
-        return {
-            bytes(row[0]) for row in self._connection.execute("SELECT key FROM solution WHERE search = ?", (search,))
-        }
+        with self.reading():
+            rows = self._connection.execute("SELECT key FROM solution WHERE search = ?", (search,))
+            return {bytes(row[0]) for row in rows}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
         """(id, search, content) of every solution, in order of discovery; genomes stay on disk."""
-        rows = self._connection.execute("SELECT id, search, content FROM solution ORDER BY id")
-        return [(int(i), int(search), json.loads(content)) for i, search, content in rows]
+        with self.reading():
+            rows = self._connection.execute("SELECT id, search, content FROM solution ORDER BY id")
+            return [(int(i), int(search), json.loads(content)) for i, search, content in rows]
 
     def solution(self, id: int) -> Row:
-        row = self._connection.execute(
-            "SELECT id, search, key, genome, content FROM solution WHERE id = ?", (id,)
-        ).fetchone()
+        with self.reading():
+            row = self._connection.execute(
+                "SELECT id, search, key, genome, content FROM solution WHERE id = ?", (id,)
+            ).fetchone()
         if row is None:
             known: Sequence[int] = [i for i, _, _ in self.contents()]
             span = f"{min(known)} to {max(known)}" if known else "none yet"
             raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")
-        genome = np.load(io.BytesIO(row[3]), allow_pickle=False)
-        return Row(int(row[0]), int(row[1]), bytes(row[2]), genome, json.loads(row[4]))
+        with self.reading():
+            genome = np.load(io.BytesIO(row[3]), allow_pickle=False)
+            return Row(int(row[0]), int(row[1]), bytes(row[2]), genome, json.loads(row[4]))

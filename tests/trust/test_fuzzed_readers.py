@@ -1,0 +1,149 @@
+"""Damaged files of every sort: each reader answers with a table, a problem or a sentence, never with a crash.
+
+`CRYPSIS_CASES=5000 pytest tests/trust/test_fuzzed_readers.py` tries more of each.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.random import Generator
+
+from crypsis.errors import CrypsisError
+from crypsis.evolution.state import State
+from crypsis.masking import Microaggregation
+from crypsis.plan import Plan
+from crypsis.plan.checking import check
+from crypsis.privacy import KAnonymity
+from crypsis.release import publish, verify
+from crypsis.run import Run
+from crypsis.run.folder import STORE, Lock
+from crypsis.run.store import Store
+from crypsis.table.example import example
+from crypsis.table.files import read_table, write_hierarchy, write_table
+from crypsis.table.hierarchy_files import read_hierarchy
+from run.runs import begun, finished, folder_with
+
+CASES = int(os.environ.get("CRYPSIS_CASES", "150"))
+TOKENS = [
+    b"\x00", b"\xef\xbb\xbf", b"\xff\xfe", b"\xc3", b"\xe9", b'"', b'""', b"'", b",", b";", b"\t", b"\r", b"\n",
+    b"\r\n", b"=cmd|' /C calc'!A0", b"1e999", b"-0", b"nan", b"inf", b"9" * 400, b"0x10", b"{", b"}", b"[", b"]",
+    b"[[search]]",
+    b"\xf0\x9f\xa6\x8e", "\u202e".encode(), b"../../etc/passwd", b" ", b"k = -1", b"seed = 99999999999999999999999",
+]  # fmt: skip
+
+
+def damaged(content: bytes, rng: Generator) -> bytes:
+    """One to four cuts, copies, swaps, bit flips or strange tokens."""
+    for _ in range(int(rng.integers(1, 5))):
+        here = int(rng.integers(0, len(content) + 1))
+        there = min(len(content), here + int(rng.integers(0, 40)))
+        match int(rng.integers(6)):
+            case 0:
+                content = content[:here] + content[there:]
+            case 1:
+                content = content[:there] + content[here:]
+            case 2:
+                content = content[:here] + TOKENS[int(rng.integers(len(TOKENS)))] + content[here:]
+            case 3 if here < len(content):
+                content = content[:here] + bytes([content[here] ^ (1 << int(rng.integers(8)))]) + content[here + 1 :]
+            case 4:
+                content = content[:here]
+            case _:
+                content = content[:here] + rng.bytes(int(rng.integers(1, 12))) + content[here:]
+    return content
+
+
+def tried(path: Path, read: Callable[[Path], object], cases: int = CASES) -> tuple[int, int]:
+    """How many damaged copies of a file were read, and how many were refused in a sentence."""
+    whole = path.read_bytes()
+    read_, refused = 0, 0
+    for case in range(cases):
+        path.write_bytes(damaged(whole, np.random.default_rng([2012, case])))
+        try:
+            read(path)
+            read_ += 1
+        except CrypsisError as refusal:
+            assert 20 < len(str(refusal)) < 2000
+            refused += 1
+    path.write_bytes(whole)
+    return read_, refused
+
+
+def test_tables_as_text(tmp_path: Path) -> None:
+    write_table(example(30, seed=3), tmp_path / "people.csv")
+    read_, refused = tried(tmp_path / "people.csv", read_table)
+    assert read_ > 0
+    assert refused > 0
+
+
+def test_tables_as_parquet(tmp_path: Path) -> None:
+    write_table(example(30, seed=3), tmp_path / "people.parquet")
+    assert tried(tmp_path / "people.parquet", read_table)[1] > 0
+
+
+def test_hierarchies(tmp_path: Path) -> None:
+    write_hierarchy(example(30, seed=3).attribute("district").hierarchy, tmp_path / "district.csv")
+    read_, refused = tried(tmp_path / "district.csv", read_hierarchy)
+    assert read_ > 0
+    assert refused > 0
+
+
+def test_plans(tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", rows=40)
+    assert tried(plan, Plan.read)[1] > 0
+    tried(plan, lambda path: check(path, estimate=False), CASES // 5)
+
+
+@pytest.fixture(scope="module")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    plan = folder_with(tmp_path_factory.mktemp("run") / "job", rows=60)
+    finished(begun(plan, plan.parent / "run", budget="1 generations")).close()
+    return plan.parent / "run"
+
+
+def test_what_a_search_saved(run_folder: Path, tmp_path: Path) -> None:
+    with Store(run_folder / STORE) as store:
+        (tmp_path / "state").write_bytes(store.state(0))
+    assert tried(tmp_path / "state", lambda path: State.from_bytes(path.read_bytes()))[1] > 0
+
+
+def test_the_lock_of_a_run(run_folder: Path) -> None:
+    assert tried(run_folder / "lock.toml", lambda path: Lock.read(path.parent))[1] > 0
+
+
+def test_the_store_of_a_run(run_folder: Path) -> None:
+    def look(path: Path) -> object:
+        run = Run.open(path.parent)
+        try:
+            return run.front.frame
+        finally:
+            run.close()
+
+    tried(run_folder / STORE, look)
+    assert len(Run.open(run_folder).front) > 0
+
+
+def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
+    original = example(60, seed=3)
+    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(1))
+    publish(masked, tmp_path / "release", models=[KAnonymity(k=5)], original=original)
+    assert verify(tmp_path / "release").sound
+    files = sorted(path for path in (tmp_path / "release").rglob("*") if path.is_file())
+    for case in range(CASES // 3):
+        rng = np.random.default_rng([7, case])
+        shutil.copytree(tmp_path / "release", tmp_path / "copy")
+        path = tmp_path / "copy" / files[int(rng.integers(len(files)))].relative_to(tmp_path / "release")
+        whole = path.read_bytes()
+        changed = damaged(whole, rng)
+        path.write_bytes(changed)
+        try:
+            assert verify(tmp_path / "copy").sound == (changed == whole), path.name
+        except CrypsisError as refusal:
+            assert 20 < len(str(refusal)) < 2000
+        shutil.rmtree(tmp_path / "copy")
