@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -55,13 +56,18 @@ def _drawing(studio: Studio) -> Handler:
     return handle
 
 
+def _state(studio: Studio) -> dict[str, Any]:
+    """Version first: words may be newer than the version they come with, and are never older."""
+    return {"version": studio.revision(), **studio.status()}
+
+
 def _events(studio: Studio) -> Handler:
     """Server-sent events: how the search stands, whenever that changed; a word now and then to keep the line."""
 
     async def watch(request: Request) -> AsyncIterator[bytes]:
         last, quiet = "", 0
         while not (studio.leaving() or await request.is_disconnected()):
-            content = await run_in_threadpool(lambda: {**studio.status(), "version": studio.revision()})
+            content = await run_in_threadpool(_state, studio)
             text = json.dumps(content)
             quiet += 1
             if text != last:
