@@ -10,10 +10,11 @@ import pytest
 
 from cli.test_commands import crypsis
 from crypsis.masking import Microaggregation
+from crypsis.masking.generalisation import Generalisation
 from crypsis.privacy import KAnonymity
 from crypsis.release import Account, publish
 from crypsis.table.example import example
-from crypsis.table.files import write_table
+from crypsis.table.files import read_table, write_table
 
 ROLES = ("--quasi", "age,hours,sex", "--confidential", "income,diagnosis", "--identifier", "person")
 
@@ -56,6 +57,19 @@ def test_the_file_itself_is_caught_and_told_as_json(folder: Path) -> None:
     nearest = next(each for each in content["attacks"] if each["attack"] == "nearest record")
     assert nearest["rate"]["value"] > 70 > nearest["control"]["value"]
     assert nearest["rate"]["interval"][0] <= nearest["rate"]["value"] <= nearest["rate"]["interval"][1]
+
+
+def test_a_generalised_file_is_read_by_the_hierarchies_of_the_plan(folder: Path) -> None:
+    table = read_table(folder / "inside.csv", roles={"age": "quasi"}, hierarchies={"age": "intervals:5,10,20"})
+    masked = Generalisation(levels={"age": 2}, suppression=0.2).mask(table, np.random.default_rng(0))
+    write_table(masked, folder / "by-tens.csv")
+    files = ("--original", folder / "inside.csv", "--control", folder / "outside.csv", "--plan", folder / "plan.toml")
+    answer = crypsis("attack", folder / "by-tens.csv", *files, "--knows", "age", "--json")
+    content = json.loads(answer.stdout)
+    assert (answer.returncode, content["caught"]) == (0, [])
+    nearest = next(each for each in content["attacks"] if each["attack"] == "nearest record")
+    assert nearest["counts"]["candidates, median"] > 10
+    assert {each["attack"] for each in content["untried"]} >= {"undo microaggregation", "undo rank swapping"}
 
 
 def test_a_method_is_tried_on_half_of_the_file(folder: Path) -> None:

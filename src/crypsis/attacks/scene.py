@@ -27,7 +27,7 @@ from crypsis.table.table import Table
 
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
-CELLS = 8_000_000
+CELLS = 2_000_000
 """Pairs of a person and a published record that are held at once."""
 SAME = 1e-9
 """Distances that differ by less are a tie."""
