@@ -81,6 +81,8 @@ def fixed(report: Report, sets: dict[str, Floats]) -> dict[str, Evaluator]:
                 band, why = 1.5, "the blocks of Table 3 for this row do not give Table 5, probably misprinted; band 1.5"
             report.cell(table, row, f"k={k}", ours, close=band, why=why, digits=3, truncated=True)
             report.cell(table, row, f"groups k={k}", len(groups), why="blocks counted as printed in Table 3")
+    together(report, evaluators)
+    recovered(report, evaluators["Census"], listed)
     one = {name: genome_of([list(range(v.shape[1]))], v.shape[1], 100) for name, v in sets.items()}
     keeping = [Evaluator(sets[n], _generic()).fitness(one[n]).score for n in ("Census", "Water")]
     report.note(
@@ -88,6 +90,35 @@ def fixed(report: Report, sets: dict[str, Floats]) -> dict[str, Evaluator]:
         f"keeps k the score of one group is {keeping[0]:.2f} (Census) and {keeping[1]:.2f} (Water)"
     )
     return evaluators
+
+
+def together(report: Report, evaluators: dict[str, Evaluator]) -> None:
+    """The rows of Tables 1 and 2 whose printed answer is one group of all attributes."""
+    for name, (told, ad_hoc) in PRINTED_TABLE.items():
+        attributes = evaluators[name].points.shape[1]
+        for k in SIZES:
+            if report.value(told, f"k={k}", "groups") != 1:
+                continue
+            fitness = evaluators[name].fitness(genome_of([list(range(attributes))], attributes, k))
+            why = "one group, no search; last digit"
+            for column in ("IL", "ID", "DLD", "score"):
+                report.cell(told, f"k={k}", column, getattr(fitness, column), close=0.02, truncated=True, why=why)
+            report.cell(told, f"k={k}", "groups", 1)
+            report.cell(ad_hoc, "GOMM", f"k={k}", fitness.score, close=0.1, truncated=True, why=why)
+            report.cell(ad_hoc, "GOMM", f"groups k={k}", 1)
+
+
+def recovered(report: Report, evaluator: Evaluator, listed: dict[tuple[str, str], list[list[int]]]) -> None:
+    """The groupings that two published rows of Table 2 turn out to be."""
+    for k in (50, 100):
+        groups = listed["Census", f"GOMM{k}"]
+        found = evaluator.fitness(genome_of(groups, evaluator.points.shape[1], k))
+        told = " and ".join("{" + ", ".join(str(a + 1) for a in group) + "}" for group in groups)
+        printed = " / ".join(report.printed["Table 2", f"k={k}", c].value for c in ("IL", "ID", "DLD", "score"))
+        report.note(
+            f"Table 2, k = {k}: the printed row {printed} is {told}, which gives "
+            f"{found.IL:.3f} / {found.ID:.3f} / {found.DLD:.3f} / {found.score:.4f}"
+        )
 
 
 def _generic() -> Any:
