@@ -3,6 +3,7 @@
     python benchmarks/scale.py ladder --largest 1000000      blocks: CPU, memory, growth, loss against mdav
     python benchmarks/scale.py parquet --rows 50000000       generate, count, front, release, verify under a cap
     python benchmarks/scale.py workers                       serial against two processes, by kind of work
+    python benchmarks/scale.py linkage --rows 1000000        record linkage of a large masked table, by a sample
 
 Times are CPU seconds of the process (wall time beside them where others take part). The cap is RLIMIT_DATA: all
 private memory of the process, whatever it is used for; peak memory is VmHWM. `--folder` says where files are made.
@@ -211,9 +212,35 @@ def workers() -> list[dict[str, Any]]:
     return rows
 
 
+# -- linkage --
+
+
+def linkage(n: int) -> dict[str, Any]:
+    """Ten thousand people looked for among all published records; everybody, where there are not too many."""
+    from crypsis.masking.blocks import Blocks
+    from crypsis.masking.microaggregation import Microaggregation
+    from crypsis.measures.record_linkage import RecordLinkage
+    from crypsis.table.table import Table
+
+    names = [f"x{j}" for j in range(P)]
+    values = np.random.default_rng(0).standard_normal((n, P))
+    table = Table.from_columns({a: values[:, j] for j, a in enumerate(names)}, roles=dict.fromkeys(names, "quasi"))
+    masked = Microaggregation(k=K).shared(
+        table, tuple(names), Blocks(mending=0).partition(values, K, np.random.default_rng(0))
+    )
+    few = table.take(np.arange(1_000))
+    RecordLinkage(sample=100).against(few).read(few)
+    found, cpu, _ = clocked(lambda: RecordLinkage(sample=10_000).against(table).explain(masked))
+    row = {"rows": n, "sample": 10_000, "cpu": cpu, "rate": found.value, "interval": found.interval, "peak_gb": peak()}
+    if n <= 100_000:
+        whole, cpu, _ = clocked(lambda: RecordLinkage().against(table).read(masked))
+        row |= {"everybody_cpu": cpu, "everybody_rate": whole}
+    return row
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["ladder", "rung", "parquet", "generate", "capped", "workers"])
+    parser.add_argument("what", choices=["ladder", "rung", "parquet", "generate", "capped", "workers", "linkage"])
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--largest", type=int, default=1_000_000)
     parser.add_argument("--cap", type=float, default=2.0, help="GB")
@@ -227,6 +254,7 @@ def main() -> None:
         workers()
     else:
         here = {"rung": lambda: rung(asked.rows), "parquet": lambda: parquet(asked.folder, asked.rows, asked.cap)}
+        here["linkage"] = lambda: linkage(asked.rows)
         here["capped"] = lambda: capped(asked.folder, asked.rows, asked.cap)
         print(json.dumps(here[asked.what]()))
 
