@@ -204,14 +204,13 @@ def told(loss: float, evaluations: int) -> str:
 def descended(scores: DemandScores, lattice: Lattice) -> str:
     """From everything hidden, the one step down that loses least, as long as the demand is met."""
     node, judged = np.array(lattice.top, dtype=np.int16), 0
-    best = scores(node)[1]
+    best = scores(node)[0]
     while True:
         steps = []
         for place in np.flatnonzero(node):
             child = node.copy()
             child[place] -= 1
-            beyond, loss = scores(child)
-            steps.append((loss if beyond == 0 else np.inf, int(place)))
+            steps.append((scores(child)[0], int(place)))
         judged += len(steps)
         if not steps or min(steps)[0] >= best:
             return told(best, judged)
@@ -225,8 +224,8 @@ def raised(scores: DemandScores, lattice: Lattice, table: Table) -> str:
     leaves = [table.leaf_codes(name) for name in lattice.names]
     while True:
         judged += 1
-        beyond, loss = scores(node)
-        if beyond == 0:
+        loss = scores(node)[0]
+        if loss < np.inf:
             return told(loss, judged)
         trees = zip(lattice.hierarchies, leaves, node, strict=True)
         values = [len(np.unique(tree.lift(leaf, int(level)))) for tree, leaf, level in trees]
@@ -237,8 +236,7 @@ def raised(scores: DemandScores, lattice: Lattice, table: Table) -> str:
 def drawn(scores: DemandScores, lattice: Lattice) -> str:
     rng, best = np.random.default_rng(0), float("inf")
     for _ in range(WIDE_EVALUATIONS):
-        beyond, loss = scores(rng.integers(0, np.array(lattice.heights) + 1).astype(np.int16))
-        best = min(best, loss if beyond == 0 else np.inf)
+        best = min(best, scores(rng.integers(0, np.array(lattice.heights) + 1).astype(np.int16))[0])
     return told(best, WIDE_EVALUATIONS)
 
 

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from adult import QUASI, adult
 from crypsis.errors import PlanError, SearchError, TableError
 from crypsis.searches.lattices import evaluate_lattice, leaves, optimum
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.counts import count_distinct
 from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy
@@ -161,11 +161,17 @@ def test_adult_nodes_equal_a_group_by():
 
 
 def test_an_impossible_demand_says_what_is_closest():
-    table = random_table(8, 20, 3)
-    with pytest.raises(SearchError, match=r"no node reaches k = 21 .*lower k to 20"):
+    """Twenty records of towns that stay 12, 5 and 3 at the highest level; two may be suppressed."""
+    towns = Hierarchy.from_rows([["A", "a"], ["B", "b"], ["C", "c"]])
+    town = Attribute("town", Kind.NOMINAL, Role.QUASI_IDENTIFIER, towns.labels[0], towns)
+    table = Table((town,), (np.repeat([0, 1, 2], [12, 5, 3]).astype(np.int32),))
+    with pytest.raises(SearchError, match=r"no node reaches k = 21 .* highest level k = 3 is the most; lower"):
         optimum(table, 21, 0.1)
-    with pytest.raises(SearchError, match=r"the closest reaches k = \d+; raise the suppression limit or lower k"):
-        optimum(table, 20, 0.1, "by-size", l=None)
+    for rule in ("failing-class", "by-size"):
+        with pytest.raises(SearchError, match=r"no node reaches k = 6 .* would suppress 8 \(40.00 %\)") as refusal:
+            optimum(table, 6, 0.1, rule)
+        assert "raise the suppression limit to 0.4, or lower the demand: k = 3 is within reach" in str(refusal.value)
+    assert optimum(table, 6, 0.4).suppressed == 8
 
 
 def test_bad_requests_are_refused_in_a_sentence():

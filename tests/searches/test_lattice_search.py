@@ -178,6 +178,24 @@ def test_feasibility_first_finds_the_optimum_of_adult(k):
     assert found.evaluations <= 1000
 
 
+@given(tables, st.integers(2, 5))
+@settings(max_examples=15, deadline=None)
+def test_a_demanded_class_size_gives_the_optimum_and_nothing_that_cannot_be_decoded(table, k):
+    search = LatticeSearch(k=k, suppression=0.2, population=6)
+    if search.obstacle(table):
+        return
+    truth = optimum(table, k, 0.2)
+    for method in ("auto", "pbg"):
+        problem = search.model_copy(update={"method": method}).pose(table, {}, np.random.default_rng(0))
+        *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=4))
+        assert problem.notes["exact"] == (method == "auto")
+        for genome in state.frontier.genomes:
+            masked = problem.space.decode(genome)
+            assert int((~masked.kept).sum()) <= truth.allowance
+        if method == "auto":
+            assert state.best_scores == (pytest.approx(100 * truth.glm), 0.0)
+
+
 def test_feasibility_first_under_several_models():
     table = random_table(12, 60, 3)
     demanded = [models.build("k-anonymity", k=3), models.build("l-diversity", l=2)]
@@ -214,8 +232,13 @@ def test_refusals():
         )
     with pytest.raises(SearchError, match="1 box sides for 2 indices"):
         LatticeSearch(boxes=(1.0,)).pose(table, {}, np.random.default_rng(0))
-    with pytest.raises(SearchError, match="no node judged meets the demand"):
+    with pytest.raises(SearchError, match="no node reaches k = 21 while suppressing at most 0 of 20 records"):
         least_loss(table, np.random.default_rng(0), k=21, evaluations=50)
+    with pytest.raises(SearchError, match="no node judged meets the demand"):
+        least_loss(table, np.random.default_rng(0), models=[models.build("k-anonymity", k=21)], evaluations=50)
+    assert "no node reaches k = 21" in LatticeSearch(k=21).obstacle(table)
+    bare = table.with_roles({"illness": Role.OTHER})
+    assert LatticeSearch(l=3).obstacle(bare).startswith("l = 3 was demanded but no column is confidential")
     with pytest.raises(PlanError, match="no column is confidential"):
         least_loss(table.with_roles({"illness": Role.OTHER}), np.random.default_rng(0), l=2)
     with pytest.raises(SearchError, match="weighs a loss"):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal
 
-import numpy as np
 import polars as pl
 
 from crypsis.errors import PlanError, SearchError, suggestion
@@ -64,7 +64,7 @@ def evaluate_lattice(
     allowance = allowed(suppression, ground.total)
     demanded = rule == "failing-class" and (k is not None or l is not None)
     code = DEMANDED if demanded else rule_code(rule)
-    read = ground.readings(code, allowance, k or 1, l or 1, prune)
+    read = ground.readings(code, allowance, k or 1, l or 0, prune)
     frame = _frame(ground, read, confidential, label or confidential, value_spread)
     feasible = (pl.col("suppressed") <= allowance) & (pl.col("k") >= (k or 1))
     if l is not None:
@@ -109,10 +109,8 @@ def optimum(
     allowance = allowed(suppression, total)
     feasible = frame.filter(pl.col("feasible"))
     if feasible.is_empty():
-        everything = evaluate_lattice(
-            table, suppression, rule, k=k, l=l, columns=columns, confidential=confidential, value_spread=False
-        )
-        raise SearchError(_nothing_feasible(everything, k, l, rule, allowance, total))
+        counted = (confidential or _first_confidential(table)) if l else None
+        raise SearchError(out_of_reach(prepare(table, lattice, counted, None, False), allowance, k, l or 0))
     best = feasible.row(int(feasible["glm_sum"].arg_min() or 0), named=True)
     levels = tuple(int(best[name]) for name in lattice.names)
     return Node(
@@ -168,23 +166,24 @@ def _frame(
     return pl.DataFrame(data)
 
 
-def _nothing_feasible(
-    frame: pl.DataFrame,
-    k: int,
-    l: int | None,  # noqa: E741
-    rule: str,
-    allowance: int,
-    total: int,
-) -> str:
-    """Which node comes closest, and what to relax."""
-    if k > total:
-        closest, relax = f"there are only {total} records", f"lower k to {total} or less"
-    elif rule == "failing-class":
-        need = int(np.asarray(frame["suppressed"]).min())
-        closest = f"the closest would suppress {need} records ({100 * need / max(total, 1):.2f} %)"
-        relax = f"raise the suppression limit to {need / max(total, 1):.4f}, or lower k{' or l' if l else ''}"
-    else:
-        reached = int(np.asarray(frame["k"]).max())
-        closest, relax = f"the closest reaches k = {reached}", "raise the suppression limit or lower k"
-    wanted = f"k = {k}" + (f" and l = {l}" if l else "")
-    return f"no node reaches {wanted} while suppressing at most {allowance} of {total} records; {closest}; {relax}"
+def out_of_reach(ground: Ground, allowance: int, k: int, l: int = 0) -> str:  # noqa: E741
+    """Why no node meets a demand: what comes closest, and what to relax; empty if one does.
+
+    Classes only grow towards the highest node, so that it is the closest to any k and l.
+    """
+    top, total = ground.lattice.top, ground.total
+    highest = ground.reading(top, DEMANDED, allowance, k, l)
+    need = int(highest.suppressed[0])
+    if need <= allowance and int(highest.classes[0]):
+        return ""
+    wanted = " and ".join(f"{name} = {value}" for name, value in (("k", k), ("l", l)) if value > 1)
+    found = f"no node reaches {wanted} while suppressing at most {allowance} of {total} records"
+    reached = ground.reading(top, STRICTEST if l else BY_SIZE, allowance)
+    within = f"k = {int(reached.k[0])}" + (f" with l = {int(reached.l[0])}" if l else "")
+    if need >= total:
+        return f"{found}; with every column at its highest level {within} is the most; lower the demand to that"
+    share = math.ceil(10_000 * need / total) / 10_000
+    return (
+        f"{found}; the closest, every column at its highest level, would suppress {need} ({100 * need / total:.2f} %); "
+        f"raise the suppression limit to {share:g}, or lower the demand: {within} is within reach"
+    )

@@ -14,7 +14,7 @@ from crypsis.evolution import Application, Budget, Elitist, Problem, evolve
 from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.lattices.evaluation import allowed
+from crypsis.searches.lattices.evaluation import allowed, out_of_reach
 from crypsis.searches.lattices.leaves import prepare
 from crypsis.searches.lattices.nodes import Exchange, Nodes, OnePoint, Step
 from crypsis.searches.lattices.scoring import DemandScores, ModelScores
@@ -24,10 +24,10 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True)
 class FeasibleFirst:
-    """Worth of (shortfall, loss): loss where nothing falls short, else beyond any loss and by shortfall."""
+    """Worth of (loss, shortfall): loss where nothing falls short, else beyond any loss and by shortfall."""
 
     def __call__(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.where(scores[:, 0] > 0, 1000.0 + scores[:, 0], scores[:, 1])
+        return np.where(scores[:, 1] > 0, 1000.0 + scores[:, 1], scores[:, 0])
 
 
 @dataclass(frozen=True)
@@ -84,25 +84,29 @@ def least_loss(
     else:
         confidential = next(iter(table.confidential), None)
         if l and confidential is None:
-            raise PlanError("l was demanded but no column is confidential; give one that role")
-        scores = DemandScores(prepare(table, lattice, confidential, None, False), allowance, max(k, 1), l)
+            raise PlanError(f"l = {l} was demanded but no column is confidential; give one the role 'confidential'")
+        ground = prepare(table, lattice, confidential if l else None, None, False)
+        obstacle = out_of_reach(ground, allowance, max(k, 1), l)
+        if obstacle:
+            raise SearchError(obstacle)
+        scores = DemandScores(ground, allowance, max(k, 1), l)
     problem = Problem(
         space=space,
         strategy=feasible_strategy(lattice.heights, population),
         start=space.start(rng, population),
         evaluate=scores,
-        objectives=("shortfall", "loss"),
+        objectives=("loss", "shortfall"),
     )
     size = min(evaluations, lattice.size)
     state = None
     for state in evolve(problem, rng, Budget(evaluations=size, generations=20 * evaluations)):
         if state.evaluations + sum(a.times for a in feasible_strategy(lattice.heights, population).applications) > size:
             break
-    if state is None or state.best_scores[0] > 0:
-        beyond = state.best_scores[0] if state else 100.0
+    if state is None or state.best_scores[1] > 0:
+        beyond = state.best_scores[1] if state else 100.0
         raise SearchError(
             f"no node judged meets the demand while suppressing at most {allowance} of {records} records; the closest "
             f"exceeds the limit by {beyond:.2f} % of the records; raise the suppression limit or lower the demand"
         )
     levels = tuple(int(level) for level in state.best)
-    return Found(levels, lattice.words(levels), state.best_scores[1], state.evaluations, lattice.size)
+    return Found(levels, lattice.words(levels), state.best_scores[0], state.evaluations, lattice.size)

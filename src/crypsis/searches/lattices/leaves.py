@@ -39,7 +39,7 @@ class Ground:
     values: int
     """Columns of a cell's tally that belong to the confidential attribute."""
 
-    def readings(self, rule: int, allowance: int, k: int = 1, l: int = 1, prune: int = 0) -> Readings:  # noqa: E741
+    def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> Readings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
         out = _blank(self.lattice.size)
         roll_up(self.classes, self.leaves, self.tail, Demand(rule, allowance, k, l, self.values, prune), out)
@@ -51,7 +51,7 @@ class Ground:
         rule: int,
         allowance: int,
         k: int = 1,
-        l: int = 1,  # noqa: E741
+        l: int = 0,  # noqa: E741
     ) -> Readings:
         """Judge one node alone; the same figures as among all nodes, in arrays of one entry."""
         number = self.lattice.number(levels)

@@ -47,7 +47,7 @@ class IndexScores:
 
 @dataclass(frozen=True, eq=False)
 class DemandScores:
-    """(shortfall, loss): per cent of the records suppressed beyond the limit, and the mean cell loss in per cent.
+    """(loss, shortfall): mean cell loss and records suppressed beyond the limit, per cent; no loss is finite beyond it.
 
     Exactly the classes that fail the demanded k and l are suppressed.
     """
@@ -63,12 +63,18 @@ class DemandScores:
         beyond = max(0, int(read.suppressed[0]) - self.allowance)
         if not int(read.classes[0]):
             beyond = records  # an empty table is no answer
-        return 100.0 * beyond / records, 100.0 * float(read.loss[0]) / cells
+        return (np.inf, 100.0 * beyond / records) if beyond else (100.0 * float(read.loss[0]) / cells, 0.0)
+
+    def best(self) -> int:
+        """The number of the node of least loss within the limit, every node judged; of equals the lower number."""
+        read = self.ground.readings(DEMANDED, self.allowance, self.k, self.l, prune=self.k)
+        feasible = (read.classes > 0) & (read.suppressed <= self.allowance)
+        return int(np.argmin(np.where(feasible, read.loss, np.inf)))
 
 
 @dataclass(frozen=True, eq=False)
 class ModelScores:
-    """(shortfall, loss) under any privacy models: every record that fails one of them is suppressed.
+    """(loss, shortfall) under any privacy models: every record that fails one of them is suppressed.
 
     A model whose threshold moves with the rest of the table is asked again until it holds.
     """
@@ -83,7 +89,7 @@ class ModelScores:
         beyond = max(0, int((self.space.table.kept & ~masked.kept).sum()) - self.allowance)
         if not masked.kept.any():
             beyond = len(masked)
-        return 100.0 * beyond / len(masked), self.loss.read(masked)
+        return (np.inf, 100.0 * beyond / len(masked)) if beyond else (self.loss.read(masked), 0.0)
 
     def suppressed(self, genome: Genome) -> Table:
         """The table at the node without the records that fail a model."""

@@ -29,7 +29,7 @@ from crypsis.evolution.selection import DominanceOrder, WeightedMean, Worth
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.measures.measure import Measure
-from crypsis.searches.lattices.evaluation import allowed, rule_code
+from crypsis.searches.lattices.evaluation import allowed, out_of_reach, rule_code
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.leaves import prepare
@@ -105,11 +105,18 @@ class LatticeSearch(Search):
     def obstacle(self, table: Table) -> str:
         try:
             lattice = Lattice.of(table, self.columns)
+            if self.l and not self._confidential(table):
+                return f"l = {self.l} was demanded but no column is confidential; give one the role 'confidential'"
             check_indices(self._indices, self._confidential(table), self._label(table))
             for name in lattice.names:
                 table.leaf_codes(name)
         except CrypsisError as error:
             return str(error)
+        if (self.k or self.l) and table.kept.any():
+            ground = prepare(table, lattice, self._confidential(table) if self.l else None, None, False)
+            beyond = out_of_reach(ground, allowed(self.suppression, ground.total), max(self.k, 1), self.l)
+            if beyond:
+                return beyond
         if self.boxes and len(self.boxes) != len(self.indices):
             return f"{len(self.boxes)} box sides for {len(self.indices)} indices; give one each or none"
         if self.boxes and min(self.boxes) <= 0:
@@ -137,18 +144,12 @@ class LatticeSearch(Search):
         label = self._label(table) if "cm" in self.indices else None
         ground = prepare(table, lattice, counted, label, "s_l" in self.indices)
         allowance = allowed(self.suppression, ground.total)
-        if self.k or self.l:
-            return Problem(
-                space=space,
-                strategy=feasible_strategy(lattice.heights, self.population),
-                start=space.start(rng, self.population),
-                evaluate=DemandScores(ground, allowance, max(self.k, 1), self.l),
-                objectives=("shortfall", "loss"),
-                notes={"candidates": float(lattice.size), "rule": rule, "order": FeasibleFirst.__name__},
-            )
-        scores = IndexScores(ground, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
         estimate = SECONDS * lattice.size * len(ground.classes.row) * len(ground.classes.size)
         exact = self.method == "exact" or (self.method == "auto" and estimate <= self.patience)
+        if self.k or self.l:
+            demand = DemandScores(ground, allowance, max(self.k, 1), self.l)
+            return self._demanded(space, demand, exact and lattice.size <= MOST_NODES, rng)
+        scores = IndexScores(ground, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
         if exact and lattice.size <= MOST_NODES:
             return self._exact(space, scores)
         if self.method == "exact":
@@ -157,6 +158,15 @@ class LatticeSearch(Search):
                 f"method 'pbg' or fewer columns"
             )
         return self._evolved(space, scores, tuple(self.indices), self.boxes, rng)
+
+    def _demanded(self, space: Nodes, scores: DemandScores, exact: bool, rng: Generator) -> Problem:
+        """The least loss that meets the demand: the optimum itself where every node can be judged."""
+        start, strategy = space.start(rng, self.population), feasible_strategy(space.lattice.heights, self.population)
+        notes = {"candidates": float(space.lattice.size), "exact": exact, "rule": space.method.rule}
+        if exact:
+            best = np.array(space.lattice.levels(scores.best()), dtype=np.int16)
+            return Problem(space, Complete(FeasibleFirst()), (best,), scores, ("loss", "shortfall"), notes=notes)
+        return Problem(space, strategy, start, scores, ("loss", "shortfall"), notes=notes)
 
     def _exact(self, space: Nodes, scores: IndexScores) -> Problem:
         front = np.flatnonzero(minimal(scores.everywhere()))
