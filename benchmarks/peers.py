@@ -62,7 +62,15 @@ TASKS = (
     Task("mdav", "MDAV, 5 000 records × 10, k = 5", "anonypyx", "crypsis", "SSE", times=1),
     Task("mdav", "the same records, as little loss as possible", "anonypyx", "crypsis memetic", "SSE", 1, 1),
     Task("generalise", "Adult 5-anonymous, full domain, ≤ 1 % suppressed", "anjana", "crypsis", "mean cell loss", 1),
-    Task("recode", "Adult 5-anonymous, local recoding", "anonypyx", "crypsis", "values per cell and class", 1, 1),
+    Task(
+        "recode",
+        "3 000 records of Adult 5-anonymous, local recoding",
+        "anonypyx",
+        "crypsis",
+        "values per cell and class",
+        1,
+        1,
+    ),
     Task("k of 1 M", "k of 1 000 000 records, 8 keys", "pycanon", "crypsis", "k", 1, agree=True),
     Task("k", "k of Adult generalised, 8 keys", "pycanon", "crypsis", "k", agree=True),
     Task("l", "distinct l of the same", "pycanon", "crypsis", "l", 1, agree=True),
@@ -175,7 +183,7 @@ def quality(task: str, tool: str, answer: dict[str, Any], folder: Path, table: T
     if np.bincount(labels).min() < K:
         raise RuntimeError(f"{tool}: a group has {np.bincount(labels).min()} records, fewer than {K}")
     if task == "recode":
-        return spread(table, labels)
+        return spread(table.take(np.arange(len(labels))), labels)
     points = np.load(folder / f"{task}.npy")
     return sse(points.reshape(len(points), -1), labels)
 

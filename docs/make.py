@@ -50,7 +50,7 @@ def page(name: str, stem: str, cls: type[Any], facts: dict[str, str]) -> str:
     parts = [f"# {name}", "", inspect.cleandoc(cls.__doc__ or ""), ""]
     if isinstance(getattr(cls, "definition", None), str):
         parts += ["## Definition", "", cls.definition, ""]
-    parts += ["## In short", "", "| | |", "|---|---|"]
+    parts += ["## In short", "", f"| fact | {name} |", "|---|---|"]
     parts += [f"| {fact} | {cell(facts[fact])} |" for fact in FACTS]
     for fact in ("aim", "unit", "better", "family"):
         if isinstance(getattr(cls, fact, None), str):
