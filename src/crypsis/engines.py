@@ -7,11 +7,13 @@ recognised there by its fingerprint, so that whatever a worker learns about it (
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 import logging
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -164,7 +166,7 @@ class Dask(_Closing):
             distributed.KilledWorker,
             importlib.import_module("distributed.client").FutureCancelledError,
             importlib.import_module("distributed.comm").CommClosedError,
-            importlib.import_module("asyncio").CancelledError,
+            asyncio.CancelledError,
             TimeoutError,
         )
         for chance in (2, 1):
@@ -174,9 +176,12 @@ class Dask(_Closing):
                     self._shared = shared
                 futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
                 return list(self._client.gather(futures))
-            except lost as error:
+            except (*lost, RuntimeError, OSError) as error:
+                alive = self._client.status == "running"
+                if alive and not isinstance(error, lost):
+                    raise  # the function's own
                 self._sent, cause = None, type(error).__name__
-                if chance == 2 and self._client.status == "running" and not isinstance(error, distributed.KilledWorker):
+                if chance == 2 and alive and not isinstance(error, distributed.KilledWorker):
                     continue  # the scheduler lives: only what was sent died, with the last worker that held it
                 break
         raise EngineLost(
@@ -187,7 +192,8 @@ class Dask(_Closing):
     def close(self) -> None:
         self._sent = self._shared = None
         if self._client is not None:
-            self._client.close(timeout=2)
+            with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler says no farewell
+                self._client.close(timeout=2)
             self._client = None
 
 
