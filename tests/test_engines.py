@@ -3,11 +3,12 @@ from __future__ import annotations
 import os
 import sys
 
+import joblib
 import numpy as np
 import pytest
 from distributed import LocalCluster
 
-from crypsis.engines import Dask, Processes, Serial, engine
+from crypsis.engines import Dask, Joblib, Processes, Serial, engine
 from crypsis.errors import EngineError
 from crypsis.evolution import Budget, evolve
 from evolution.puzzle import problem
@@ -38,6 +39,15 @@ def test_a_search_gives_the_same_bits_on_one_and_two_processes(two):
         for where in (None, Serial(), two)
     ]
     assert runs[0] == runs[1] == runs[2]
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_what_joblib_was_told_to_use_gives_the_same_bits(backend):
+    here = [s.to_bytes() for s in evolve(problem("elitist"), np.random.default_rng(5), Budget(generations=2))]
+    with joblib.parallel_config(backend, n_jobs=2), Joblib() as place:
+        assert place.workers == 2
+        there = evolve(problem("elitist"), np.random.default_rng(5), Budget(generations=2), place)
+        assert [s.to_bytes() for s in there] == here
 
 
 def test_a_killed_worker_is_an_error_with_a_remedy():

@@ -117,6 +117,24 @@ class Processes(_Closing):
 
 
 @dataclass
+class Joblib(_Closing):
+    """Whatever `joblib.parallel_config` has chosen: threads, Ray, joblib's own line to Dask.
+
+    The shared part travels with every task, and what happens when a worker is lost is the backend's affair.
+    """
+
+    name: str = "joblib"
+
+    @property
+    def workers(self) -> int:
+        return int(joblib.effective_n_jobs())
+
+    def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
+        """As `Serial.map`."""
+        return list(joblib.Parallel()(joblib.delayed(function)(shared, item) for item in items))
+
+
+@dataclass
 class Dask(_Closing):
     """A Dask cluster, reached by the address of its scheduler.
 
