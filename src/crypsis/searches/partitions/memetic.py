@@ -30,11 +30,13 @@ CHUNK = 400_000
 """Steps between two looks at the clock: some 40 ms."""
 WARM, TEPID, COLD = 0.4, 0.15, 0.06
 """Temperatures in units of the local spacing: where a region melts, where single groups do, where nothing moves."""
-EVENNESS = (0.0, 0.5)
-"""How much evener than the local spacing the temperature may be: the best depends on the table, so both are tried."""
+EVENNESS = (0.5, 0.0)
+"""How much evener than the local spacing the temperature is made: the best depends on the table, so both are tried."""
+UNEVEN = 2.0
+"""Deviation of the logarithm of the local spacing from which on the temperature first follows it in full."""
 LINEAGE = 2500
 """Steps per record, and for 3000 more, after which another independent partition is worth more than a longer walk."""
-ANNEALED = 0.5
+ANNEALED = 0.9
 """Share of a lineage spent on annealing all records at once; the rest re-solves regions."""
 ROOMY = 1000
 """Steps per record below which a lineage only anneals, and starts cooler: there is no time to melt and heal."""
@@ -123,7 +125,8 @@ class _Search:
         self.walk = Walk(survey(points, k), k, chance)
         self.pool = Pool(points, 40 * len(points))
         self.chunk = CHUNK
-        self.annealed, self.evenness = np.inf, EVENNESS[0]
+        self.profiles = EVENNESS if np.log(self.walk.measured).std() < UNEVEN else EVENNESS[::-1]
+        self.annealed, self.evenness = np.inf, self.profiles[0]
 
     def starts(self) -> None:
         """Offer what the quick heuristics find, where it keeps to sizes k … 2k − 1."""
@@ -172,8 +175,8 @@ class _Search:
         The first ones try each evenness; what annealed best is kept for all that follow.
         """
         self.walk.load(start)
-        tried = number < len(EVENNESS)
-        evenness = EVENNESS[number] if tried else self.evenness
+        tried = number < len(self.profiles)
+        evenness = self.profiles[number] if tried else self.evenness
         self.walk.temper(evenness)
         roomy = steps >= ROOMY * len(self.points)
         hot = self.tuning.heat if roomy else self.tuning.heat / 2
