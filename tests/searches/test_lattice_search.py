@@ -23,6 +23,7 @@ from crypsis.searches.lattices import (
 )
 from crypsis.searches.lattices.indices import boxes
 from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step
+from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -237,6 +238,8 @@ def test_refusals():
     with pytest.raises(SearchError, match="no node judged meets the demand"):
         least_loss(table, np.random.default_rng(0), models=[models.build("k-anonymity", k=21)], evaluations=50)
     assert "no node reaches k = 21" in LatticeSearch(k=21).obstacle(table)
+    with pytest.raises(PlanError, match="this would be 130 % of the records"):
+        searches.build("lattice", suppression=1.3)
     bare = table.with_roles({"illness": Role.OTHER})
     assert LatticeSearch(l=3).obstacle(bare).startswith("l = 3 was demanded but no column is confidential")
     with pytest.raises(PlanError, match="no column is confidential"):

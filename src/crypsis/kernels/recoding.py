@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.classes import bits
 from crypsis.kernels.compile import kernel
 
 _STIR = np.uint64(0x9E3779B97F4A7C15)
@@ -44,18 +45,6 @@ class Demand(NamedTuple):
 
     k: int
     l: int  # noqa: E741 (the letter of l-diversity)
-
-
-def _bits(word: np.uint64) -> int:
-    """How many bits are set."""
-    count = 0
-    while word:
-        word &= word - _ONE
-        count += 1
-    return count
-
-
-bits = kernel(_bits)
 
 
 def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: Demand) -> NDArray[np.int64]:
@@ -112,7 +101,7 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: Demand) -> NDArray
             if given[slot] == -1 and held[slot] >= demand.k:
                 distinct = 0
                 for w in range(words):
-                    distinct += bits(values[slot, w])
+                    distinct += int(bits(values[slot, w]))
                 given[slot] = -2
                 if distinct >= demand.l or words == 0:
                     given[slot] = groups

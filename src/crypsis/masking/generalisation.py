@@ -7,7 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
+from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError, TableError, listing
 from crypsis.kernels.classes import attainable_diversity, attainable_size
@@ -15,6 +16,14 @@ from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.table.counts import distinct_rows
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Column, Table
+
+
+def checked_share(share: object) -> object:
+    """A share of the records as it was given; a number that is none is refused in words."""
+    if isinstance(share, (int, float)) and not 0 <= share <= 1:
+        words = "a share lies between 0 and 1 (0.01 is 1 %), and this would be {percent} % of the records"
+        raise PydanticCustomError("share", words, {"percent": f"{100 * share:g}"})
+    return share
 
 
 @methods.add("generalisation")
@@ -44,6 +53,11 @@ class Generalisation(MaskingMethod):
         default=0, ge=0, description="least number of confidential values in a class; 0 takes what the limit leaves"
     )
     confidential: str = Field(default="", description="column whose values l counts; empty: the first confidential one")
+
+    @field_validator("suppression", mode="before")
+    @classmethod
+    def _share(cls, share: object) -> object:
+        return checked_share(share)
 
     def mask(self, table: Table, rng: Generator) -> Table:
         lattice = Lattice.of(table, self.columns or [n for n in table.quasi_identifiers if self._treats(table, n)])

@@ -62,7 +62,8 @@ def check(path: str | Path, *, estimate: bool = True) -> Check:
     problems += unread
     if table is None:
         return Check(tuple(problems))
-    problems += against(plan, table)
+    # A search would only miss the hierarchies that could not be read, which have their sentence already.
+    problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
     notes = (*table.notes, *_remarks(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
     return Check(tuple(problems), notes, len(table), estimates)

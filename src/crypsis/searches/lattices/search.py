@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.evolution import (
@@ -26,7 +26,7 @@ from crypsis.evolution import (
     Streams,
 )
 from crypsis.evolution.selection import DominanceOrder, WeightedMean, Worth
-from crypsis.masking.generalisation import Generalisation
+from crypsis.masking.generalisation import Generalisation, checked_share
 from crypsis.masking.method import Family
 from crypsis.measures.measure import Measure
 from crypsis.searches.lattices.evaluation import allowed, out_of_reach, rule_code
@@ -98,6 +98,11 @@ class LatticeSearch(Search):
     generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
     crossover: float = Field(default=0.8, ge=0, le=1, description="probability that a pair of parents is crossed")
     mutation: float = Field(default=0.0, ge=0, le=1, description="probability of a step per level; 0: one in s columns")
+
+    @field_validator("suppression", mode="before")
+    @classmethod
+    def _share(cls, share: object) -> object:
+        return checked_share(share)
 
     def budget(self) -> Budget:
         return Budget(generations=self.generations)
