@@ -1,9 +1,9 @@
 """Solanas, Martínez-Ballesté, Mateo-Sanz and Domingo-Ferrer (2006): microaggregation by genetic algorithms.
 
-    python experiments/ga-2006/reproduce.py [--quick] [--grid paper|slice] [--out FOLDER] [--workers N]
+    python experiments/ga-2006/reproduce.py [--quick] [--grid paper|slice|kept] [--out FOLDER] [--workers N]
 
 The paper's own grid (1 210 settings × 10 runs) on up to 35 records, a slice of it on 50 and 100; the verdict's notes
-give the time of each. Trials are kept in the output folder: a stopped run goes on.
+give the time of each. Trials are kept in the output folder: a stopped run goes on, and `kept` judges what it has.
 """
 
 from __future__ import annotations
@@ -17,15 +17,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
 
+from ga_conclusions import conclude
 from verdicts import Report, begin
 
 from crypsis.engines import engine
 from crypsis.masking.partition import partitioners
 from crypsis.searches import exhaustive
 from crypsis.searches.partitions.genetic import run_genetic
-from crypsis.sensitivity import Design, Findings, PartitionerSubject, Results, analyse, run_design, sensitivity_picture
+from crypsis.sensitivity import (
+    Design,
+    Factor,
+    Findings,
+    PartitionerSubject,
+    Results,
+    analyse,
+    run_design,
+    sensitivity_picture,
+)
 
 K = 3
 Points = NDArray[np.float64]
@@ -42,16 +52,26 @@ SLICE = {
 QUICK = {"mutation_rate": [0.0, 0.1, 0.5], "crossover_rate": [0.0, 0.5], "population": [10, 40]}
 EPOCHS = {"11x2": 10_000, "11x3": 10_000, "20x2": 10_000, "35x2": 10_000, "50x2": 10_000, "100x2": 2_000}
 WHOLE = ("11x2", "11x3", "20x2", "35x2")
-"""The data sets on which the paper's 12 100 runs are made; the others have a slice and fewer epochs (the paper: 10⁵)."""
+"""Where the paper's 12 100 runs are made; the others have a slice, and 50x2 a tenth of the paper's epochs."""
 Scope = tuple[dict[str, list[Any]], int, int]
 QUICK_SCOPES: dict[str, Scope] = dict.fromkeys(("11x2", "20x2", "35x2"), (QUICK, 2, 400))
 
 
 def scope(name: str, grid: str) -> Scope:
     """Levels, replicates and epochs of a data set."""
-    if grid == "paper":
-        return (PAPER_GRID, 10, EPOCHS[name]) if name in WHOLE else (SLICE, 3, EPOCHS[name])
-    return SLICE, 3, EPOCHS[name] // 5
+    if grid == "slice":
+        return SLICE, 3, EPOCHS[name] // 5
+    return (PAPER_GRID, 10, EPOCHS[name]) if name in WHOLE else (SLICE, 3, EPOCHS[name])
+
+
+def complete_part(results: Results) -> Results:
+    """The trials of the leading mutation rates that are all done: a factorial design of its own, seeds and all."""
+    first, *rest = results.design.factors
+    block = results.design.size // len(first.levels)
+    rates = int(np.flatnonzero(np.append(np.isnan(results.values[:, 0]), True))[0]) // block
+    design = Design((Factor(first.name, first.levels[:rates]), *rest), results.design.replicates, results.design.seed)
+    size = design.size
+    return Results(design, results.responses, results.values[:size], results.seconds[:size], results.subject)
 
 
 OWN_DATA = "data of the same design, drawn here: the paper's were not published; band ± 2 deviations over draws"
@@ -145,15 +165,17 @@ def small(report: Report, quick: bool) -> None:
 
 
 def grid(
-    report: Report, levels: dict[str, list[Any]], n: int, d: int, epochs: int, replicates: int, workers: int
-) -> Results:
+    report: Report, levels: dict[str, list[Any]], n: int, d: int, epochs: int, replicates: int, workers: int,
+    most: int | None = None,
+) -> Results:  # fmt: skip
     design = Design.of(levels, replicates, seed=n * 100 + d)
     points = drawn(n, d)
     # A run that has met the optimum records nothing more; beyond 20 records the optimum is not known.
     least = exhaustive.optimal_partition(points, K)[1] if n <= 20 else -math.inf
     subject = PartitionerSubject("genetic", points, K, {"epochs": epochs}, least)
     with engine("serial" if workers == 1 else "processes", workers) as place:
-        return run_design(design, subject, report.out / f"trials-{n}x{d}-{epochs}-{design.size}.jsonl", place)
+        path = report.out / f"trials-{n}x{d}-{epochs}-{design.size}.jsonl"
+        return complete_part(run_design(design, subject, path, place, most=most))
 
 
 def pair_means(results: Results, response: str) -> list[dict[str, Any]]:
@@ -255,50 +277,6 @@ def convergence(report: Report, all_results: dict[str, Results], epochs: dict[st
     )
 
 
-def span(values: Sequence[Any]) -> str:
-    return f"{values[0]:g}" if len(values) == 1 else f"{min(values):g} - {max(values):g}"
-
-
-def settings_table(report: Report, findings: dict[str, Findings]) -> None:
-    columns = {"Mut. rate": "mutation_rate", "Cross. rate": "crossover_rate", "Pop. size": "population"}
-    for name, found in findings.items():
-        for column, setting in columns.items():
-            printed = report.printed["Table V", name, column].value
-            ends = [float(part) for part in printed.split(" - ")]
-            best = found.best[setting]
-            inside = [ends[0] - 1e-9 <= float(value) <= ends[-1] + 1e-9 for value in best]
-            verdict = "same" if span(best) == printed else "close" if any(inside) else "different"
-            why = "" if verdict == "same" else "own data and a slice of the grid; close: the ranges overlap"
-            report.word("Table V", name, column, span(best), verdict, why)
-    big = {name: f for name, f in findings.items() if int(name.partition("x")[0]) >= 20}
-    report.claim(
-        "Result 2: mutation matters; a rate near 0.1 is a good choice",
-        all("mutation_rate" in f.result.significant() and 0.1 in f.result.best["mutation_rate"] for f in big.values()),
-        "; ".join(
-            f"{name}: p = {f.result.anova.effect('mutation_rate').p:.2g}, best {span(f.result.best['mutation_rate'])}"
-            for name, f in findings.items()
-        ),
-    )
-    crossing = {name: f.result.anova.effect("crossover_rate").p for name, f in findings.items()}
-    report.claim(
-        "Result 3: crossover matters for SSE, little for the convergence epoch; 0.3 works well",
-        sum(p < 0.05 for p in crossing.values()) > len(crossing) / 2,
-        "on SSE " + "; ".join(f"{name}: p = {p:.2g}" for name, p in crossing.items()),
-    )
-    sizes = {name: f.result.anova.effect("population").p for name, f in findings.items()}
-    report.claim(
-        "Result 4: the population size matters; a large one is reasonable",
-        all(p < 0.05 for p in sizes.values())
-        and all(
-            max(f.result.comparisons["population"]["tukey"].levels) in f.result.best["population"]
-            for f in findings.values()
-        ),
-        "; ".join(
-            f"{name}: p = {p:.2g}, best {span(findings[name].result.best['population'])}" for name, p in sizes.items()
-        ),
-    )
-
-
 def draw(report: Report, results: dict[str, Results], findings: dict[str, Findings]) -> None:
     for name in ("11x2", "11x3"):
         if name not in results:
@@ -345,7 +323,9 @@ def grown(rows: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    report, asked = begin(__file__, "GA (2006): genetic microaggregation, redone", arguments, grid=("paper", "slice"))
+    report, asked = begin(
+        __file__, "GA (2006): genetic microaggregation, redone", arguments, grid=("paper", "slice", "kept")
+    )
     report.conventions += [
         "k = 3 (the paper does not say; MDAV's printed SSE fits no other k); z-scores by the population deviation",
         "the best chromosome so far keeps a place in the population (not in the paper; out of reach without)",
@@ -359,17 +339,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     results = {}
     for name, (levels, replicates, epochs) in scopes.items():
         n, d = map(int, name.split("x"))
-        results[name] = grid(report, levels, n, d, epochs, replicates, asked.workers)
+        most = 0 if asked.grid == "kept" else None
+        results[name] = grid(report, levels, n, d, epochs, replicates, asked.workers, most)
     findings = {name: analyse(found) for name, found in results.items()}
     larger(report, {n: r for n, r in results.items() if not n.startswith("11x")}, 10 if asked.quick else 25)
-    convergence(report, results, {name: scope[2] for name, scope in scopes.items()})
-    settings_table(report, findings)
+    lengths = {name: length for name, (_, _, length) in scopes.items()}
+    convergence(report, results, lengths)
+    conclude(report, findings, lengths)
     draw(report, results, findings)
     for table in ("Table II minimum", "Table II average", "Table III", "Table V"):
         report.skip(table, "not in the quick run")
     for name, (levels, replicates, epochs) in scopes.items():
-        settings = " × ".join(str(len(values)) for values in levels.values())
-        whole = "the paper's own grid" if levels is PAPER_GRID else "a part of the paper's grid (11 × 11 × 10 × 10)"
+        factors = results[name].design.factors
+        settings = " × ".join(str(len(factor.levels)) for factor in factors)
+        whole = "the paper's own grid" if results[name].design.size == 12_100 else "a part of the paper's (12 100 runs)"
+        if len(factors[0].levels) < len(levels["mutation_rate"]):
+            whole += f": mutation rates up to {factors[0].levels[-1]:g}, the run was stopped there and can be resumed"
         report.note(
             f"{name}: {settings} settings × {replicates} runs of {epochs} epochs, {whole}, in "
             f"{float(results[name].seconds.sum()) / 60:.1f} minutes of one core"

@@ -1,0 +1,71 @@
+"""Table V of the genetic paper, and what it concludes from the sensitivity analysis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from verdicts import Report
+
+from crypsis.sensitivity import Findings
+
+
+def _span(values: Sequence[Any]) -> str:
+    return f"{values[0]:g}" if len(values) == 1 else f"{min(values):g} - {max(values):g}"
+
+
+def conclude(report: Report, findings: dict[str, Findings], epochs: dict[str, int]) -> None:
+    """Table V and the conclusions drawn from it."""
+    columns = {"Mut. rate": "mutation_rate", "Cross. rate": "crossover_rate", "Pop. size": "population"}
+    met = [0, 0]
+    for name, found in findings.items():
+        for column, setting in columns.items():
+            printed = report.printed["Table V", name, column].value
+            ends = [float(part) for part in printed.split(" - ")]
+            best, by_result = found.best[setting], found.result.best[setting]
+            inside = [ends[0] - 1e-9 <= float(value) <= ends[-1] + 1e-9 for value in best]
+            verdict = "same" if _span(best) == printed else "close" if any(inside) else "different"
+            met = [met[0] + (_span(by_result) == printed), met[1] + (verdict == "same")]
+            why = f"own data; after steps 1 and 2 (SSE alone): {_span(by_result)}; close: the ranges overlap"
+            report.word("Table V", name, column, _span(best), verdict, "" if verdict == "same" else why)
+    report.note(
+        f"Table V: {met[1]} of {3 * len(findings)} ranges are the printed ones after all four steps, {met[0]} after "
+        f"steps 1 and 2; its wide mutation ranges look like those of step 2, though the text says all four"
+    )
+    # Runs too short to get anywhere say nothing about settings.
+    long = {name: found for name, found in findings.items() if epochs[name] == max(epochs.values())}
+    short = f"; not judged, too short: {', '.join(set(findings) - set(long))}" if len(long) < len(findings) else ""
+    rates = {name: f.result.best["mutation_rate"] for name, f in long.items()}
+    report.claim(
+        "Result 2: mutation matters; a rate near 0.1 is a good choice",
+        all("mutation_rate" in f.result.significant() and 0.1 in rates[name] for name, f in long.items()),
+        "; ".join(f"{name}: {_p(f, 'mutation_rate')}, best {_span(rates[name])}" for name, f in long.items()) + short,
+    )
+    among = [name for name, f in long.items() if 0.3 in f.result.best["crossover_rate"]]
+    crossing = {name: f.result.anova.effect("crossover_rate").p < 0.05 for name, f in long.items()}
+    report.claim(
+        "Result 3: crossover matters for SSE, little for the convergence epoch; 0.3 works well",
+        all(crossing.values()) and len(among) == len(long),
+        f"it matters for {', '.join(name for name in crossing if crossing[name]) or 'none'}; 0.3 is among the best for "
+        f"{', '.join(among)}; on SSE and on the epoch "
+        + "; ".join(f"{name}: {_p(f, 'crossover_rate')}" for name, f in long.items())
+        + short,
+    )
+    sizes = {name: f.result.best["population"] for name, f in long.items()}
+    report.claim(
+        "Result 4: the population size matters; a large one is reasonable",
+        all(
+            "population" in f.result.significant()
+            and max(f.result.comparisons["population"]["tukey"].levels) in sizes[name]
+            for name, f in long.items()
+        ),
+        "; ".join(f"{name}: {_p(f, 'population')}, best {_span(sizes[name])}" for name, f in long.items()) + short,
+    )
+
+
+def _p(found: Findings, factor: str) -> str:
+    """The p on SSE and, where the factor still varies among the best, on the convergence epoch."""
+    words = f"p = {found.result.anova.effect(factor).p:.2g}"
+    if found.speed is not None and factor in {effect.factor for effect in found.speed.anova.effects}:
+        words += f" and {found.speed.anova.effect(factor).p:.2g}"
+    return words
