@@ -35,8 +35,8 @@ class Groups:
         self.costs[key] = float(np.square(self.points[rows] - self.points[rows].mean(axis=0)).sum())
         return True
 
-    def prices(self) -> tuple[float, NDArray[np.float64]]:
-        """The program's value and what it would pay for covering each record."""
+    def prices(self) -> tuple[float, NDArray[np.float64]] | None:
+        """The program's value and what it would pay for covering each record, if the solver comes to an end."""
         groups = [np.frombuffer(key, np.int32) for key in self.costs]
         starts = np.concatenate(([0], np.cumsum([len(group) for group in groups])))
         cover = csc_array((np.ones(starts[-1]), np.concatenate(groups), starts), shape=(len(self.points), len(groups)))
@@ -47,6 +47,8 @@ class Groups:
             bounds=(0, None),
             method="highs",
         )
+        if solved.status != 0:
+            return None
         return float(solved.fun), np.asarray(solved.eqlin.marginals, np.float64)
 
 
@@ -67,8 +69,11 @@ def column_generation_bound(
     """
     points = checked(points, k)
     n = len(points)
-    if k == 1 or n < 2 * k:
-        return float(group_costs(points, start).sum()) * (1 - 1e-9)
+    known = float(group_costs(points, start).sum())
+    if k == 1 or n < 2 * k or known == 0.0:
+        return known * (1 - 1e-9)
+    # The solver's tolerances are absolute: let a record cost about one.
+    points = np.ascontiguousarray((points - points.mean(axis=0)) * np.sqrt(n / known))
     lists, floor = _lists(points, k, n - 1 if reach is None else min(reach, n - 1))
     groups = Groups(points)
     for label in range(int(start.max()) + 1):
@@ -77,7 +82,10 @@ def column_generation_bound(
         groups.add(np.append(near, np.int32(row)))
     best, steady, halfway = -np.inf, np.zeros(n), False
     for _ in range(rounds):
-        value, fresh = groups.prices()
+        solved = groups.prices()
+        if solved is None:
+            break
+        value, fresh = solved
         # Halfway to the prices of the best bound: the program's own jump about for long.
         asked = 0.5 * (fresh + steady) if halfway else fresh
         offers = price(points, lists, asked, k, PATIENCE)
@@ -90,7 +98,7 @@ def column_generation_bound(
             break
         halfway = added > 0
     # Rounding must not lift the bound above the truth.
-    return max(best, 0.0) * (1 - 1e-9)
+    return max(best - 1e-9 * n, 0.0) * known / n
 
 
 def _added(groups: Groups, offers: Offers) -> int:
