@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-sys.path[:0] = [str(folder) for folder in Path(__file__).resolve().parents[:2]]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parents[0]))
 
 from ga_conclusions import conclude
 from verdicts import Report, begin
