@@ -182,7 +182,7 @@ def operators(report: Report, states: list[State]) -> None:
     )
     report.note(
         "Where they differ: group eliminate ends near generation 15 (create and split near 25 to 30, as printed), and "
-        "about one in seven of the crossovers' children betters the mean of its parents where the paper has one in twenty."
+        "about one in seven of the crossovers' children betters the mean of its parents (printed: one in twenty)."
     )
     groups, elements = MUTATIONS[:3], MUTATIONS[3:]
     report.claim(
