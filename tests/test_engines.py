@@ -1,7 +1,11 @@
 from __future__ import annotations
 
 import os
+import stat
+import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import joblib
 import numpy as np
@@ -83,3 +87,22 @@ def test_engines_that_cannot_be_had_say_what_to_do(monkeypatch):
 def test_names_and_workers():
     assert engine().name == "serial"
     assert engine("processes").workers >= 1
+
+
+def test_what_a_killed_engine_left_is_swept_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    job = (
+        "import os, signal\n"
+        "from crypsis.engines import Processes\n"
+        "killed = Processes(1)\n"
+        "killed._placed([1, 2, 3])\n"
+        "os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", job], env={**os.environ, "TMPDIR": str(tmp_path)}, check=False)
+    (left,) = tmp_path.glob("crypsis-engine-*")
+    assert stat.S_IMODE(left.stat().st_mode) == 0o700
+    with engine("processes", 1) as other:
+        other.map(ask, range(2), Learner(np.arange(2.0)))
+        assert not left.exists()
+        assert len(list(tmp_path.glob("crypsis-engine-*"))) == 1
+    assert not list(tmp_path.glob("crypsis-engine-*"))

@@ -11,6 +11,7 @@ import asyncio
 import importlib
 import logging
 import os
+import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -28,6 +29,9 @@ Name = Literal["serial", "processes", "dask"]
 NAMES: tuple[Name, ...] = ("serial", "processes", "dask")
 
 Function = Callable[[Any, Any], Any]
+
+FOLDER = "crypsis-engine-"
+"""How the private folder of an engine begins; the number of its process follows."""
 
 _held: dict[str, Any] = {}
 _MOST_HELD = 4
@@ -77,7 +81,8 @@ class Serial(_Closing):
 class Processes(_Closing):
     """Processes of this machine (joblib's loky).
 
-    The shared part lies in a private temporary folder (mode 700) until the engine is closed.
+    The shared part lies in a private temporary folder (mode 700) until the engine is closed; what a killed one left
+    is swept by the next.
     """
 
     workers: int
@@ -102,7 +107,8 @@ class Processes(_Closing):
 
     def _placed(self, shared: Any) -> str:
         if self._folder is None:
-            self._folder = tempfile.TemporaryDirectory(prefix="crypsis-engine-")
+            _sweep()
+            self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
         if shared is not self._shared or not self._fingerprint:
             self._shared, self._fingerprint = shared, str(joblib.hash(shared))
         path = Path(self._folder.name) / self._fingerprint
@@ -114,6 +120,25 @@ class Processes(_Closing):
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
+
+
+def _sweep() -> None:
+    """Remove the folders of our own engines whose process is gone: they hold a table somebody wanted protected."""
+    for left in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
+        owner = left.name.removeprefix(FOLDER).split("-")[0]
+        with suppress(OSError, ValueError):
+            if left.lstat().st_uid == os.getuid() and not left.is_symlink() and not _alive(int(owner)):
+                shutil.rmtree(left, ignore_errors=True)
+
+
+def _alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass  # somebody else's, and alive
+    return True
 
 
 @dataclass
