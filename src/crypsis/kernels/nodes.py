@@ -221,8 +221,11 @@ class Node(NamedTuple):
 
 
 def _listed_in(node: Node, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray[np.int64]]:
-    """What the classes hold of the listed values, and of the commonest label where labels are not tallied."""
-    n = len(node.rows)
+    """What the classes hold of the listed values, and of the commonest label where labels are not tallied.
+
+    Empty if nothing is listed.
+    """
+    n = len(node.rows) if len(node.of) else 0
     held = count_listed(leaves.values, node.of, n)
     if tallied:
         return held, np.zeros(n, dtype=np.int64)
@@ -265,7 +268,7 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
         smallest = min(smallest, size if good else _HUGE)
         lowest = min(lowest, diversity if good else _HUGE)
         gone += size * (1 - good)
-    lost, fails = np.zeros(values, dtype=np.int64), np.zeros(n, dtype=np.bool_)
+    lost, fails = np.zeros(values, dtype=np.int64), np.zeros(len(majority), dtype=np.bool_)
     for place in range(cells * n if gone else 0):
         size = sizes[place]
         if size == 0 or (size >= least and distinct[place] >= fewest):
@@ -274,8 +277,10 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
         beyond = suppressed_loss(node.rows[i], node.levels, leaves) + tail.spared[node.tail, c]
         loss += size * beyond
         squares -= size * size
-        value_squares -= held.squares[i]
-        most, fails[i] = majority[i], True
+        most = 0
+        if len(fails):
+            value_squares -= held.squares[i]
+            most, fails[i] = majority[i], True
         for v in range(columns):
             count = int(block.tally[c * columns + v, block.begin + i])
             if v < values:
