@@ -37,16 +37,6 @@ def test_muting_waits_then_silences_for_good_and_leaves_one_awake():
     assert rule.muted(tally, 11, frozenset({"b"})) == {"b"}, "silent stays silent, and one stays on"
 
 
-def test_muting_by_survival_spares_whoever_still_shapes_the_population():
-    tally = Tally.empty(("a", "b"))
-    for generation in range(1, 13):
-        alive = np.array([generation <= 4, True])
-        tally = tally.born(generation, np.array([0, 1]), np.array([-1.0, -1.0]), alive)
-    rule = Muting(after=3, window=5, by="survival")
-    assert rule.muted(tally, 12, frozenset()) == {"a"}, "b only makes worse children, but they survive"
-    assert Muting(after=3, window=5).muted(tally, 12, frozenset()) == {"b"}, "by gain both idle, and one stays on"
-
-
 def test_every_child_is_booked_once_and_dies_at_most_once():
     final = list(evolve(problem("elitist"), np.random.default_rng(3), Budget(generations=20)))[-1]
     tally = final.tally

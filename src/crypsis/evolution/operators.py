@@ -12,7 +12,6 @@ The reference is the parent, or the mean of both parents. Worths are minimised a
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,25 +139,19 @@ def _halved(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Muting:
-    """From generation `after` on, an operator without success in any of the last `window` generations is off for good.
-
-    by  what counts as success. "gain": a child better than its reference survives; "survival": any child survives,
-        so that nothing is switched off whose children still shape the population
-    """
+    """From generation `after` on, an operator not useful in any of the last `window` generations is off for good."""
 
     after: int = 20
     window: int = 10
-    by: Literal["gain", "survival"] = "gain"
 
     def muted(self, tally: Tally, generation: int, already: frozenset[str]) -> frozenset[str]:
         """Names of the silent operators; at least one operator always stays on."""
         if generation < self.after:
             return already
-        if self.by == "gain":
-            idle = generation - tally.last_useful >= self.window
-        else:
-            idle = tally.column("survived")[max(0, generation - self.window) // tally.step :].sum(axis=0) == 0
-        silent = already | {name for name, resting in zip(tally.names, idle, strict=True) if resting}
+        idle = {
+            name for name, last in zip(tally.names, tally.last_useful, strict=True) if generation - last >= self.window
+        }
+        silent = already | idle
         if len(silent) == len(tally.names):
             awake = [place for place, name in enumerate(tally.names) if name not in already]
             latest = max(awake, key=lambda place: (tally.last_useful[place], -place))

@@ -101,10 +101,6 @@ class Grouping(Search):
     muting: bool = Field(default=False, description="switch operators off that did no useful work")
     muting_after: int = Field(default=20, ge=1, description="generation from which operators may be switched off")
     muting_window: int = Field(default=10, ge=1, description="generations without useful work before switching off")
-    muting_by: Literal["gain", "survival"] = Field(
-        default="gain",
-        description="useful work is a child that betters its parents and survives (gain), or any that survives",
-    )
     missing: Literal["refuse", "mean"] = Field(
         default="refuse", description="missing values: refuse, or fill in the column's mean"
     )
@@ -241,7 +237,7 @@ class Grouping(Search):
             worth=WeightedMean((self.loss_weight, 1.0 - self.loss_weight)),
             order=DominanceOrder() if self.select == "dominance" else None,
             copies=self.copies,
-            muting=Muting(self.muting_after, self.muting_window, self.muting_by) if self.muting else None,
+            muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
         )
 
 
