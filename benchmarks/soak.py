@@ -111,6 +111,12 @@ def state(pid: int) -> tuple[float, int]:
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6, len(os.listdir(f"/proc/{pid}/fd"))
 
 
+def used(pid: int) -> float:
+    """CPU seconds a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 class Load:
     """Requests on a timetable, shared by a few workers with lasting connections."""
 
@@ -165,7 +171,7 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
             while "starting" in _words(server) or server.ask("/front.json") != 200:
                 time.sleep(0.2)
             server.ask("/search/start", "POST")
-            while not (server.run / "run.db").exists():
+            while not (server.run / "run.db").exists() or server.ask("/solution/2") != 200:
                 time.sleep(0.2)
             for path in TIMETABLE:
                 server.ask(path)
@@ -173,8 +179,9 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
             stop = threading.Event()
             watcher = threading.Thread(target=watched, args=(server.process.pid, stop, seen))
             watcher.start()
-            load = Load(server, rate, seconds)
+            load, before = Load(server, rate, seconds), used(server.process.pid)
             took = load.carry_out()
+            busy = used(server.process.pid) - before
             searching = jobs.running(server.run)
             stop.set()
             watcher.join()
@@ -189,6 +196,7 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
         "asked per second": rate,
         "answered per second": round(load.total / took, 1),
         "requests": load.total,
+        "CPU of the server, ms a request": round(1000 * busy / load.total, 2),
         "answers": dict(load.answers),
         "a search ran to the end of it": searching,
         "ms": {f"p{p}": round(float(np.percentile(every, p)), 1) for p in (50, 95, 99)}

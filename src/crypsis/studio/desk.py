@@ -17,7 +17,7 @@ from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
-from crypsis.run.folder import STORE, plan_fingerprint
+from crypsis.run.folder import PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
 from crypsis.studio.reading import Reading
 from crypsis.studio.rewriting import rewrite
@@ -51,6 +51,8 @@ class Desk:
         self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
         self.lock = threading.RLock()
         self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
+        self._plan: tuple[str, Plan] | None = None
+        self._front: tuple[list[str], Front] | None = None
         self._decoding = threading.Lock()  # of its own: nobody waits for a million rows to see who is pinned
         self.reading = Reading(source, plan).begin()
         if run is not None:
@@ -64,7 +66,11 @@ class Desk:
 
     @property
     def plan(self) -> Plan:
-        return Plan.read(self.plan_path)
+        """The plan as it stands; read again only if it was written since."""
+        written, known = _stamp(self.plan_path), self._plan
+        if known is None or known[0] != written:
+            known = self._plan = (written, Plan.read(self.plan_path))
+        return known[1]
 
     @property
     def document(self) -> dict[str, Any]:
@@ -167,11 +173,20 @@ class Desk:
 
     @property
     def front(self) -> Front:
-        run = self._look()
-        try:
-            return run.front
-        finally:
-            run.close()
+        """The front as it stands; the store is read again only if the search has written since."""
+        folder = self.run_folder
+        written = [
+            str(folder),
+            *(_stamp(folder / name) for name in (PLAN, STORE, f"{STORE}-wal") if folder is not None),
+        ]
+        known = self._front
+        if known is None or known[0] != written:
+            run = self._look()
+            try:
+                known = self._front = (written, run.front)
+            finally:
+                run.close()
+        return known[1]
 
     def _look(self) -> Run:
         """The run without its table, for whoever only reads what was measured."""
@@ -204,13 +219,11 @@ class Desk:
         if not self.has_run:
             return False
         try:
-            run = self._look()
+            _ = self.front  # a run that cannot be opened cannot go on either
+            begun = Lock.read(self.run_folder) if self.run_folder is not None else None
+            return begun is None or begun.plan != plan_fingerprint(self.plan)
         except CrypsisError:
             return True
-        try:
-            return run.lock.plan != plan_fingerprint(self.plan)
-        finally:
-            run.close()
 
     def new_run(self) -> Path:
         """The first free name for a run of the plan; the same names `crypsis run` would choose."""
