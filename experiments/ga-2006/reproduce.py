@@ -176,6 +176,8 @@ def grid(
     subject = PartitionerSubject("genetic", points, K, {"epochs": epochs}, least)
     with engine("serial" if workers == 1 else "processes", workers) as place:
         path = report.out / f"trials-{n}x{d}-{epochs}-{design.size}.jsonl"
+        if path.is_file():
+            report.started -= float(np.nansum(Results.read(path).seconds))  # spent when these trials were run
         return complete_part(run_design(design, subject, path, place, most=most))
 
 
