@@ -21,6 +21,7 @@ import threading
 import time
 import tomllib
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -168,11 +169,9 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as name:
         server = Server(Path(name), seconds + 60)
         try:
-            while "starting" in _words(server) or server.ask("/front.json") != 200:
-                time.sleep(0.2)
+            await_(lambda: server.ask("/front.json") == 200 and "Reading" not in _words(server))
             server.ask("/search/start", "POST")
-            while not (server.run / "run.db").exists() or server.ask("/solution/2") != 200:
-                time.sleep(0.2)
+            await_(lambda: (server.run / "run.db").exists() and server.ask("/solution/2") == 200)
             for path in TIMETABLE:
                 server.ask(path)
             seen: list[tuple[float, int]] = [state(server.process.pid)]
@@ -209,6 +208,14 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
         },
         "descriptors": {"before": seen[0][1], "most": max(count for _, count in seen), "after": after[1]},
     }
+
+
+def await_(ready: Callable[[], bool], patience: float = 120.0) -> None:
+    until = time.monotonic() + patience
+    while not ready():
+        if time.monotonic() > until:
+            raise SystemExit("the studio or its search did not get going; see `crypsis doctor`")
+        time.sleep(0.2)
 
 
 def _words(server: Server) -> str:
