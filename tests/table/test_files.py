@@ -478,3 +478,13 @@ def test_a_killed_process_leaves_no_folder_of_the_name(tmp_path: Path) -> None:
         process.send_signal(signal.SIGKILL)
         process.wait()
     assert not target.exists()
+
+
+def test_a_file_that_is_no_table_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    wide, long = tmp_path / "wide.csv", tmp_path / "long.csv"
+    wide.write_text(",".join(f"c{place}" for place in range(100_000)) + "\n" + ",".join("1" * 100_000) + "\n")
+    with pytest.raises(TableError, match="line 1: the header names 100000 columns and at most 20000 can be treated"):
+        read_table(wide)
+    long.write_bytes(b"a,b\n1,2\n" + b"x" * (1 << 25))
+    with pytest.raises(TableError, match="line 3: the line is longer than 16 MB"):
+        read_table(long)

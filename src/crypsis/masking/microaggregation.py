@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, listing, repeated
 from crypsis.masking.aggregates import means, medians, modes
 from crypsis.masking.blocks import Blocks, Engine
 from crypsis.masking.method import Family, MaskingMethod, methods
@@ -64,7 +64,7 @@ class Microaggregation(MaskingMethod):
     def _consistent(self) -> Microaggregation:
         self.chosen_partitioner()
         named = [name for group in self.groups for name in group]
-        twice = sorted({name for name in named if named.count(name) > 1})
+        twice = repeated(named)
         if twice:
             raise ValueError(f"groups: {listing(map(repr, twice))} named twice; a column belongs to one group")
         if any(not group for group in self.groups):

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, listing, repeated, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role, read_kind
 from crypsis.table.builders import attach
 from crypsis.table.encoding import Declared, Source, Wish, encode
@@ -114,7 +114,7 @@ def _admitted(frame: Any) -> tuple[Any, Literal["pandas", "polars", "pyarrow"], 
         eager = False
     labels = (frame.column_names if hasattr(frame, "column_names") else frame.columns) if eager else ()
     names = [str(label) for label in labels]
-    twice = sorted({name for name in names if names.count(name) > 1})
+    twice = repeated(names)
     if twice:
         raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
     if backend is nw.Implementation.PANDAS:

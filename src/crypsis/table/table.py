@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, listing, repeated, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
 
@@ -42,7 +42,7 @@ class Table:
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
-        twice = sorted({name for name in names if names.count(name) > 1})
+        twice = repeated(names)
         if twice:
             raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
         if len(self.columns) != len(names):

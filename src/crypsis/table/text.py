@@ -16,11 +16,13 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, listing, repeated
 
 CHUNK = 1 << 24
 BREAK, RETURN, QUOTE = 10, 13, 34
 DELIMITERS = (",", ";", "\t", "|")
+WIDEST = 20_000
+"""Columns a file may have; one with more is no table about people but a matrix turned on its side."""
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
@@ -50,6 +52,7 @@ def read_bytes(path: Path) -> bytes:
 def read_text(path: Path, encoding: str = "utf8") -> bytes:
     """The content of a text file as UTF-8 with line feeds, without a byte order mark."""
     content = read_bytes(path)
+    _refuse_endless_line(content, path)
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
@@ -77,6 +80,17 @@ def read_text(path: Path, encoding: str = "utf8") -> bytes:
     if b"\n" not in content and b"\r" in content:
         content = content.replace(b"\r", b"\n")
     return content
+
+
+def _refuse_endless_line(content: bytes, path: Path) -> None:
+    """A stretch of this length without a line break is no table, and would fill the memory many times over."""
+    for start in range(0, len(content) - CHUNK + 1, CHUNK):
+        if content.find(b"\n", start, start + CHUNK) < 0 and content.find(b"\r", start, start + CHUNK) < 0:
+            line = content.count(b"\n", 0, start) + 1
+            raise TableError(
+                f"{path}, line {line}: the line is longer than {CHUNK >> 20} MB, which no table needs; give a text "
+                f"file with one record a line, or a Parquet file"
+            )
 
 
 def sniff(content: bytes, path: Path) -> str:
@@ -193,7 +207,12 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
     for place, name in enumerate(names, start=1):
         if not name.strip():
             raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
-    twice = sorted({name for name in names if names.count(name) > 1})
+    if len(names) > WIDEST:
+        raise TableError(
+            f"{path}, line 1: the header names {len(names)} columns and at most {WIDEST} can be treated; leave out those "
+            f"nobody will analyse, or turn the table so that people are rows"
+        )
+    twice = repeated(names)
     if twice:
         raise TableError(
             f"{path}, line 1: two columns share a name: {listing(map(repr, twice))}; give every column its own"
