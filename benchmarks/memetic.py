@@ -144,7 +144,8 @@ def picture(measured: list[Row], path: Path) -> Row:
     longest = {(row["data"], row["k"]): row for row in sorted(measured, key=lambda row: row["seconds"])}
     rows = [row for one in longest.values() for row in curves(one)]
     x = {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "CPU seconds"}
-    y = {"field": "loss", "type": "quantitative", "scale": {"type": "log"}, "title": "information loss, %"}
+    scale = {"type": "log", "nice": False, "padding": 10}
+    y = {"field": "loss", "type": "quantitative", "scale": scale, "title": "information loss, %"}
     colour = {"field": "method", "type": "nominal", "title": "partitioner"}
     line = {
         "transform": [{"filter": "datum.method == 'memetic'"}],
@@ -154,17 +155,22 @@ def picture(measured: list[Row], path: Path) -> Row:
     points = {
         "transform": [{"filter": "datum.method != 'memetic'"}],
         "mark": {"type": "point", "filled": True, "size": 80},
-        "encoding": {"x": x, "y": y, "color": colour, "shape": {"field": "method", "type": "nominal"}},
+        "encoding": {"x": x, "y": y, "color": colour, "shape": colour},
     }
     specification: Row = {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
         "data": {"values": rows},
-        "facet": {"field": "table", "type": "nominal", "title": None},
+        "facet": {
+            "field": "table",
+            "type": "nominal",
+            "title": None,
+            "sort": [f"{name}, k = {k}" for name, k in longest],
+        },
         "columns": len({k for _, k in longest}),
         "spec": {"width": 260, "height": 200, "layer": [line, points]},
         "resolve": {"scale": {"y": "independent"}},
     }
-    path.write_bytes(vl_convert.vegalite_to_png(specification, scale=2))
+    path.write_bytes(vl_convert.vegalite_to_png(specification, scale=1.2))
     return specification
 
 
