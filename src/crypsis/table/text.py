@@ -209,8 +209,8 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
             raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
     if len(names) > WIDEST:
         raise TableError(
-            f"{path}, line 1: the header names {len(names)} columns and at most {WIDEST} can be treated; leave out those "
-            f"nobody will analyse, or turn the table so that people are rows"
+            f"{path}, line 1: the header names {len(names)} columns and at most {WIDEST} can be treated; leave out "
+            f"those nobody will analyse, or turn the table so that people are rows"
         )
     twice = repeated(names)
     if twice:
