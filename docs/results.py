@@ -31,8 +31,8 @@ def benchmarks() -> str:
         f"Measured on {content['date']} by `python benchmarks/peers.py`: {tools}. The same data and the same task for "
         "both sides, in children of one process one after the other, one core. Seconds are CPU, the best of the runs, "
         "after one that compiles. *Times faster* above 1 means Crypsis needed less time; *quality* is Crypsis by peer, "
-        "below 1 Crypsis lost less, 1 the results agree. The two sides of a row were measured one after the other; rows may "
-        "come from several calls (`--only`) on a shared machine, so compare within a row, not between rows.",
+        "below 1 Crypsis lost less, 1 the results agree. The two sides of a row were measured one after the other; "
+        "rows may come from several calls (`--only`) on a shared machine, so compare within a row, not between rows.",
         "",
         "## Time",
         "",
