@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
@@ -39,7 +41,9 @@ class Groups:
         """The program's value and what it would pay for covering each record, if the solver comes to an end."""
         groups = [np.frombuffer(key, np.int32) for key in self.costs]
         starts = np.concatenate(([0], np.cumsum([len(group) for group in groups])))
-        cover = csc_array((np.ones(starts[-1]), np.concatenate(groups), starts), shape=(len(self.points), len(groups)))
+        shape = (len(self.points), len(groups))
+        # Any: the solver takes sparse matrices, its published types do not.
+        cover: Any = csc_array((np.ones(starts[-1]), np.concatenate(groups), starts), shape=shape)
         solved = linprog(
             np.fromiter(self.costs.values(), np.float64),
             A_eq=cover,
