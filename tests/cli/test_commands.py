@@ -209,3 +209,17 @@ def test_an_output_that_exists_is_left_alone(people: Path, tmp_path: Path) -> No
     answer = crypsis("mask", people, "microaggregation", "-s", "k=3", "-q", "age", "-o", out)
     assert answer.returncode == 2
     assert out.read_text() == "mine"
+
+
+def test_mask_reads_the_file_as_the_plan_says_hierarchies_and_all(people: Path, tmp_path: Path) -> None:
+    plan = tmp_path / "with-hierarchies.toml"
+    plan.write_text(
+        '[data]\nsource = "elsewhere.csv"\n[columns]\nperson = { role = "identifier" }\n'
+        'age = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }\n'
+        'sex = { role = "quasi", hierarchy = "merge:1" }\n'
+    )
+    out = tmp_path / "coarse-by-plan.csv"
+    settings = ("--set", "level=1", "--set", "suppression=1")
+    answer = crypsis("mask", people, "generalisation", *settings, "--plan", plan, "-o", out)
+    assert answer.returncode == 0, answer.stderr
+    assert "40–49" in out.read_text()

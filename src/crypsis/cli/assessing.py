@@ -43,7 +43,7 @@ def assess(
     from crypsis.table.aligning import read_aligned
 
     document = inputs.read_plan(plan)
-    before = inputs.load(original, document, quasi, identifier, confidential, kind, hierarchy)
+    before = inputs.load(original, plan, quasi, identifier, confidential, kind, hierarchy)
     if not before.quasi_identifiers:
         before = _suggested(before)
     after = read_aligned(before, masked)

@@ -71,9 +71,7 @@ def attack(
     intruder = _intruder(Intruder, settings)
 
     def read(file: Path) -> Table:
-        if plan is not None and not any((quasi, identifier, confidential, kind, hierarchy)):
-            return _planned(plan, file)
-        return inputs.load(file, inputs.read_plan(plan), quasi, identifier, confidential, kind, hierarchy)
+        return inputs.load(file, plan, quasi, identifier, confidential, kind, hierarchy)
 
     people, outsiders = read(original), read(control) if control else None
     if Path(release).exists():
@@ -112,15 +110,6 @@ def _intruder(kind: Any, settings: dict[str, Any]) -> Any:
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
         raise PlanError(f"--{problem['loc'][0]}: {problem['msg'].lower()}; see crypsis attack --help") from None
-
-
-def _planned(plan: Path, file: Path) -> Table:
-    """A file read as the plan says, hierarchies and all, whatever file the plan names."""
-    document = inputs.read_plan(plan)
-    if document is None:
-        raise PlanError(f"{plan}: there is no such plan")
-    data = document.data.model_copy(update={"source": str(file.resolve())})
-    return document.model_copy(update={"data": data}).table(plan.parent)
 
 
 def _published(path: Path, people: Table) -> tuple[Table, bool]:

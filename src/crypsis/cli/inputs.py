@@ -71,30 +71,33 @@ def settings(values: Sequence[str] | None) -> dict[str, Any]:
 
 def load(
     file: Path,
-    plan: Plan | None,
+    plan: Path | None,
     quasi: Sequence[str] | None,
     identifier: Sequence[str] | None = None,
     confidential: Sequence[str] | None = None,
     kinds: Sequence[str] | None = None,
     hierarchies: Sequence[str] | None = None,
+    masked: bool = False,
 ) -> Table:
-    """The table in `file`, with roles from the plan and from the command line (which wins)."""
+    """The table in `file`, read as the plan says and as the command line says (which wins)."""
+    from crypsis.plan import Plan
     from crypsis.table.attribute import Role
     from crypsis.table.files import read_table
 
-    roles = {name: column.role.value for name, column in (plan.columns if plan else {}).items()}
-    known_kinds = {n: c.kind.value for n, c in (plan.columns if plan else {}).items() if c.kind} | pairs(
-        kinds, "--kind"
-    )
     named = {
         Role.IDENTIFIER: split(identifier),
         Role.CONFIDENTIAL: split(confidential),
         Role.QUASI_IDENTIFIER: split(quasi),
     }
     every = named[Role.QUASI_IDENTIFIER] == ["*"]
+    roles = dict[str, str]()
     for role, names in named.items():
         roles |= {} if every and role is Role.QUASI_IDENTIFIER else dict.fromkeys(names, role.value)
-    table = read_table(file, roles=roles, kinds=known_kinds, hierarchies=dict(pairs(hierarchies, "--hierarchy")))
+    sorts, trees = pairs(kinds, "--kind"), dict(pairs(hierarchies, "--hierarchy"))
+    if plan is None:
+        table = read_table(file, roles, sorts, trees, masked=masked)
+    else:
+        table = Plan.read(plan).table(plan.parent, file, roles, sorts, trees, masked=masked)
     if every:
         table = table.with_roles(dict.fromkeys(table.named(Role.OTHER), Role.QUASI_IDENTIFIER))
     return table

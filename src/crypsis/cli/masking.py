@@ -56,7 +56,7 @@ def mask(
     if out.exists():
         raise TableError(f"{out}: exists already; choose another name or remove it first")
     chosen = methods.build(method, **inputs.settings(set_))
-    original = inputs.load(file, inputs.read_plan(plan), quasi, identifier, confidential, kind, hierarchy)
+    original = inputs.load(file, plan, quasi, identifier, confidential, kind, hierarchy)
     for note in original.notes:
         warn(note)
     if not original.quasi_identifiers and not chosen.columns:

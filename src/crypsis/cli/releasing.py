@@ -67,8 +67,8 @@ def release(
     if format not in ("csv", "parquet"):
         raise PlanError(f"--format {format!r}: choose csv or parquet")
     roles = (quasi, identifier, confidential, kind, hierarchy)
-    before = inputs.load(original, document, *roles) if original else None
-    masked = read_aligned(before, file) if before is not None else inputs.load(file, document, *roles)
+    before = inputs.load(original, plan, *roles) if original else None
+    masked = read_aligned(before, file) if before is not None else inputs.load(file, plan, *roles, masked=True)
     with working("judging, writing, reading back, judging again"):
         publish(
             masked,

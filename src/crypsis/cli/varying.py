@@ -125,7 +125,7 @@ def _subject(
         )
     else:
         quasi, kind, hierarchy, plan = reading
-        held = inputs.load(Path(data), inputs.read_plan(plan), quasi, kinds=kind, hierarchies=hierarchy)
+        held = inputs.load(Path(data), plan, quasi, kinds=kind, hierarchies=hierarchy)
     if name in searches:
         return SearchSubject(name, held, fixed, generations)
     if not held.quasi_identifiers:

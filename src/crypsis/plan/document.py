@@ -108,19 +108,32 @@ class Plan(Settings):
 
     # -- its data --
 
-    def table(self, folder: Path) -> Table:
-        """Read the data the plan speaks of; paths are relative to `folder`."""
-        source = folder / self.data.source
+    def table(
+        self,
+        folder: Path,
+        source: Path | None = None,
+        roles: Mapping[str, str] | None = None,
+        kinds: Mapping[str, str] | None = None,
+        hierarchies: Mapping[str, str | Path] | None = None,
+        masked: bool = False,
+    ) -> Table:
+        """Read the data the plan speaks of; paths are relative to `folder`.
+
+        source                     another file with the same columns
+        roles, kinds, hierarchies  by column, in place of the plan's
+        masked                     the file holds masked values, which hierarchies and orders need not know
+        """
         table = read_table(
-            source,
-            roles={name: column.role.value for name, column in self.columns.items()},
-            kinds={name: column.kind.value for name, column in self.columns.items() if column.kind},
-            hierarchies=self.hierarchies(folder),
+            source or folder / self.data.source,
+            roles={name: column.role.value for name, column in self.columns.items()} | dict(roles or {}),
+            kinds={n: c.kind.value for n, c in self.columns.items() if c.kind} | dict(kinds or {}),
+            hierarchies=({} if masked else self.hierarchies(folder)) | dict(hierarchies or {}),
             delimiter=self.data.delimiter,
             encoding=self.data.encoding,
             missing=self.data.missing,
+            masked=masked,
         )
-        return self._ordered(table)
+        return table if masked else self._ordered(table)
 
     def hierarchies(self, folder: Path) -> dict[str, str | Path]:
         """By column: a builder's spec, or the path of a file relative to `folder`."""
