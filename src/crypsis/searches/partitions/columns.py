@@ -51,7 +51,7 @@ class Groups:
             bounds=(0, None),
             method="highs",
         )
-        if solved.status != 0:
+        if solved.status != 0 or solved.fun is None:
             return None
         return float(solved.fun), np.asarray(solved.eqlin.marginals, np.float64)
 
