@@ -222,4 +222,4 @@ def test_mask_reads_the_file_as_the_plan_says_hierarchies_and_all(people: Path, 
     settings = ("--set", "level=1", "--set", "suppression=1")
     answer = crypsis("mask", people, "generalisation", *settings, "--plan", plan, "-o", out)
     assert answer.returncode == 0, answer.stderr
-    assert "40–49" in out.read_text()
+    assert "50–59" in out.read_text()
