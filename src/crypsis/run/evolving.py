@@ -40,7 +40,7 @@ def evolve(
 
     >>> run = crypsis.evolve(table, search=["partition", "lattice"], models=KAnonymity(k=5), budget="20s")
     >>> run.front
-    >>> run.table("knee").to_frame()
+    >>> crypsis.to_frame(run.table("knee"))
     """
     chosen = [search] if isinstance(search, (str, Search)) else list(search)
     wanted = [models] if isinstance(models, PrivacyModel) else list(models)
