@@ -6,7 +6,8 @@
     python benchmarks/scale.py linkage --rows 1000000        record linkage of a large masked table, by a sample
 
 Times are CPU seconds of the process (wall time beside them where others take part). The cap is RLIMIT_DATA: all
-private memory of the process, reserved or used; `--cap 0` leaves it to a control group. Peak memory is VmHWM. `--folder` says where files are made.
+private memory of the process, reserved or used; `--cap 0` leaves it to a control group. Peak memory is VmHWM.
+`--folder` says where files are made.
 """
 
 from __future__ import annotations
