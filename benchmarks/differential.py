@@ -64,12 +64,17 @@ def ours(columns: dict[str, list[Any]]) -> dict[str, float]:
     return {
         "k": attained("k-anonymity", named),
         "distinct l": attained("l-diversity", named),
-        "entropy l, whole": math.floor(attained("l-diversity", named, kind="entropy") + 1e-9),
+        "entropy l, whole": attained("l-diversity", named, kind="entropy"),
         "t, equal": attained("t-closeness", named, distance="equal"),
         "t, ordered": attained("t-closeness", number, distance="ordered"),
         "beta, basic": attained("beta-likeness", named, kind="basic"),
         "alpha": attained("alpha-k-anonymity", named, k=2),  # a class of one counts as 1 in both
     }
+
+
+def _cut_off(name: str, value: float, theirs: float) -> bool:
+    """pycanon gives the whole part only, of a number that rounding may have left just below a whole one."""
+    return name == "entropy l, whole" and theirs in (math.floor(value - 1e-9), math.floor(value + 1e-9))
 
 
 def main() -> int:
@@ -86,7 +91,7 @@ def main() -> int:
     for seed, (table, line) in enumerate(zip(tables, answers.stdout.splitlines(), strict=True)):
         theirs, mine = json.loads(line), ours(table)
         for name, value in mine.items():
-            if math.isclose(value, theirs[name], rel_tol=1e-9, abs_tol=1e-9):
+            if math.isclose(value, theirs[name], rel_tol=1e-9, abs_tol=1e-9) or _cut_off(name, value, theirs[name]):
                 agreed[name] = agreed.get(name, 0) + 1
             else:
                 differing.setdefault(name, []).append((seed, value, theirs[name]))

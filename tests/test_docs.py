@@ -54,13 +54,14 @@ def test_the_page_does_what_it_says(page: Path, tmp_path: Path, monkeypatch: pyt
         from crypsis.table.files import write_table
 
         write_table(example(200), tmp_path / "people.csv")
+    names: dict[str, object] = {}  # a reader goes on where the last block ended
     for kind, text in blocks(page):
         if kind == "sh":
             for line in text.splitlines():
                 carry_out(line.strip())
         elif kind == "python":
             with redirect_stdout(io.StringIO()):
-                exec(compile(text, str(page.name), "exec"), {})
+                exec(compile(text, str(page.name), "exec"), names)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))

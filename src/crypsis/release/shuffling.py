@@ -9,8 +9,10 @@ from __future__ import annotations
 import shutil
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.random import Generator
 
@@ -32,15 +34,18 @@ def shuffle_files(data: Path, rng: Generator) -> None:
     for path in files:
         path.unlink()
     for place, path in enumerate(sorted(piles.iterdir())):
-        pile = pl.read_parquet(path)
+        with pa.ipc.open_stream(path) as stream:
+            pile = pl.DataFrame(pl.from_arrow(stream.read_all()))
         path.unlink()
         pile[rng.permutation(len(pile))].write_parquet(data / f"part-{place:03d}.parquet", row_group_size=BATCH)
     shutil.rmtree(piles)
 
 
 def _deal(files: list[Path], piles: Path, number: int, rng: Generator) -> None:
+    """Piles are streams: a Parquet writer would remember every small part it was given until it is closed."""
+    squeezed = pa.ipc.IpcWriteOptions(compression="lz4")
     with ExitStack() as open_files:
-        writers: dict[int, pq.ParquetWriter] = {}
+        writers: dict[int, Any] = {}
         for path in files:
             with pq.ParquetFile(path) as file:
                 for batch in file.iter_batches(BATCH):
@@ -49,6 +54,7 @@ def _deal(files: list[Path], piles: Path, number: int, rng: Generator) -> None:
                     for place in range(number):
                         part = frame.filter(pl.Series(drawn == place)).to_arrow()
                         if place not in writers:
-                            target = piles / f"{place:03d}.parquet"
-                            writers[place] = open_files.enter_context(pq.ParquetWriter(target, part.schema))
+                            target = open_files.enter_context(pa.OSFile(str(piles / f"{place:03d}"), "wb"))
+                            writer = pa.ipc.new_stream(target, part.schema, options=squeezed)
+                            writers[place] = open_files.enter_context(writer)
                         writers[place].write_table(part)

@@ -78,7 +78,7 @@ class Store:
             raise SearchError(
                 f"{path}: the run's store cannot be opened ({error}); check the disk and the permissions of its folder"
             ) from None
-        except sqlite3.DatabaseError as error:
+        except (sqlite3.DatabaseError, ValueError) as error:
             self._connection.close()
             raise self._damaged(error) from None
 

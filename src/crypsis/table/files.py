@@ -90,7 +90,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
     content = read_bytes(path)
     try:
         return pl.read_parquet(io.BytesIO(content))
-    except (pl.exceptions.PolarsError, OSError):
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise TableError(f"{path} is not a readable Parquet file; write it again, or give a CSV file") from None
 
 
