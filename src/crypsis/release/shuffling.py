@@ -47,7 +47,7 @@ def _deal(files: list[Path], piles: Path, number: int, rng: Generator) -> None:
     with ExitStack() as open_files:
         writers: dict[int, Any] = {}
         for path in files:
-            with pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path, pre_buffer=False) as file:  # a buffer would keep all it has read
                 for batch in file.iter_batches(BATCH):
                     frame = pl.DataFrame(pl.from_arrow(batch))
                     drawn = rng.integers(number, size=len(frame))
