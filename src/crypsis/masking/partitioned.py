@@ -279,7 +279,7 @@ def _sample(files: Sequence[Path], names: Sequence[str], rows: int, rng: Generat
 
 def _batches(files: Sequence[Path], names: Sequence[str] | None) -> Any:
     for path in files:
-        with pq.ParquetFile(path) as file:
+        with pq.ParquetFile(path, pre_buffer=False) as file:
             for batch in file.iter_batches(BATCH, columns=None if names is None else list(names)):
                 yield pl.from_arrow(batch)
 
