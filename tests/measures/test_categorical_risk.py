@@ -91,6 +91,25 @@ def test_linkage_equals_its_twin(files, divisor, ties):
     assert got == pytest.approx(naive.linkage(original, masked, kept, sizes, ordinal, divisor, ties))
 
 
+@pytest.mark.parametrize("one, three", [(1.0, 3.0), (0.1, 0.3), (1e-9, 3e-9)])
+def test_weights_keep_ties(one, three):
+    """(0, −, 1) is 3 · 1 from its own (0, −, −), and 1 + 1 + 3 · 1/3 from (−, 0, 0): two at 3, one half of four."""
+    original, masked = [(0, 0, 0)] * 3 + [(0, -1, 1)], [(0, 0, 0), (0, -1, -1), (0, 0, 0), (-1, 0, 0)]
+    shape, kept = ([1, 1, 3], [False, False, True]), [False, True, False, True]
+    weighted = CategoryLinkage(weights={"a": one, "b": one, "c": three})
+    assert weighted.against(table(original, *shape)).read(table(masked, *shape, kept)) == 100 * 0.5 / 4
+
+
+def test_weights_too_fine_for_whole_numbers_are_rounded():
+    """Weights 1 and 1/3 to seventeen digits: the second column decides less than the first, as in the twin."""
+    original, masked = [(0, 0), (1, 1)], [(0, 1), (1, 0)]
+    shape, kept = ([2, 2], [False, False]), [True, True]
+    for weights in ([1.0, 1 / 3], [1 / 3, 1.0]):
+        chosen = CategoryLinkage(weights=dict(zip("ab", weights, strict=True)))
+        got = chosen.against(table(original, *shape)).read(table(masked, *shape))
+        assert got == naive.linkage(original, masked, kept, *shape, "size", "expected", weights)
+
+
 @settings(max_examples=20, deadline=None)
 @given(pairs_of_files(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=3, max_size=3))
 def test_weighted_linkage_equals_its_twin(files, weights):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -41,6 +42,8 @@ Ints = NDArray[np.int64]
 MOST_ATTRIBUTES = 12
 MANY_PAIRS = 20_000_000
 """Pairs of distinct tuples above which agreement patterns are counted by margins."""
+LARGEST_COST = 1 << 40
+"""Weighted distances stay whole numbers up to here and are rounded beyond."""
 UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
 
 
@@ -155,12 +158,16 @@ class CategoryLinkage(CategoricalRisk):
         link = distances(pairing, self.divisor).link
         if not self.weights:
             return link
-        at = pairing.shape.at
-        weighed = np.where(link >= FAR, 0, link).astype(np.float64)
-        for j, name in enumerate(pairing.ground.names):
-            weighed[at[j] : at[j + 1]] *= self.weights.get(name, 1.0)
-        scale = (1 << 40) / (float(weighed.max(initial=0.0)) or 1.0)
-        return np.where(link >= FAR, FAR, np.rint(weighed * scale)).astype(np.int64)
+        # As written in decimals, over their common denominator: what is tied in theory stays tied in the sum.
+        weights = [Fraction(str(self.weights.get(name, 1.0))) for name in pairing.ground.names]
+        common = math.lcm(*(weight.denominator for weight in weights))
+        near, at = np.where(link >= FAR, 0, link), pairing.shape.at
+        spans = [(near[at[j] : at[j + 1]], weight * common) for j, weight in enumerate(weights)]
+        largest = max(int(span.max(initial=0)) * weight for span, weight in spans)
+        for span, weight in spans:
+            exact = largest <= LARGEST_COST
+            span[:] = span * int(weight) if exact else np.rint(span * float(weight * LARGEST_COST / largest))
+        return np.where(link >= FAR, FAR, near)
 
 
 @measures.add("rank-linkage")
