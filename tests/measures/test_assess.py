@@ -8,7 +8,6 @@ import pytest
 from crypsis.errors import PlanError, TableError
 from crypsis.measures import measures
 from crypsis.measures.assess import assess
-from crypsis.measures.intervals import wilson
 from crypsis.measures.numeric_loss import SquaredErrorRatio
 from crypsis.table.table import Table
 
@@ -86,11 +85,3 @@ def test_a_measure_without_meaning_after_the_masking_is_left_out() -> None:
 
     result = assess(original, masked, {"only": OnlyRecoding()}, family="perturbation")
     assert "no meaning after perturbation" in result.skipped["only"]
-
-
-def test_wilson_by_hand() -> None:
-    """5 of 10: centre ½, half width 1.96·√(0.025 + 0.0096)/1.384 = 0.2634."""
-    assert wilson(5, 10) == pytest.approx((23.66, 76.34), abs=0.01)
-    assert wilson(0, 10)[0] == 0
-    assert wilson(10, 10)[1] == 100
-    assert wilson(0, 0) == (0, 100)
