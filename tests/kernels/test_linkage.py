@@ -5,9 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.linkage import Forest, grow, nearest, ties_at
+from crypsis.kernels.linkage import Forest, Groups, grow, nearest, ties_at
 
-NO_CODES = np.empty((1, 0), dtype=np.int32)
+NO_CODES = Groups(np.empty((1, 0), dtype=np.int32), np.empty((1, 0), dtype=np.int32), np.array([0, 1]))
+
+
+def groups_of(codes: np.ndarray, places: np.ndarray) -> Groups:
+    """Groups whose rows are already in order."""
+    new = [0, *(g for g in range(1, len(places)) if not np.array_equal(places[g], places[g - 1])), len(places)]
+    return Groups(codes, places, np.array(new))
 
 
 def forest_of(points: np.ndarray, starts: list[int], bucket: int = 2) -> Forest:
@@ -25,10 +31,10 @@ def test_by_hand() -> None:
     forest = forest_of(np.array([[-1.0], [1.0], [7.0]]), [0, 3])
     known = np.array([[0.0], [5.0], [0.0]])
     ancestors, order = plain(known)
-    ties, lowest = ties_at(known, np.array([1.0, 4.0, np.nan]), ancestors, order, NO_CODES, NO_CODES, forest)
+    ties, lowest = ties_at(known, np.array([1.0, 4.0, np.nan]), ancestors, order, NO_CODES, forest)
     assert ties.tolist() == [2, 0, 0]
     assert lowest.tolist() == [0, -1, -1]
-    assert nearest(known, ancestors, order, NO_CODES, NO_CODES, forest).tolist() == [1, 2, 1]
+    assert nearest(known, ancestors, order, NO_CODES, forest).tolist() == [1, 2, 1]
 
 
 def test_codes_add_one_each() -> None:
@@ -37,8 +43,8 @@ def test_codes_add_one_each() -> None:
     codes = np.array([[0, 0], [1, 0]], dtype=np.int32)
     places = np.array([[0, 1], [0, 1]], dtype=np.int32)
     known, ancestors = np.array([[0.0]]), np.array([[1, 1]], dtype=np.int32)
-    assert nearest(known, ancestors, np.array([0]), codes, places, forest)[0] == pytest.approx(np.sqrt(2))
-    ties, lowest = ties_at(known, np.sqrt([2.0]), ancestors, np.array([0]), codes, places, forest)
+    assert nearest(known, ancestors, np.array([0]), groups_of(codes, places), forest)[0] == pytest.approx(np.sqrt(2))
+    ties, lowest = ties_at(known, np.sqrt([2.0]), ancestors, np.array([0]), groups_of(codes, places), forest)
     assert (ties[0], lowest[0]) == (2, 0)
 
 
@@ -58,12 +64,39 @@ def test_equal_to_all_pairs(seed: int, m: int, q: int, bucket: int) -> None:
     square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + (ancestors != group[None])
     best = np.sqrt(square.min(axis=1))
     order = np.argsort(ancestors[:, 0], kind="stable")
-    assert nearest(known, ancestors, order, codes, places, forest) == pytest.approx(best)
-    ties, lowest = ties_at(known, best, ancestors, order, codes, places, forest)
+    assert nearest(known, ancestors, order, groups_of(codes, places), forest) == pytest.approx(best)
+    ties, lowest = ties_at(known, best, ancestors, order, groups_of(codes, places), forest)
     assert ties.tolist() == (square == square.min(axis=1)[:, None]).sum(axis=1).tolist()
     assert lowest.tolist() == square.argmin(axis=1).tolist()
-    farther, _ = ties_at(known, best + 0.5, ancestors, order, codes, places, forest)
+    farther, _ = ties_at(known, best + 0.5, ancestors, order, groups_of(codes, places), forest)
     assert not farther.any(), "a nearer record spoils every link"
+
+
+@given(st.integers(0, 10_000), st.integers(1, 40), st.integers(1, 3), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_codes_of_several_patterns_equal_all_pairs(seed: int, m: int, c: int, ladders: int) -> None:
+    """Codes that stand at one of several ancestors each, as after local recoding."""
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 3, (m, 1)).astype(float)
+    places = (rng.integers(0, ladders, (m, c)) + ladders * np.arange(c)).astype(np.int32)
+    codes = rng.integers(0, 3, (m, c)).astype(np.int32)
+    sorting = np.lexsort([*codes.T, *places.T])
+    points, places, codes = points[sorting], places[sorting], codes[sorting]
+    both = np.hstack([places, codes])
+    heads = [0, *(i for i in range(1, m) if not np.array_equal(both[i], both[i - 1]))]
+    groups, forest = groups_of(codes[heads], places[heads]), forest_of(points, [*heads, m])
+    known = rng.integers(0, 3, (12, 1)).astype(float)
+    ancestors = rng.integers(0, 3, (12, c * ladders)).astype(np.int32)
+    differ = np.array(
+        [[(row[place] != code).sum() for place, code in zip(places, codes, strict=True)] for row in ancestors]
+    )
+    square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + differ
+    best, order = np.sqrt(square.min(axis=1)), np.lexsort(ancestors.T)
+    assert nearest(known, ancestors, order, groups, forest) == pytest.approx(best)
+    ties, lowest = ties_at(known, best, ancestors, order, groups, forest)
+    assert ties.tolist() == (square == square.min(axis=1)[:, None]).sum(axis=1).tolist()
+    assert lowest.tolist() == square.argmin(axis=1).tolist()
+    assert not ties_at(known, best + 0.5, ancestors, order, groups, forest)[0].any()
 
 
 def test_boxes_hold_their_points() -> None:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.kernels.linkage import BUCKET, Forest, grow, nearest, ties_at
+from crypsis.kernels.linkage import BUCKET, Forest, Groups, grow, nearest, ties_at
 from crypsis.measures.pairing import Numbers, Scaling, alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
@@ -140,12 +140,12 @@ class Encounter:
         """The same published records and only some of the intruder's."""
         return replace(self, points=self.points[rows], ancestors=self.ancestors[rows])
 
-    def plant(self) -> tuple[NDArray[np.int32], NDArray[np.int32], Forest]:
-        """Codes and places of each group of published records, and the trees over their points."""
+    def plant(self) -> tuple[Groups, Forest]:
+        """The groups of published records with equal codes, and the trees over their points."""
         rows = np.flatnonzero(self.kept)
         points, codes, places = self.published[rows], self.codes[rows], self.places[rows]
-        # Codes are the primary keys, so that equal codes lie together; equal records follow in row order.
-        keys = [*points.T[::-1], *places.T, *codes.T]
+        # Places and codes are the primary keys, so that equal codes lie together; equal records follow in row order.
+        keys = [*points.T[::-1], *codes.T, *places.T]
         order = np.lexsort(keys) if keys else np.arange(len(rows))
         points, codes, places, rows = points[order], codes[order], places[order], rows[order]
         new_group = _changes(np.hstack([codes, places]))
@@ -157,7 +157,9 @@ class Encounter:
         apart = np.ascontiguousarray(points[distinct])
         leaves, low, high, span, root = grow(apart, starts, BUCKET)
         forest = Forest(apart[leaves], weight[leaves], rows[distinct][leaves], low, high, span, root)
-        return np.ascontiguousarray(codes[heads]), np.ascontiguousarray(places[heads]), forest
+        codes, places = np.ascontiguousarray(codes[heads]), np.ascontiguousarray(places[heads])
+        patterns = np.append(np.flatnonzero(_changes(places)), len(heads)).astype(np.int64)
+        return Groups(codes, places, patterns), forest
 
     def own_distance(self) -> NDArray[np.float64]:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
@@ -167,13 +169,11 @@ class Encounter:
 
     def ties(self, distance: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
-        codes, places, forest = self.plant()
-        return ties_at(self.points, distance, self.ancestors, self.order, codes, places, forest)
+        return ties_at(self.points, distance, self.ancestors, self.order, *self.plant())
 
     def nearest(self) -> NDArray[np.float64]:
         """The distance of each record to its nearest published one."""
-        codes, places, forest = self.plant()
-        return nearest(self.points, self.ancestors, self.order, codes, places, forest)
+        return nearest(self.points, self.ancestors, self.order, *self.plant())
 
 
 def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:
