@@ -202,7 +202,7 @@ def patterns_by_margins(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
         for column in range(attributes):
             if pattern >> column & 1:
                 _, key = np.unique(key * (int(both.max()) + 1) + both[:, column], return_inverse=True)
-        margin = np.bincount(key[len(tuples) :], weights=counts, minlength=int(key.max(initial=0)) + 1)
+        margin = np.bincount(key[len(tuples) :], weights=counts, minlength=int(key.max()) + 1)
         seen[:, pattern] = margin[key[: len(tuples)]].astype(np.int64)
     for column in range(attributes):
         for pattern in range(1 << attributes):
