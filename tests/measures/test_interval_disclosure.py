@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels.partitions import GOMM, MANHATTAN, mdav
 from crypsis.measures.interval_disclosure import IntervalDisclosure
+from crypsis.measures.intervals import wilson
 from crypsis.table.table import Table
 from naive import measures as naive
 from reference import numeric
@@ -101,3 +104,49 @@ def test_constant_column() -> None:
 
 def test_obstacle() -> None:
     assert "numeric" in IntervalDisclosure().obstacle(Table.from_columns({"a": ["x"]}, {"a": "quasi"}))
+    assert IntervalDisclosure().obstacle(table(np.array([[1.0], [2]]))) == ""
+
+
+def test_a_reading_tells_what_it_counted() -> None:
+    """1…10, the first as 3 and the last suppressed: 8 of 10 disclosed, the interval that of 8 hits in 10 records."""
+    values = np.arange(1.0, 11).reshape(-1, 1)
+    shown = values.copy()
+    shown[0] = 3
+    masked = table(shown).without(np.arange(10) == 9)
+    reading = IntervalDisclosure(width=10, steps=1).against(table(values)).explain(masked)
+    assert reading.value == pytest.approx(80)
+    assert reading.interval == pytest.approx(wilson(8, 10))
+    assert reading.counts == {"cells": 10, "suppressed": 1}
+    assert (reading.better, reading.warning) == ("low", "")
+    by_value = IntervalDisclosure(variant="value", count="records").against(table(values)).explain(masked)
+    assert by_value.counts == {"records": 10, "suppressed": 1}
+    assert by_value.warning == "intervals relative to the value depend on where the column's scale begins"
+
+
+@pytest.mark.parametrize("variant", ["rank", "deviation", "value"])
+def test_an_untouched_file_is_disclosed_by_the_narrowest_interval(variant: str) -> None:
+    values = np.array([[1.0, 5], [2, NAN], [3, 7], [4, 8]])
+    for count in ("cells", "records"):
+        measure = IntervalDisclosure(variant=variant, width=0.01, steps=1, count=count)
+        assert measure.against(table(values)).read(table(values)) == 100
+
+
+def test_the_width_that_is_needed() -> None:
+    """1…10, 1 as 3: two ranks of ten, 20 %; a blank is never inside."""
+    values = np.arange(1.0, 11).reshape(-1, 1)
+    shown = values.copy()
+    shown[0], shown[1] = 3, NAN
+    needed = IntervalDisclosure().against(table(values)).needed_width(shown)[:, 0]
+    assert needed.tolist() == pytest.approx([20, np.inf, *[0] * 8])
+
+
+def test_empty_and_constant_columns_are_read_without_a_warning() -> None:
+    constant, holed = table(np.full((4, 1), 0.3)), table(np.array([[0.3], [NAN], [0.4], [0.3]]))
+    empty = table(np.array([[NAN], [NAN]]))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for variant in ("rank", "deviation", "value"):
+            gauge = IntervalDisclosure(variant=variant).against(constant)
+            assert gauge.read(holed) == 50
+            nothing = IntervalDisclosure(variant=variant).against(empty).explain(empty)
+            assert (nothing.value, nothing.baseline, nothing.counts["cells"]) == (0, 0, 0)

@@ -5,7 +5,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
+from crypsis.errors import TableError
+from crypsis.measures.moments import (
+    CorrelationLoss,
+    CovarianceLoss,
+    EigenvalueLoss,
+    GammaLoss,
+    MomentLoss,
+    Moments,
+    discrepancy,
+)
 from crypsis.table.table import Table
 from naive import measures as naive
 
@@ -97,3 +106,70 @@ def test_offset_and_constant_columns() -> None:
     constant = np.column_stack([x[:, 0], np.full(100, 0.1)])
     assert CorrelationLoss().against(table(constant)).read(table(constant)) == 0.0
     assert "at least 2" in CorrelationLoss().obstacle(table(x[:, :1]))
+
+
+def test_statistics_of_zero_take_no_part_in_a_mean_variation() -> None:
+    """Means 0 and 2 published as 1 and 3: only the second is compared, and it grows by half."""
+    original, masked = table(np.array([[-1.0, 1], [1, 3]])), table(np.array([[0.0, 2], [2, 4]]))
+    assert MomentLoss(statistic="means").against(original).read(masked) == pytest.approx(50)
+    nothing = table(np.array([[-1.0], [1]])), table(np.array([[0.0], [2]]))
+    assert MomentLoss(statistic="means").against(nothing[0]).read(nothing[1]) == 0
+    assert discrepancy("absolute", np.empty(0), np.empty(0)) == 0
+
+
+def test_two_columns_held_together_by_one_record_do_not_covary() -> None:
+    """Variances 1 and 4 published as 4 and 4; the covariance rests on the middle record alone, so it is 0."""
+    original = table(np.array([[1.0, NAN], [3, 5], [NAN, 9]]))
+    masked = table(np.array([[1.0, NAN], [5, 5], [NAN, 9]]))
+    assert CovarianceLoss(discrepancy="absolute").against(original).read(masked) == pytest.approx((3 + 0 + 0) / 3)
+
+
+@pytest.mark.parametrize("factor", [1e-18, 1e-9, 1e9, 1e18])
+def test_the_unit_of_a_column_changes_no_correlation(factor: float) -> None:
+    x = np.random.default_rng(7).standard_normal((50, 3))
+    y = x + np.random.default_rng(8).standard_normal((50, 3))
+    scale = np.array([factor, 1.0, 1.0])
+    plain = CorrelationLoss().against(table(x)).read(table(y))
+    assert CorrelationLoss().against(table(x * scale)).read(table(y * scale)) == pytest.approx(plain, rel=1e-9)
+
+
+def test_moments_are_the_same_around_any_centre() -> None:
+    x = np.random.default_rng(9).standard_normal((40, 3)) + 2
+    for centre in (np.zeros(3), np.array([1.0, -2, 5])):
+        moments = Moments.of(x, np.ones(x.shape, dtype=bool), centre)
+        assert moments.mean == pytest.approx(x.mean(axis=0))
+        assert moments.covariance == pytest.approx(np.cov(x.T, bias=True))
+        assert moments.correlation == pytest.approx(np.corrcoef(x.T))
+
+
+def test_correlations_keep_their_bounds() -> None:
+    """A column and its multiples correlate at 1 and -1 and not a rounding error beyond; a constant one at 0."""
+    for seed in range(60):
+        x = np.random.default_rng(seed).standard_normal(37)
+        columns = np.stack([x, 3 * x, -7 * x, np.full(37, 0.1)], axis=1)
+        correlation = Moments.of(columns, np.ones(columns.shape, dtype=bool), np.zeros(4)).correlation
+        assert correlation[:3, :3] == pytest.approx(np.array([[1, 1, -1], [1, 1, -1], [-1, -1, 1]]))
+        assert np.abs(correlation).max() <= 1
+        assert (correlation[3] == 0).all()
+        assert (correlation[:, 3] == 0).all()
+
+
+def test_a_reading_counts_its_statistics_and_names_its_unit() -> None:
+    x = np.random.default_rng(10).standard_normal((30, 3))
+    original = table(x)
+    covariances = CovarianceLoss().against(original).explain(original)
+    assert (covariances.counts["statistics"], covariances.unit) == (6, "% of the original statistic")
+    correlations = CorrelationLoss().against(original).explain(original)
+    assert (correlations.counts["statistics"], correlations.unit) == (3, "hundredths of a correlation")
+    squares = CorrelationLoss(discrepancy="square").against(original).explain(original)
+    assert squares.unit == "mean square error"
+    assert CovarianceLoss(discrepancy="absolute").against(original).explain(original).unit == "mean absolute error"
+    assert GammaLoss().against(original).explain(original).counts["singular"] == 0
+    flat = table(np.column_stack([x[:, :2], np.ones(30)]))
+    assert GammaLoss().against(original).explain(flat).counts["singular"] == 1
+
+
+def test_gamma_needs_numbers_and_an_inverse() -> None:
+    assert "at least 2" in GammaLoss().obstacle(table(np.array([[1.0], [2]])))
+    with pytest.raises(TableError, match=r"^the original's correlation matrix is singular; .* out of 'gamma'$"):
+        GammaLoss().against(table(np.array([[1.0, 2], [2, 4], [3, 6]])))

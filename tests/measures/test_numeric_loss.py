@@ -148,3 +148,22 @@ def test_infinite_values_are_refused_and_minus_999_is_a_value() -> None:
         SquaredError().against(endless)
     with pytest.raises(TableError, match="infinite"):
         SquaredError().against(fine).read(endless)
+
+
+def test_a_reading_counts_cells_and_records() -> None:
+    original = table(np.array([[0.0], [0], [4], [4], [NAN]]))
+    masked = original.without(np.array([False, False, True, False, False]))
+    assert SquaredError().against(original).explain(masked).counts == {"cells": 4, "records": 5, "suppressed": 1}
+    ratio = SquaredErrorRatio().against(original).explain(masked).counts
+    assert ratio == {"SSE": pytest.approx(1), "SST": pytest.approx(4), "records": 5, "suppressed": 1}
+    by_value = ScaledAbsoluteError(divisor="value", summary="sum").against(original).explain(masked)
+    assert by_value.counts == {"cells": 2, "records": 5, "suppressed": 1}
+
+
+@pytest.mark.parametrize(
+    ("options", "unit"),
+    [({}, "% of √2 sd"), ({"divisor": "value"}, "% of the value"), ({"summary": "sum"}, "sum of ratios")],
+)
+def test_the_unit_follows_the_settings(options: dict[str, str], unit: str) -> None:
+    x = table(np.arange(6.0).reshape(3, 2))
+    assert ScaledAbsoluteError(**options).against(x).explain(x).unit == unit

@@ -43,6 +43,8 @@ def test_labels_meet_whatever_their_codes() -> None:
     assert (codes.tolist(), same) == ([2, 0, -1], True)
     codes, same = alike_codes(original, column(("a", "b or c"), [0, 1, 1]), "t")
     assert (codes.tolist(), same) == ([0, 3, 3], False)
+    codes, same = alike_codes(original, original, "t")
+    assert (codes.tolist(), same) == ([0, 1, 2], True)
 
 
 def test_names_default_to_numeric_quasi_identifiers() -> None:

@@ -63,7 +63,7 @@ class Moments:
         covariance = (away.T @ away) / both - first * first.T
         variance = ((away**2).T @ held) / both - first**2
         # What rounding leaves of a constant column is not a variance.
-        scale = np.max(np.abs(away), axis=0, initial=0.0)
+        scale = np.max(np.abs(away), axis=0)
         variance = np.where(variance > 1e-15 * scale[:, None] ** 2, variance, 0.0)
         product = np.sqrt(variance * variance.T)
         correlation = np.where(product > 0, covariance / np.where(product > 0, product, 1.0), 0.0)

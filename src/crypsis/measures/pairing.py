@@ -116,7 +116,7 @@ class Numbers:
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
         columns = [finite_numbers(original, name) for name in names]
-        values = np.stack(columns, axis=1) if columns else np.empty((original.rows, 0))
+        values = np.stack(columns, axis=1)
         present = ~np.isnan(values)
         some = present.any(axis=0)
         held = np.maximum(present.sum(axis=0), 1)
