@@ -1,0 +1,64 @@
+"""Selection, the widest attribute and repeated halving, by hand and from their definitions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.blocks import halve_until, select, widest
+
+
+def test_widest_by_hand() -> None:
+    """Variances of rows 0 and 2: 0, 4, 4: the first of the equal ones. Row 1 is not asked."""
+    points = np.array([[1.0, 0, 7], [90, 0, 0], [1, 4, 3]])
+    assert widest(points, np.array([0, 2])) == 1
+    assert widest(points, np.array([0, 1, 2])) == 0
+    assert widest(points, np.array([1])) == 0
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32))
+def test_widest_has_the_greatest_variance(n: int, p: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points, rows = rng.standard_normal((n + 3, p)) * rng.uniform(0.5, 2, p) + 5, rng.permutation(n + 3)[:n]
+    assert n == 1 or widest(points, rows) == np.argmax(points[rows].var(axis=0))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=20), st.data())
+def test_selection_puts_one_rank_where_sorting_would(numbers: list[int], data: st.DataObject) -> None:
+    rank = data.draw(st.integers(0, len(numbers) - 1))
+    values, order = np.array(numbers, dtype=float), np.arange(len(numbers))
+    select(values, order, rank)
+    assert np.array(numbers)[order].tolist() == values.tolist()
+    assert sorted(order.tolist()) == list(range(len(numbers)))
+    assert values[rank] == sorted(numbers)[rank]
+    assert (values[:rank] <= values[rank]).all()
+    assert (values[rank:] >= values[rank]).all()
+
+
+def halved(points: np.ndarray, rows: set[int], size: int, multiple: int) -> list[set[int]]:
+    """The definition, where no two values are equal: the lower part of the widest attribute, then the upper."""
+    if len(rows) <= size:
+        return [rows]
+    lines = sorted(rows)
+    ranked = sorted(lines, key=lambda row: points[row, np.argmax(points[lines].var(axis=0))])
+    half = len(rows) // (2 * multiple) * multiple
+    lower, upper = set(ranked[:half]), set(ranked[half:])
+    return [*halved(points, lower, size, multiple), *halved(points, upper, size, multiple)]
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 40), st.integers(1, 3), st.integers(1, 3), st.integers(0, 6), st.integers(0, 2**32))
+def test_halving_equals_its_definition(n: int, p: int, multiple: int, more: int, seed: int) -> None:
+    points, size = np.random.default_rng(seed).standard_normal((n, p)), 2 * multiple + more
+    order = np.random.default_rng(seed).permutation(n)
+    begins = halve_until(points, order, size, multiple)
+    assert begins[0] == 0
+    assert begins[-1] == n
+    assert begins.dtype == np.int64
+    blocks = [set(order[a:b].tolist()) for a, b in pairwise(begins)]
+    assert blocks == halved(points, set(range(n)), size, multiple)

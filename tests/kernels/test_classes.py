@@ -1,0 +1,73 @@
+"""The strictest k and l within a suppression allowance, and bits of a word, from their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
+
+
+def strictest_size(sizes: list[int], allowance: int) -> int:
+    """The largest size of a class below which no more than `allowance` records stand; 0 without any class."""
+    held = [size for size in sizes if size]
+    return max((k for k in held if sum(size for size in held if size < k) <= allowance), default=0)
+
+
+def strictest_diversity(sizes: list[int], distinct: list[int], k: int, allowance: int) -> int:
+    """The largest l, no higher than any surviving class attains, that costs no more than `allowance` records."""
+
+    def cost(least: int) -> int:
+        return sum(size for size, held in zip(sizes, distinct, strict=True) if size < k or held < least)
+
+    highest = max((held for size, held in zip(sizes, distinct, strict=True) if size >= k), default=0)
+    return max((least for least in range(highest + 1) if cost(least) <= allowance), default=0)
+
+
+def test_sizes_by_hand() -> None:
+    """Classes of 2, 3 and 7: two records pay for k = 3, five for k = 7; the largest always stays."""
+    sizes = np.array([3, 0, 7, 2])
+    assert [attainable_size(sizes, allowance) for allowance in (0, 1, 2, 4, 5, 99)] == [2, 2, 3, 3, 7, 7]
+    assert attainable_size(np.array([0, 0]), 5) == 0
+
+
+@pytest.mark.parametrize("allowance", [0, 1021, 1022, 2044, 2045, 3067, 3068, 4092, 9999])
+def test_sizes_around_a_thousand(allowance: int) -> None:
+    """Small classes are tallied and large ones sorted: nothing happens where the two meet."""
+    for sizes in ([1022, 1023, 1024], [1023, 1022], [1021, 1022, 1022], [1024, 1023, 1023, 1025, 1022], [5000, 3000]):
+        assert attainable_size(np.array(sizes), allowance) == strictest_size(sizes, allowance)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 6), st.integers(0, 5)), min_size=1, max_size=8),
+    st.integers(0, 5),
+    st.integers(0, 25),
+)
+def test_size_and_diversity_equal_their_definition(classes: list[tuple[int, int]], k: int, allowance: int) -> None:
+    sizes, distinct = [size for size, _ in classes], [held for _, held in classes]
+    assert attainable_size(np.array(sizes), allowance) == strictest_size(sizes, allowance)
+    found = attainable_diversity(np.array(sizes), np.array(distinct), k, allowance)
+    assert found == strictest_diversity(sizes, distinct, k, allowance)
+
+
+def test_diversity_by_hand() -> None:
+    """k = 3 costs the class of two; l = 2 costs four more, l = 3 another five; the last class stays."""
+    sizes, distinct = np.array([4, 2, 5, 6]), np.array([1, 4, 2, 3])
+    found = [attainable_diversity(sizes, distinct, 3, allowance) for allowance in (1, 2, 5, 6, 10, 11, 99)]
+    assert found == [0, 1, 1, 2, 2, 3, 3]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**64 - 1))
+def test_bits_are_counted(word: int) -> None:
+    with np.errstate(over="ignore"):
+        assert bits(np.uint64(word)) == word.bit_count()
+
+
+def test_every_single_bit_and_all_of_them_count() -> None:
+    with np.errstate(over="ignore"):
+        assert [int(bits(np.uint64(1 << place))) for place in range(64)] == [1] * 64
+        assert bits(np.uint64(2**64 - 1)) == 64
