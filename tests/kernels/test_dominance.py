@@ -11,6 +11,10 @@ from naive import dominance as naive
 rows = arrays(np.float64, st.tuples(st.integers(1, 12), st.integers(1, 3)), elements=st.integers(0, 4).map(float))
 
 
+def pair(scores, boxes, first, second):
+    return scores[first], scores[second], boxes[first], boxes[second]
+
+
 def test_three_points_by_hand():
     scores = np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 3.0]])
     assert dominance.fronts(scores).tolist() == [0, 0, 1]
@@ -18,6 +22,36 @@ def test_three_points_by_hand():
     stay, enters = dominance.update(scores[:2], scores[:2], scores[2], scores[2])
     assert stay.all()
     assert not enters
+
+
+def test_a_score_that_is_not_a_number_counts_as_infinite():
+    scores = np.array([[np.nan, 0.0], [1.0, 1.0], [2.0, 2.0], [np.nan, np.nan], [3.0, 0.0]])
+    assert dominance.fronts(scores).tolist() == [1, 0, 1, 2, 0]
+
+
+def test_fronts_of_nobody_and_of_equals():
+    assert dominance.fronts(np.empty((0, 2))).tolist() == []
+    assert dominance.fronts(np.array([[2.0, 2.0], [1.0, 1.0]] * 3)).tolist() == [1, 0] * 3
+    assert dominance.fronts(np.zeros((3, 2))).dtype == np.int32
+
+
+@settings(max_examples=60, deadline=None)
+@given(rows, st.randoms(use_true_random=False), st.sampled_from([1.0, 2.0]))
+def test_one_step_of_the_archive_equals_its_definition(scores, random, side):
+    """Members share no box and dominate nobody; who comes in throws out what it dominates, if no one bars it."""
+    boxes = np.ceil(scores / side)
+    members = [
+        i
+        for i in range(1, len(scores))
+        if not any(naive.box_dominates(*pair(scores, boxes, j, i)) for j in range(1, len(scores)))
+    ]
+    members = list({tuple(boxes[i]): i for i in members}.values())
+    random.shuffle(members)
+    stay, enters = dominance.update(scores[members], boxes[members], scores[0], boxes[0])
+    assert stay.tolist() == [not naive.box_dominates(*pair(scores, boxes, 0, i)) for i in members]
+    barred = [naive.box_dominates(*pair(scores, boxes, i, 0)) for i in members]
+    shared = [kept and (boxes[i] == boxes[0]).all() for i, kept in zip(members, stay, strict=True)]
+    assert enters == (not any(barred) and not any(shared))
 
 
 @settings(max_examples=60, deadline=None)
