@@ -43,10 +43,16 @@ def test_a_reading_holds_interval_baseline_and_counts() -> None:
     assert reading.baseline == 25.0
     assert reading.interval is not None
     assert reading.interval[0] < 62.5 < reading.interval[1]
-    assert reading.counts["expected hits"] == 2.5
-    assert reading.counts["certain hits"] == 1
-    assert "guessing" in reading.warning
+    assert reading.counts == {"records": 4, "published": 4, "expected hits": 2.5, "certain hits": 1}
+    assert reading.warning.startswith("the rate (62.5 %) cannot be told from blind guessing (25 %)")
     assert reading.control is None
+    assert (reading.measure, reading.unit, reading.better, reading.aim) == ("record-linkage", "%", "low", "risk")
+    assert (reading.definition, reading.scope) == (RecordLinkage.definition, ("v0",))
+    assert "suppressed record" in reading.missing
+    clear = table(np.arange(9.0).reshape(-1, 1))
+    assert RecordLinkage().against(clear).explain(clear).warning == ""
+    for rule in ("expected", "first", "strict"):
+        assert RecordLinkage(ties=rule).against(original).credits(masked).dtype == np.float64
 
 
 def test_suppressed_records_are_neither_found_nor_in_the_way() -> None:
@@ -54,8 +60,8 @@ def test_suppressed_records_are_neither_found_nor_in_the_way() -> None:
     masked = original.without(np.array([False, True, False]))
     assert RecordLinkage().against(original).credits(masked).tolist() == [1, 0, 1]
     nothing = RecordLinkage().against(original).explain(original.without(np.ones(3, dtype=bool)))
-    assert nothing.value == 0
-    assert "suppressed" in nothing.warning
+    assert (nothing.value, nothing.baseline) == (0, 0)
+    assert nothing.warning == "every record is suppressed; nothing was published that could be linked"
 
 
 def test_row_order_does_not_matter() -> None:
@@ -153,6 +159,24 @@ def test_records_at_levels_of_their_own() -> None:
     assert RecordLinkage().against(original).credits(local).tolist() == [1 / 2, 1 / 2, 1 / 3, 1 / 4]
 
 
+def test_a_missing_value_meets_only_a_missing_one_at_levels_of_their_own() -> None:
+    """a, missing, c published as a, missing, south: each fits its own record and no other."""
+    original = towns().with_columns({"town": np.array([0, -1, 2, 3], dtype=np.int32)})
+    local = original.with_columns({"town": np.array([0, -1, 5, 3])}, levels={"town": LOCAL})
+    assert RecordLinkage().against(original).credits(local).tolist() == [1, 1, 1, 1 / 2]
+
+
+def test_the_hierarchy_of_the_published_file_is_enough() -> None:
+    original = towns()
+    (town,) = original.attributes
+    bare = Table((town.but(hierarchy=None),), (original.column("town"),))
+    regions = original.with_columns({"town": np.array([0, 0, 1, 1])}, levels={"town": 1})
+    assert RecordLinkage().against(bare).credits(regions).tolist() == [0.5] * 4
+    lost = regions.with_columns({}, attributes={"town": town.but(hierarchy=None)})
+    with pytest.raises(TableError, match="column 'town' is generalised but has no hierarchy"):
+        RecordLinkage().against(original).read(lost)
+
+
 def test_a_generalised_number_hides_in_its_interval() -> None:
     hierarchy = Hierarchy.from_rows([["1", "1-2"], ["2", "1-2"], ["3", "3"]], np.array([1.0, 2, 3]))
     age = Attribute("age", Kind.NUMERIC, Role.QUASI_IDENTIFIER, hierarchy=hierarchy)
@@ -175,7 +199,7 @@ def test_outsiders() -> None:
     people, others = rng.standard_normal((200, 3)), rng.standard_normal((100, 3))
     original, control = table(people), table(others)
     bare = RecordLinkage().against(original).explain(original, control)
-    assert (bare.value, bare.control) == (100, 0)
+    assert (bare.value, bare.control, bare.counts["claimed of members, %"]) == (100, 0, 100)
     whole = table(np.zeros((200, 3)))
     blurred = RecordLinkage().against(original).explain(whole, control)
     assert blurred.value == pytest.approx(0.5)
@@ -195,15 +219,71 @@ def test_outsiders_by_hand() -> None:
     assert (reading.value, reading.control) == (100, 100)
     other = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[-9.0], [20.0]])))
     assert other.control == 0
+    # 3 lies one unit from 4, further than 0.95, whatever the range of the column.
+    near = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[3.0], [20.0]])))
+    assert near.counts["claimed of outsiders, %"] == 0
+    # Outsiders who stand where people are published are claimed more often than members, and never count for more.
+    twins = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[4.0], [4.0]])))
+    assert twins.counts["claimed of outsiders, %"] == 100
+    assert (twins.value, twins.control) == (100, 100)
+
+
+def test_only_right_links_tell_how_near_is_near() -> None:
+    """0, 4, 10 published as 1, 4, -50: the third is not found, so its 60 units allow no claim on an outsider at 20."""
+    original, masked = table(np.array([[0.0], [4], [10]])), table(np.array([[1.0], [4], [-50]]))
+    reading = RecordLinkage(scaling="none").against(original).explain(masked, table(np.array([[20.0]])))
+    assert reading.value == pytest.approx(200 / 3)
+    assert reading.counts["claimed of outsiders, %"] == 0
+    swapped = RecordLinkage().against(table(np.array([[0.0], [9]]))).explain(table(np.array([[9.0], [0]])), original)
+    assert (swapped.value, swapped.control) == (0, 0)
+    assert (swapped.counts["claimed of members, %"], swapped.counts["claimed of outsiders, %"]) == (0, 0)
+
+
+def test_links_exactly_as_far_as_the_right_ones_are_claimed() -> None:
+    original = table(np.array([[0.0], [1e4], [3e4]]))
+    moved = table(np.array([[1e3], [1.1e4], [3.1e4]]))
+    reading = RecordLinkage(scaling="none").against(original).explain(moved, original)
+    assert reading.counts["claimed of members, %"] == 100
+
+
+@pytest.mark.parametrize(("rule", "members", "outsiders"), [("first", 100, 50), ("strict", 100 / 3, 0)])
+def test_what_a_tied_claim_is_worth(rule: str, members: float, outsiders: float) -> None:
+    """0, 1, 10 published as ½, ½, 9½: every claim half a unit away; outsiders at ½ (two tied) and at 100 (none)."""
+    original, masked = table(np.array([[0.0], [1], [10]])), table(np.array([[0.5], [0.5], [9.5]]))
+    gauge = RecordLinkage(ties=rule, scaling="none").against(original)
+    counts = gauge.explain(masked, table(np.array([[0.5], [100.0]]))).counts
+    assert counts["claimed of members, %"] == pytest.approx(members)
+    assert counts["claimed of outsiders, %"] == outsiders
+
+
+def test_the_control_rate_is_that_of_its_columns_and_scale() -> None:
+    rng = np.random.default_rng(3)
+    people, others = rng.standard_normal((40, 2)) * [1, 100], rng.standard_normal((30, 2)) * [1, 100]
+    original, control = table(people), table(others)
+    masked = table(people + rng.standard_normal((40, 2)) * [0.1, 40])
+    for columns, scaling in ((("v0",), "z"), ((), "none"), ((), "z")):
+        reading = RecordLinkage(columns=columns, scaling=scaling).against(original).explain(masked, control)
+        assert control_rate(original, masked, control, columns, scaling) == reading.control
+    rates = {
+        control_rate(original, masked, control, ("v0",)),
+        control_rate(original, masked, control),
+        control_rate(original, masked, control, scaling="none"),
+    }
+    assert len(rates) == 3
 
 
 def test_refusals() -> None:
     original = table(np.zeros((3, 1)))
-    with pytest.raises(TableError, match="no records"):
+    with pytest.raises(TableError, match=r"^the control table has no records; .* or leave it out$"):
         RecordLinkage().against(original).explain(original, table(np.zeros((0, 1))))
     with pytest.raises(TableError, match="same kinds"):
         RecordLinkage().against(original).read(Table.from_columns({"v0": ["x", "y", "z"]}))
     with pytest.raises(TableError, match="infinite"):
         RecordLinkage().against(original).read(table(np.array([[0.0], [np.inf], [1.0]])))
-    assert "role 'quasi'" in RecordLinkage().obstacle(Table.from_columns({"a": [1]}))
+    bare = Table.from_columns({"a": [1]})
+    no_role = "the table has no quasi-identifier to link by; name columns or give them the role 'quasi'"
+    assert RecordLinkage().obstacle(bare) == no_role
+    assert RecordLinkage(columns=("a",)).obstacle(bare) == ""
     assert "no column 'b'" in RecordLinkage(columns=("b",)).obstacle(original)
+    assert RecordLinkage().obstacle(original) == ""
+    assert RecordLinkage().obstacle(table(np.zeros((0, 1)))) == "the table has no records; nothing can be linked"
