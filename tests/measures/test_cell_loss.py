@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crypsis.errors import TableError
 from crypsis.measures.cell_loss import CellLoss, cell_losses
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -70,3 +71,81 @@ def test_the_untouched_file_loses_nothing_and_a_suppressed_record_everything(gon
     original = table()
     masked = original.without(np.array(gone))
     assert CellLoss().against(original).read(masked) == pytest.approx(100 * sum(gone) / 5)
+
+
+def test_blanked_and_filled_cells_lose_all_at_any_level() -> None:
+    original = table()
+    levels = original.with_columns(
+        {"age": np.array([0, -1, 1, 2, 0]), "place": np.array([0, 0, -1, 1, 1])}, levels={"age": 1, "place": 1}
+    )
+    assert cell_losses(original, levels, "age").tolist() == [0.25, 1, 0, 0, 1]
+    assert cell_losses(original, levels, "place").tolist() == [0.5, 0.5, 1, 0, 1]
+    nodes = original.with_columns({"place": np.array([0, -1, 5, 2, 5])}, levels={"place": LOCAL})
+    assert cell_losses(original, nodes, "place").tolist() == [0, 1, 1, 0, 1]
+
+
+def test_a_number_moved_beyond_the_range_loses_all_and_no_more() -> None:
+    original = Table.from_columns({"v": [10.0, 12, 14]}, {"v": "quasi"})
+    masked = original.with_columns({"v": np.array([11.0, 99, -99])})
+    assert cell_losses(original, masked, "v").tolist() == [0.25, 1, 1]
+
+
+def test_constant_and_empty_columns_of_numbers() -> None:
+    constant = Table.from_columns({"v": [3.0, 3, 3]}, {"v": "quasi"})
+    assert cell_losses(constant, constant.with_columns({"v": np.array([3.0, 4, np.nan])}), "v").tolist() == [0, 1, 1]
+    holes = Table((Attribute("v", Kind.NUMERIC, QUASI),), (np.full(2, np.nan),))
+    assert cell_losses(holes, holes.with_columns({"v": np.array([np.nan, 1.0])}), "v").tolist() == [0, 1]
+
+
+def test_categories_of_another_list_are_compared_by_label() -> None:
+    """Ordinal with a label the original lacks: equal or not; with the same labels: ranks, whatever their codes."""
+    original = Table((Attribute("g", Kind.ORDINAL, QUASI, ("low", "mid", "high")),), (np.array([0, 1, 2], np.int32),))
+    merged = Table((Attribute("g", Kind.ORDINAL, QUASI, ("low", "mid or high")),), (np.array([0, 1, 1], np.int32),))
+    assert cell_losses(original, merged, "g").tolist() == [0, 1, 1]
+    turned = Table((Attribute("g", Kind.ORDINAL, QUASI, ("high", "low", "mid")),), (np.array([0, 0, 0], np.int32),))
+    assert cell_losses(original, turned, "g").tolist() == [1, 0.5, 0]
+    lone = Table((Attribute("g", Kind.ORDINAL, QUASI, ("all",)),), (np.array([0, 0, -1], np.int32),))
+    assert cell_losses(lone, lone, "g").tolist() == [0, 0, 0]
+
+
+def test_a_hierarchy_of_one_value_loses_nothing() -> None:
+    one = Hierarchy.from_rows([["a", "*"]])
+    original = Table((Attribute("p", Kind.NOMINAL, QUASI, ("a",), one),), (np.array([0, 0], np.int32),))
+    assert cell_losses(original, original.with_columns({"p": np.array([0, 0])}, levels={"p": 1}), "p").tolist() == [
+        0,
+        0,
+    ]
+    number = Hierarchy.from_rows([["7", "*"]], np.array([7.0]))
+    sevens = Table((Attribute("n", Kind.NUMERIC, QUASI, hierarchy=number),), (np.array([7.0, 7.0]),))
+    assert cell_losses(sevens, sevens.with_columns({"n": np.array([0, 0])}, levels={"n": 1}), "n").tolist() == [0, 0]
+
+
+def test_a_reading_explains_itself() -> None:
+    original = table()
+    masked = original.without(np.array([True, False, False, False, False]))
+    reading = CellLoss(columns=("age", "place")).against(original).explain(masked)
+    assert (reading.measure, reading.unit, reading.better, reading.aim) == ("cell-loss", "%", "low", "loss")
+    assert reading.value == pytest.approx(20)
+    assert reading.counts == {"age": pytest.approx(20), "place": pytest.approx(20)}
+    assert (reading.scope, reading.definition) == (("age", "place"), CellLoss.definition)
+    assert "blanked by the masking" in reading.missing
+
+
+def test_refusals_and_obstacles() -> None:
+    original = table()
+    with pytest.raises(TableError, match="keep suppressed records in place"):
+        CellLoss().against(original).read(original.take(np.arange(3)))
+    words = Table.from_columns({"age": list("abcde")})
+    with pytest.raises(TableError, match="column 'age' is numeric in the original and not in the masked table"):
+        CellLoss(columns=("age",)).against(original).read(words)
+    lost = original.with_columns({"place": np.zeros(5)}, levels={"place": 1})
+    lost = lost.with_columns({}, attributes={"place": lost.attribute("place").but(hierarchy=None)})
+    with pytest.raises(TableError, match="column 'place' is generalised but has no hierarchy"):
+        CellLoss().against(original).read(lost)
+    assert CellLoss().obstacle(original) == ""
+    assert "no column 'town'" in CellLoss(columns=("town",)).obstacle(original)
+    bare = Table.from_columns({"a": [1]})
+    no_role = "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
+    assert CellLoss().obstacle(bare) == no_role
+    assert CellLoss(columns=("a",)).obstacle(bare) == ""
+    assert CellLoss().obstacle(original.take(np.arange(0))) == "the table has no records; nothing can be compared"

@@ -86,7 +86,8 @@ class CellGauge:
 def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     """float64[n]: what each record lost in one column, whether suppressed or not."""
     if masked.level(name) != 0:
-        return _widened(masked, name)
+        absent = np.isnan(original.column(name)) if original.holds_numbers(name) else original.column(name) == MISSING
+        return np.where(absent != (masked.column(name) == MISSING), 1.0, _widened(masked, name))
     if original.holds_numbers(name):
         if not masked.holds_numbers(name):
             raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")
@@ -112,6 +113,7 @@ def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[n
 
 
 def _widened(masked: Table, name: str) -> NDArray[np.float64]:
+    """What the group of each record costs; a missing value costs nothing."""
     hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
     if hierarchy is None:
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
