@@ -266,7 +266,7 @@ def _amend_links(frame: Frame, tallies: Tallies, who: int, scheme: int, row: int
             tallies.ties[who, scheme, seeker] = 1
             tallies.hits[who, scheme, seeker] = mine == seeker
             continue
-        change = (after == best and after < FAR) - (before == best and before < FAR)
+        change = int(after == best and after < FAR) - int(before == best and before < FAR)
         if change:
             tallies.ties[who, scheme, seeker] += change
             if mine == seeker:
@@ -308,7 +308,7 @@ def _amend(frame: Frame, tallies: Tallies, who: int, row: int, new: Codes) -> No
     for scheme in range(2):
         if frame.chosen[4 + 2 * scheme] and frame.widest[scheme] == ALONE:
             mine = frame.members[row]
-            change = (cost(frame, scheme, mine, new) == 0) - (cost(frame, scheme, mine, old) == 0)
+            change = int(cost(frame, scheme, mine, new) == 0) - int(cost(frame, scheme, mine, old) == 0)
             tallies.hits[who, scheme, mine] += change
         elif frame.chosen[4 + 2 * scheme]:
             amend_links(frame, tallies, who, scheme, row, old)
