@@ -96,12 +96,12 @@ class Row:
     """Ours by theirs, low is better; 1 where the results agree."""
 
 
-def environment(folder: Path) -> Path:
+def environment(folder: Path, packages: tuple[str, ...] = PEERS) -> Path:
     """The Python of the peers' environment, made if it is not there."""
     python = folder / "bin" / "python"
     if not python.is_file():
         venv.create(folder, with_pip=True)
-        subprocess.run([str(python), "-m", "pip", "install", "-q", *PEERS], check=True)
+        subprocess.run([str(python), "-m", "pip", "install", "-q", *packages], check=True)
     return python
 
 

@@ -1,48 +1,52 @@
 """Kill runs, resumed runs, releases, block processing and the studio at random moments, and fill a small disk.
 
-    python scripts/faults.py [--run 60] [--resume 60] [--release 60] [--blocks 60] [--studio 40] [--disk 30]
+    python scripts/faults.py [--only KIND …] [--run 60] [--resume 60] [--release 60] [--blocks 60] [--studio 40]
+                             [--disk 30] [--seconds 840] [--tally FILE]
 
-Every number says how often. Children are forked from a process that has imported everything, so that the moments fall
-into the work; what a kill met is counted. After each kill: no half-written release or file under its name, a store
-SQLite calls sound, no generation gone that somebody had read, and, once resumed or repeated, the bits of a run that
-was never disturbed. A disk of a few megabytes needs the right to mount one; without it that part says so.
+Every number says how often; `--only` leaves the other kinds out; no fault is begun after `--seconds`. With `--tally`
+the counts are added to those of earlier parts in a file, and the table is of all of them.
+
+Children are forked from a process that has imported everything. A kill waits until its child has begun to write, then
+for a random share of the time that writing is known to take; one in seven falls anywhere. What it met is counted. After
+each: no half-written release or file under its name, a store SQLite calls sound, no generation gone that somebody had
+read, no choice gone that the studio had acknowledged, and, once resumed or repeated, the bits of a run that was never
+disturbed. A disk of a few kilobytes needs the right to mount one; without it that part says so.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
-import http.client
 import json
 import os
 import random
 import re
 import shutil
-import signal
-import sqlite3
 import subprocess
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+from killing import Pace, aside, child, content, digest, done, ended, further, generations, slain, sound
+from visiting import lines, serve_silently, visit
 
 from crypsis.cli.publishing import release_solution
-from crypsis.errors import CrypsisError
 from crypsis.masking.partitioned import microaggregate_files
 from crypsis.plan import Plan
 from crypsis.release import verify
 from crypsis.run import Run
-from crypsis.run.store import Store
-from crypsis.studio.serving import serve
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from crypsis.table.table import Table
+
+KINDS = {"run": 60, "resume": 60, "release": 60, "blocks": 60, "studio": 40, "disk": 30}
+INJECTED, MET, LOST = "injected", "met work", "lost"
 
 PLAN = """
 require = [{ model = "k-anonymity", k = 3 }]
@@ -60,80 +64,6 @@ hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 sex = { role = "quasi", hierarchy = "merge:1" }
 income = { role = "confidential" }
 """
-
-
-# -- children --
-
-
-def child(work: Callable[..., object], *given: object) -> int:
-    """Carry something out in a forked process, silently; its number. Exit 0 done, 3 a sentence, 4 a crash."""
-    number = os.fork()
-    if number:
-        return number
-    code = 4
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-        os.dup2(nowhere, 2)
-        work(*given)
-        code = 0
-    except CrypsisError:
-        code = 3
-    finally:
-        os._exit(code)
-
-
-def ended(number: int) -> int:
-    """How a child ended: its exit code, or minus the signal."""
-    return os.waitstatus_to_exitcode(os.waitpid(number, 0)[1])
-
-
-def done(work: Callable[..., object], *given: object) -> int:
-    return ended(child(work, *given))
-
-
-def killed(after: float, work: Callable[..., object], *given: object) -> bool:
-    """Kill a child after some seconds; whether it was still at work."""
-    number = child(work, *given)
-    time.sleep(after)
-    os.kill(number, signal.SIGKILL)
-    return ended(number) == -signal.SIGKILL
-
-
-# -- what must be true afterwards --
-
-
-def content(folder: Path) -> list[tuple[int, bytes, bytes, str]]:
-    """Everything a run found, to the last bit."""
-    with Store(folder / "run.db") as store:
-        rows = [store.solution(number) for number, _, _ in store.contents()]
-    return [(row.id, row.key, row.genome.tobytes(), repr(sorted(row.content.items()))) for row in rows]
-
-
-def generations(folder: Path) -> set[tuple[int, int]]:
-    """(search, generation) that anybody can read in the store now."""
-    if not (folder / "run.db").exists():
-        return set()
-    with Store(folder / "run.db") as store:
-        return {(step.search, step.generation) for step in store.history()}
-
-
-def sound(folder: Path) -> bool:
-    """Whether a run's folder is absent or whole: SQLite finds nothing wrong and plan and lock can be read."""
-    if not folder.exists():
-        return True
-    with sqlite3.connect(folder / "run.db") as connection:
-        if connection.execute("PRAGMA integrity_check").fetchone()[0] != "ok":
-            return False
-    Run.open(folder).close()
-    return True
-
-
-def digest(folder: Path) -> str:
-    total = hashlib.sha256()
-    for path in sorted(folder.iterdir()):
-        total.update(path.name.encode() + path.read_bytes())
-    return total.hexdigest()
 
 
 def warm(plan: Path, folder: Path) -> None:
@@ -159,24 +89,56 @@ def warm(plan: Path, folder: Path) -> None:
 class Bench:
     """A folder with people, a run never disturbed, and counts of what happened."""
 
-    def __init__(self, folder: Path, chance: random.Random) -> None:
-        self.folder, self.chance, self.counts = folder, chance, Counter[str]()
+    def __init__(self, folder: Path, seed: int, seconds: float) -> None:
+        self.folder, self.seed, self.until = folder, seed, time.monotonic() + seconds
+        self.counts: dict[str, Counter[str]] = {}
+        self.kind, self.chance = "", random.Random(seed)
         self.plan = folder / "plan.toml"
         self.plan.write_text(PLAN)
         done(lambda: write_table(example(150, seed=4), folder / "people.csv"))
         done(lambda: self._parquet(folder / "many.parquet"))
         warm(self.plan, folder / "warm")
+        self.pace = Pace()
         for name in ("first", "whole"):
-            began = time.monotonic()
-            self.expect(done(self.go, folder / name) == 0, "a run ends by itself")
-            self.took = time.monotonic() - began
-        self.whole = content(folder / "whole")
+            number = child(self.go, folder / name)
+            self.pace.whole(number, (folder / name).exists)
+            self.expect(ended(number) == 0, "a run ends by itself")
+        self.whole, self.generations = content(folder / "whole"), len(generations(folder / "whole"))
 
     def _parquet(self, path: Path) -> None:
         import polars as pl
 
         rng = np.random.default_rng(1)
         pl.DataFrame({name: rng.normal(size=20_000) for name in "abcd"}).write_parquet(path)
+
+    # -- counting --
+
+    def go_through(self, kind: str, times: int) -> None:
+        """Inject faults of one kind; chance of its own, so that parts are the same alone and together."""
+        self.kind, self.chance = kind, random.Random(f"{self.seed} {kind}")
+        self.counts.setdefault(kind, Counter())
+        getattr(self, kind)(times)
+
+    def numbers(self, times: int) -> Iterator[int]:
+        """0, 1, … as long as there is time."""
+        for number in range(times):
+            if time.monotonic() > self.until:
+                self.count("left out, the time was over", times - number)
+                return
+            yield number
+
+    def count(self, what: str, times: int = 1) -> None:
+        self.counts[self.kind][what] += times
+
+    def struck(self, hit: bool) -> None:
+        self.count(INJECTED)
+        self.count(MET, hit)
+
+    def expect(self, held: bool, what: str) -> None:
+        if not held:
+            self.counts.setdefault(self.kind, Counter()).update([LOST, f"BROKEN: {what}"])
+
+    # -- runs --
 
     def go(self, folder: Path) -> None:
         """Start or resume a run and carry it to its end."""
@@ -187,213 +149,222 @@ class Bench:
         for _ in run.proceed():
             pass
 
-    def expect(self, held: bool, what: str) -> None:
-        if not held:
-            self.counts[f"BROKEN: {what}"] += 1
+    def run(self, times: int) -> None:
+        """Kill a run, then let it end."""
+        for number in self.numbers(times):
+            folder = self.folder / f"run-{number}"
+            process = child(self.go, folder)
+            self.pace.moment(process, folder.exists, self.chance)
+            self._kill(process, folder)
+            self._carry_to_its_end(folder)
 
-    def timed(self, work: Callable[[], object]) -> float:
-        began = time.monotonic()
-        self.expect(done(work) == 0, "undisturbed work ends by itself")
-        return time.monotonic() - began
-
-    def run(self, times: int, again: int, kind: str) -> None:
-        """Kill a run, and its resumption `again` times more, then let it end."""
-        for number in range(times):
-            folder = self.folder / f"{kind}-{number}"
-            for _ in range(1 + again):
+    def resume(self, times: int) -> None:
+        """Kill a run, and its resumption twice more, each time in what is left of it; then let it end."""
+        for number in self.numbers(-(-times // 3)):
+            folder = self.folder / f"resume-{number}"
+            for more in (3, 2, 1):
+                before = len(generations(folder))
                 process = child(self.go, folder)
-                time.sleep(self.chance.uniform(0.05, self.took))
-                seen = generations(folder)
-                os.kill(process, signal.SIGKILL)
-                self.counts[f"{kind}: kills"] += 1
-                self.counts[f"{kind}: met a process at work"] += ended(process) == -signal.SIGKILL
-                self.expect(sound(folder), "the store is sound")
-                self.expect(seen <= generations(folder), "no generation that was read is gone")
-            self.expect(done(self.go, folder) == 0, "a killed run can be resumed")
-            same = content(folder) == self.whole
-            self.counts[f"{kind}: same bits in the end"] += same
-            self.expect(same, "the same bits")
+                share = max(1 - before / self.generations, 0.05) / more
+                self.pace.moment(process, partial(further, folder, before), self.chance, share)
+                self._kill(process, folder)
+            self._carry_to_its_end(folder)
+
+    def _kill(self, process: int, folder: Path) -> None:
+        seen = generations(folder)
+        self.struck(slain(process))
+        self.expect(sound(folder), "the store is sound")
+        self.expect(seen <= generations(folder), "no generation that was read is gone")
+        self.count("generations read before the kill and still there", len(seen))
+
+    def _carry_to_its_end(self, folder: Path) -> None:
+        self.expect(done(self.go, folder) == 0, "a killed run can be resumed")
+        same = content(folder) == self.whole
+        self.count("same bits in the end", same)
+        self.expect(same, "the same bits")
+
+    # -- releases and blocks --
 
     def release(self, times: int) -> None:
-        def publish(out: Path) -> None:
-            release_solution(Run.open(self.folder / "whole"), "knee", out)
-
-        took = self.timed(lambda: publish(self.folder / "released"))
-        for number in range(times):
+        for number in self._written(times, "release", self.publish):
             out = self.folder / f"release-{number}"
-            hit = killed(self.chance.uniform(0.0, took), publish, out)
-            self.counts["release: kills"] += 1
-            self.counts["release: met a process at work"] += hit
             if out.exists():
-                self.counts["release: whole although killed"] += 1
-                self.expect(done(self._demand_sound, out) == 0, "a release that has its name is sound")
+                self.count("whole although killed")
+                self.expect(done(demand_sound, out) == 0, "a release that has its name is sound")
             elif number % 8 == 0:  # publishing again costs as much as the kill
-                again = done(publish, out) + done(self._demand_sound, out)
-                self.counts["release: made again and sound"] += again == 0
+                again = done(self.publish, out) + done(demand_sound, out)
+                self.count("made again and sound", again == 0)
                 self.expect(again == 0, "a killed release can be made again")
 
-    def _demand_sound(self, out: Path) -> None:
-        if not verify(out).sound:
-            raise ValueError("not sound")
+    def publish(self, out: Path) -> None:
+        release_solution(Run.open(self.folder / "whole"), "knee", out)
 
     def blocks(self, times: int) -> None:
-        def make(out: Path) -> None:
-            microaggregate_files(
-                self.folder / "many.parquet", list("abcd"), 5, out, np.random.default_rng(3), block=2_500
-            )
-
-        took = self.timed(lambda: make(self.folder / "blocks"))
-        took = min(took, self.timed(lambda: make(self.folder / "blocks-again")))
-        whole = digest(self.folder / "blocks")
-        for number in range(times):
+        for number in self._written(times, "blocks", self.microaggregate):
             out = self.folder / f"blocks-{number}"
-            hit = killed(self.chance.uniform(0.0, took), make, out)
-            self.counts["blocks: kills"] += 1
-            self.counts["blocks: met a process at work"] += hit
             if out.exists():
-                self.counts["blocks: whole although killed"] += 1
+                self.count("whole although killed")
             elif number % 4 == 0:
-                self.expect(done(make, out) == 0, "killed blocks can be made again")
-                self.counts["blocks: made again"] += 1
-            self.expect(not out.exists() or digest(out) == whole, "blocks are whole and the same bits")
+                self.expect(done(self.microaggregate, out) == 0, "killed blocks can be made again")
+                self.count("made again")
+            same = not out.exists() or digest(out) == digest(self.folder / "blocks-whole")
+            self.expect(same, "blocks are whole and the same bits")
+
+    def microaggregate(self, out: Path) -> None:
+        source = self.folder / "many.parquet"
+        microaggregate_files(source, list("abcd"), 5, out, np.random.default_rng(3), block=2_500)
+
+    def _written(self, times: int, kind: str, make: Callable[[Path], None]) -> Iterator[int]:
+        """Kill something that writes a folder, once it has begun to; the number of each."""
+        pace = Pace()
+        for name in ("first", "whole"):
+            out = self.folder / f"{kind}-{name}"
+            process = child(make, out)
+            pace.whole(process, partial(aside, out))
+            self.expect(ended(process) == 0, "undisturbed work ends by itself")
+        for number in self.numbers(times):
+            out = self.folder / f"{kind}-{number}"
+            process = child(make, out)
+            pace.moment(process, partial(aside, out), self.chance)
+            self.count("killed while something lay aside", aside(out))
+            self.struck(slain(process))
+            yield number
+
+    # -- the studio --
 
     def studio(self, times: int) -> None:
-        """Kill the server while it saves choices and publishes; the plan, the run and the choices stay readable."""
+        """Kill the server while it saves choices and publishes; what it had acknowledged is there."""
         home = self.folder / "home"
         home.mkdir(mode=0o700)
         os.environ["CRYPSIS_STUDIO_HOME"] = str(home)
         (home / f"vega-{version('vl-convert-python')}.js").write_text("// no browser looks\n")
-        desk = self.folder / "whole"
-        for _ in range(times):
+        lasts = 3.0
+        for number in self.numbers(times):
             reader, writer = os.pipe()
-            number = child(_serve, desk, writer)
+            server = child(serve_silently, self.folder / "whole", writer)
             os.close(writer)
             with os.fdopen(reader) as told:
-                line = told.readline()
-            address = re.search(r"http://127.0.0.1:(\d+)/\?token=(\S+)", line)
+                address = re.search(r"http://127.0.0.1:(\d+)/\?token=(\S+)", told.readline())
             if address is None:
                 self.expect(False, "the studio starts again after a kill")
-                ended(number)
+                ended(server)
                 continue
-            visitor = child(_visit, int(address[1]), address[2])
-            time.sleep(self.chance.uniform(0.1, 2 * self.took))
-            os.kill(number, signal.SIGKILL)
-            self.counts["studio: kills"] += 1
-            self.counts["studio: met a process at work"] += ended(number) == -signal.SIGKILL
-            ended(visitor)
-            self.expect(sound(desk) and content(desk) == self.whole, "the run behind a killed studio is as it was")
-            for plan in self.folder.glob("*plan.toml"):
-                Plan.read(plan)
-            for choices in self.folder.glob(".*-studio.json"):
-                self.expect(isinstance(json.loads(choices.read_text()), dict), "the choices can be read")
-            for out in self.folder.glob("studio-release-*"):
-                self.counts["studio: releases that appeared"] += 1
-                self.expect(done(self._demand_sound, out) == 0, "a release of a killed studio is sound")
-                shutil.rmtree(out)
+            diary = self.folder / f"diary-{number}"
+            visitor = child(visit, int(address[1]), address[2], diary)
+            began = time.monotonic()
+            if number == 0:  # how long until a release is published
+                while not any("release" in line for line in lines(diary)) and time.monotonic() < began + 60:
+                    time.sleep(0.05)
+                lasts = time.monotonic() - began
+            else:
+                while not lines(diary) and time.monotonic() < began + 60:
+                    time.sleep(0.005)
+                time.sleep(self.chance.uniform(0.0, 1.2 * lasts))
+            self._kill_studio(server, visitor, diary)
+
+    def _kill_studio(self, server: int, visitor: int, diary: Path) -> None:
+        slain(server)
+        self.struck(ended(visitor) == 0)  # its request was not answered
+        kept = [json.loads(line) for line in lines(diary)]
+        self.count("saves acknowledged and still there", len(kept))
+        desk = self.folder / "whole"
+        self.expect(sound(desk) and content(desk) == self.whole, "the run behind a killed studio is as it was")
+        for plan in self.folder.glob("*plan.toml"):
+            Plan.read(plan)
+        for path in self.folder.glob(".*-studio.json"):
+            choices = json.loads(path.read_text())
+            for line in kept:
+                if "limits" in line:
+                    self.expect(choices["limits"]["loss"] >= line["limits"], "limits acknowledged are kept")
+                if "chosen" in line:
+                    self.expect(choices["chosen"].get("whole") == line["chosen"], "a choice acknowledged is kept")
+        for line in kept:
+            if "release" in line:
+                self.expect((self.folder / line["release"]).is_dir(), "a release acknowledged is there")
+        for out in self.folder.glob("studio-release-*"):
+            self.count("releases that appeared, all sound")
+            self.expect(done(demand_sound, out) == 0, "a release of a killed studio is sound")
+            shutil.rmtree(out)
+
+    # -- full disks --
 
     def disk(self, times: int) -> None:
         """Run, release and microaggregate on a disk that fills up at some point."""
         small = self.folder / "small"
         small.mkdir()
-        for number in range(times):
+        for number in self.numbers(times):
             size = int(2 ** self.chance.uniform(4, 9.5))  # 16 to about 700 kB
             mounted = subprocess.run(
                 ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(small)], capture_output=True, check=False
             )
             if mounted.returncode:
-                self.counts["disk: not tried, a disk may not be mounted here"] += 1
+                self.count("not tried, a disk may not be mounted here")
                 return
             try:
-                self._on_small_disk(small, number)
+                self._on_small_disk(small, number % 3)
             finally:
                 subprocess.run(["umount", str(small)], check=True)
 
-    def _on_small_disk(self, small: Path, number: int) -> None:
-        works: list[Callable[[], object]] = [
-            lambda: self.go(small / "run"),
-            lambda: release_solution(Run.open(self.folder / "whole"), "knee", small / "release"),
-            lambda: microaggregate_files(
-                self.folder / "many.parquet", list("abcd"), 5, small / "blocks", np.random.default_rng(3), block=2_500
-            ),
-        ]
-        kind = number % 3
-        code = done(works[kind])
-        self.counts["disk: tried"] += 1
-        self.counts["disk: refused in a sentence"] += code == 3
+    def _on_small_disk(self, small: Path, kind: int) -> None:
+        works: tuple[Callable[[Path], None], ...] = (self.go, self.publish, self.microaggregate)
+        out = small / "made"
+        code = done(works[kind], out)
+        self.struck(code == 3)
         self.expect(code in (0, 3), f"a full disk ends in a sentence, work {kind}, not in exit {code}")
-        if kind == 0:
-            if (small / "run").exists():
-                self.expect(sound(small / "run"), "the store on a full disk is sound")
-                if subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=False).returncode == 0:
-                    self.expect(done(works[0]) == 0, "a run goes on when there is room again")
-                    self.expect(content(small / "run") == self.whole, "the same bits after a full disk")
-                    self.counts["disk: runs that went on to the same bits"] += 1
-        elif kind == 1 and (small / "release").exists():
-            self.expect(done(lambda: self._demand_sound(small / "release")) == 0, "a release on a full disk is sound")
+        if kind == 0 and out.exists():
+            self.expect(sound(out), "the store on a full disk is sound")
+            if subprocess.run(["mount", "-o", "remount,size=8m", str(small)], check=False).returncode == 0:
+                self._carry_to_its_end(out)
+        elif kind == 1 and out.exists():
+            self.expect(done(demand_sound, out) == 0, "a release on a full disk is sound")
         if code == 3 and kind:
             self.expect(not any(small.iterdir()), "nothing is left on the full disk")
 
 
-def _serve(desk: Path, told: int) -> None:
-    serve(desk, 0, lambda text: os.write(told, f"{text}\n".encode()), browser=False)
+def demand_sound(out: Path) -> None:
+    if not verify(out).sound:
+        raise ValueError("not sound")
 
 
-def _visit(port: int, token: str) -> None:
-    """Save choices and publish, as fast as the server answers, until it is gone."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=10)
-    connection.request("GET", f"/?token={token}")
-    answer = connection.getresponse()
-    answer.read()
-    cookie = (answer.getheader("set-cookie") or "").split(";")[0]
-    headers = {
-        "Cookie": cookie,
-        "Origin": f"http://127.0.0.1:{port}",
-        "Content-Type": "application/x-www-form-urlencoded",
-    }
-    try:
-        connection.request("GET", "/front.json", headers=headers)
-        knee = json.loads(connection.getresponse().read())["knee"]
-        for turn in range(10_000):
-            save = (f"/choose/{knee}", f"/pin/{knee}", "/limits", f"/unpin/{knee}")
-            path = "/release/export" if turn % 12 == 4 else save[turn % 4]
-            body = {"/limits": "loss=90&risk=90", "/release/export": f"folder=studio-release-{port}-{turn}&title=T"}
-            connection.request("POST", path, body=body.get(path, ""), headers=headers)
-            connection.getresponse().read()
-    except (OSError, http.client.HTTPException):
-        return
+def _table(counts: dict[str, Counter[str]]) -> str:
+    rows = [(kind, *(counts[kind][what] for what in (INJECTED, MET, LOST))) for kind in KINDS if kind in counts]
+    rows.append(("all", *(sum(column) for column in list(zip(*rows, strict=True))[1:])))
+    head = f"{'kind':8} {INJECTED:>8} {MET:>8} {LOST:>5}"
+    return "\n".join([head, *(f"{kind:8} {a:8} {b:8} {c:5}" for kind, a, b, c in rows)])
+
+
+def _added(counts: dict[str, Counter[str]], path: Path | None) -> dict[str, Counter[str]]:
+    """Counts together with those of earlier parts."""
+    if path is None:
+        return counts
+    earlier = json.loads(path.read_text()) if path.exists() else {}
+    both = {kind: Counter(earlier.get(kind, {})) + counts.get(kind, Counter()) for kind in {**earlier, **counts}}
+    path.write_text(json.dumps(both, indent=1) + "\n")
+    return both
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    kinds = {"run": 60, "resume": 60, "release": 60, "blocks": 60, "studio": 40, "disk": 30}
-    for kind, times in kinds.items():
+    for kind, times in KINDS.items():
         parser.add_argument(f"--{kind}", type=int, default=times)
+    parser.add_argument("--only", nargs="+", choices=KINDS, default=list(KINDS))
+    parser.add_argument("--seconds", type=float, default=840.0)
+    parser.add_argument("--tally", type=Path)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        bench = Bench(Path(name), random.Random(asked.seed))
-        sys.stdout.write(f"a run never disturbed: {bench.took:.1f} s, {len(bench.whole)} solutions\n")
-        works: list[tuple[int, Callable[[], None]]] = [
-            (asked.run, lambda: bench.run(asked.run, 0, "run")),
-            (asked.resume, lambda: bench.run(-(-asked.resume // 3), 2, "resume")),
-            (asked.release, lambda: bench.release(asked.release)),
-            (asked.blocks, lambda: bench.blocks(asked.blocks)),
-            (asked.studio, lambda: bench.studio(asked.studio)),
-            (asked.disk, lambda: bench.disk(asked.disk)),
-        ]
-        for times, work in works:
-            if times:
-                before, began = Counter(bench.counts), time.monotonic()
-                work()
-                for what, count in (bench.counts - before).items():
-                    sys.stdout.write(f"  {what}: {count}\n")
-                sys.stdout.write(f"  ({time.monotonic() - began:.0f} s)\n")
+        bench = Bench(Path(name), asked.seed, asked.seconds)
+        sys.stdout.write(f"a run never disturbed: {bench.pace.after:.1f} s, {len(bench.whole)} solutions\n")
+        for kind in asked.only:
+            if times := getattr(asked, kind):
+                began = time.monotonic()
+                bench.go_through(kind, times)
+                detail = ", ".join(f"{count} {what}" for what, count in bench.counts[kind].items())
+                sys.stdout.write(f"{kind}: {detail} ({time.monotonic() - began:.0f} s)\n")
                 sys.stdout.flush()
-    kills, hits, broken = (
-        sum(count for what, count in bench.counts.items() if word in what) for word in (": kills", "at work", "BROKEN")
-    )
-    sys.stdout.write(f"{kills} kills, {hits} met a process at work; {broken} broken promises\n")
-    return 1 if broken else 0
+    counts = _added(bench.counts, asked.tally)
+    sys.stdout.write(_table(counts) + "\n")
+    return 1 if any(kinds[LOST] for kinds in counts.values()) else 0
 
 
 if __name__ == "__main__":
