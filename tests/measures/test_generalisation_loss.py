@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crypsis.errors import TableError
 from crypsis.masking.generalisation import generalise
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import (
@@ -19,7 +20,7 @@ from crypsis.searches.lattices import evaluate_lattice
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
-from crypsis.table.table import Table
+from crypsis.table.table import LOCAL, Table
 
 
 def four() -> Table:
@@ -81,4 +82,111 @@ def test_obstacles():
     assert "no column 'town'" in GeneralLoss(columns=("town",)).obstacle(table)
     assert "no hierarchy" in GeneralLoss(columns=("ill",)).obstacle(table)
     assert "no label" in ClassificationMetric().obstacle(table.with_roles({"ill": Role.OTHER}))
-    assert not GeneralLoss().obstacle(table)
+    assert GeneralLoss().obstacle(table) == ""
+    bare = table.with_roles({"place": Role.OTHER})
+    no_hierarchy = "no quasi-identifier has a hierarchy, by which this loss is measured; give one"
+    assert GeneralLoss().obstacle(bare) == no_hierarchy
+    assert GeneralLoss(columns=("place",)).obstacle(bare) == ""
+    no_records = "the table has no records; nothing can be compared"
+    assert GeneralLoss().obstacle(table.take(np.arange(0))) == no_records
+    no_role = "the table has no quasi-identifier to group by; name columns or give them the role 'quasi'"
+    for measure in (Discernibility, ClassificationMetric, AverageClassSize):
+        assert measure().obstacle(table) == ""
+        assert "no column 'town'" in measure(columns=("town",)).obstacle(table)
+        assert measure().obstacle(bare) == no_role
+        assert measure(columns=("place",)).obstacle(bare) == ""
+        assert measure().obstacle(table.take(np.arange(0))) == no_records
+    assert "no column 'sick'" in ClassificationMetric(label="sick").obstacle(table)
+    assert ClassificationMetric(label="place").obstacle(table.with_roles({"ill": Role.OTHER})) == ""
+    for measure in (GeneralLoss(), Discernibility()):
+        with pytest.raises(TableError, match="keep suppressed records in place"):
+            measure.against(table).read(table.take(np.arange(2)))
+
+
+AGES = Hierarchy.from_rows([["1", "1-2", "*"], ["2", "1-2", "*"], ["5", "5", "*"]], np.array([1.0, 2, 5]))
+
+
+def ages() -> Table:
+    """1, 2, 5, missing, and a column of one value only."""
+    age = Attribute("age", Kind.NUMERIC, Role.QUASI_IDENTIFIER, hierarchy=AGES)
+    lone = Attribute("lone", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a",), Hierarchy.from_rows([["a", "x", "*"]], None))
+    return Table((age, lone), (np.array([1.0, 2, 5, np.nan]), np.zeros(4, dtype=np.int32)))
+
+
+@pytest.mark.parametrize(
+    "measure, group", [(GeneralLoss(form="sum"), 0.5), (Precision(form="sum"), 0.5), (NonUniformEntropy(), None)]
+)
+def test_missing_blanked_and_suppressed_cells(measure, group):
+    """A missing value loses nothing until its record goes; a blanked one loses all, as numbers and as groups."""
+    table = ages()
+    gauge = measure.model_copy(update={"columns": ("age",)}).against(table)
+    blank = table.with_columns({"age": np.array([1.0, np.nan, 5, np.nan])})
+    assert gauge.cells(blank)[:, 0].tolist() == [0, 1, 0, 0]
+    recoded = table.with_columns({"age": np.array([0, -1, 1, -1])}, levels={"age": 1})
+    half = group if group is not None else 1 / np.log2(3)
+    assert gauge.cells(recoded)[:, 0].tolist() == pytest.approx([half, 1, 0.5 if measure.name == "precision" else 0, 0])
+    gone = table.without(np.array([False, False, False, True]))
+    assert gauge.cells(gone)[:, 0].tolist() == [0, 0, 0, 1]
+    nodes = table.with_columns({"age": np.array([0, 3, 5, -1])}, levels={"age": LOCAL})
+    assert gauge.cells(nodes)[:, 0].tolist() == pytest.approx([0, half, 1, 0])
+
+
+def test_a_column_of_one_value_has_nothing_to_lose_but_height():
+    table = ages()
+    top = table.with_columns({"lone": np.zeros(4)}, levels={"lone": 2})
+    assert GeneralLoss(columns=("lone",)).against(table).read(top) == 0
+    assert NonUniformEntropy(columns=("lone",)).against(table).read(top) == 0
+    assert Precision(columns=("lone",)).against(table).read(top) == 100
+    flat = Attribute("flat", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b"), Hierarchy.from_rows([["a"], ["b"]]))
+    untouched = Table((flat,), (np.array([0, 1], dtype=np.int32),))
+    assert Precision().against(untouched).read(untouched) == 0
+
+
+def test_entropy_counts_records_and_not_values():
+    """a 1, b 3, c 4 records: a of four in {a, b} loses log2 4, b log2(4/3); H = 1/8·3 + 3/8·log2(8/3) + 1/2."""
+    tree = Hierarchy.from_rows([["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"]])
+    place = Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b", "c"), tree)
+    table = Table((place,), (np.array([0, 1, 1, 1, 2, 2, 2, 2], dtype=np.int32),))
+    most = 3 / 8 + 3 / 8 * np.log2(8 / 3) + 1 / 2
+    lost = np.array([2, *[np.log2(4 / 3)] * 3, 0, 0, 0, 0]) / most
+    recoded = table.with_columns({"place": tree.lift(table.column("place"), 1)}, levels={"place": 1})
+    assert NonUniformEntropy().against(table).cells(recoded)[:, 0] == pytest.approx(lost)
+    assert NonUniformEntropy(form="sum").against(table).read(recoded) == pytest.approx(lost.sum())
+    top = table.with_columns({"place": np.zeros(8)}, levels={"place": 2})
+    assert NonUniformEntropy().against(table).read(top) == pytest.approx(100)
+
+
+def test_class_measures_by_their_settings():
+    """Classes of 3 and one suppressed of 4: two classes, 2 records each; the label 'place' splits the class 2 to 1."""
+    table, recoded = four(), masked()
+    assert AverageClassSize(k=1).against(table).read(recoded) == 2
+    assert AverageClassSize(k=2, form="mean").against(table).read(recoded) == pytest.approx(2 / 4 / 2)
+    assert AverageClassSize(k=1).against(table).read(generalise(table, Lattice.of(table), [2])) == 4
+    assert ClassificationMetric(label="place").against(table).read(recoded) == 1 + 1
+    assert Discernibility(columns=("ill",)).against(table).read(recoded) == 2**2 + 1 + 4
+    everything = table.without(np.ones(4, dtype=bool))
+    assert ClassificationMetric().against(table).read(everything) == 4
+    assert Discernibility(form="mean").against(table).read(everything) == 1
+    assert AverageClassSize(k=1).against(table).read(everything) == 4
+
+
+def test_readings_explain_themselves():
+    table, recoded = four(), masked()
+    for measure, unit in ((GeneralLoss(), "%"), (Precision(form="sum"), "cells"), (NonUniformEntropy(), "%")):
+        reading = measure.against(table).explain(recoded)
+        assert (reading.measure, reading.unit, reading.better, reading.aim) == (measure.name, unit, "low", "loss")
+        assert (reading.scope, reading.definition) == (("place",), measure.definition)
+        assert set(reading.counts) == {"place", "suppressed records"}
+        assert reading.counts["suppressed records"] == 1
+        assert "fully generalised" in reading.missing
+    assert GeneralLoss().against(table).explain(recoded).counts["place"] == pytest.approx(62.5)
+    for measure, unit in (
+        (Discernibility(), "pairs"),
+        (ClassificationMetric(form="mean"), "share of the worst"),
+        (AverageClassSize(), "classes of k"),
+    ):
+        reading = measure.against(table).explain(recoded)
+        assert (reading.measure, reading.unit, reading.better, reading.aim) == (measure.name, unit, "low", "loss")
+        assert (reading.scope, reading.definition) == (("place",), measure.definition)
+        assert reading.counts == {"suppressed records": 1}
+        assert "belong to no class" in reading.missing

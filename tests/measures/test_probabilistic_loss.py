@@ -47,6 +47,65 @@ def test_parts_equal_the_printed_formulas(seed: int, p: int, n: int) -> None:
             links.append(naive.pil(naive.correlation(a, b), after, naive.variance_of_correlation(a, b)))
     assert counts["covariances"] == pytest.approx(naive.mean(pairs))
     assert counts["correlations"] == pytest.approx(naive.mean(links), rel=1e-6)
+    assert ProbabilisticLoss().against(table(x)).read(table(y)) == pytest.approx(np.mean([counts[p] for p in PARTS]))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3), st.integers(5, 40), st.booleans())
+@settings(max_examples=20, deadline=None)
+def test_quantiles_equal_the_printed_formula(seed: int, p: int, n: int, lumpy: bool) -> None:
+    """Lumpy columns have most of their mass in one value, so that their quartiles may be equal."""
+    rng = np.random.default_rng(seed)
+    x = np.where(rng.random((n, p)) < 0.7 * lumpy, 0.0, rng.gamma(2.0, size=(n, p)))
+    x[0], x[1] = 0.0, 3.0
+    y = x + 0.2 * rng.standard_normal((n, p))
+    expected = [
+        naive.pil(naive.quantile(a, share), naive.quantile(b, share), naive.variance_of_quantile(a, share))
+        for a, b in zip(x.T, y.T, strict=True)
+        for share in np.arange(1, 20) / 20
+    ]
+    assert ProbabilisticLoss(statistic="quantiles").against(table(x)).read(table(y)) == pytest.approx(
+        naive.mean(expected), rel=1e-6
+    )
+
+
+def test_missing_cells_take_no_part() -> None:
+    """A column with holes is the shorter column; a pair of columns is the records that hold both."""
+    rng = np.random.default_rng(4)
+    x = rng.gamma(2.0, size=(30, 2)) @ np.array([[1.0, 0.5], [0.0, 1.0]])
+    y = x + 0.3 * rng.standard_normal((30, 2))
+    x[:6, 0], x[4:11, 1] = np.nan, np.nan
+    counts = ProbabilisticLoss().against(table(x)).explain(table(y)).counts
+    for j, rows in enumerate((slice(6, None), np.r_[0:4, 11:30])):
+        alone = ProbabilisticLoss(columns=(f"v{j}",)).against(table(x)).explain(table(y)).counts
+        short = ProbabilisticLoss().against(table(x[rows, j : j + 1])).explain(table(y[rows, j : j + 1])).counts
+        for part in ("means", "quantiles", "variances"):
+            assert alone[part] == pytest.approx(short[part])
+    both = ProbabilisticLoss().against(table(x[11:])).explain(table(y[11:])).counts
+    for part in ("covariances", "correlations"):
+        assert counts[part] == pytest.approx(both[part], rel=1e-6)
+    holes = table(np.column_stack([x[:, 0], np.full(30, np.nan)]))
+    assert ProbabilisticLoss().against(holes).read(holes) == 0
+
+
+def test_a_lone_record_has_no_sampling_variance() -> None:
+    assert pair_variances(np.array([3.0]), np.array([4.0])) == (0.0, 0.0)
+    a, b = np.array([0.0, 0, 1, 3]), np.array([2.0, 2, 2, 2])
+    assert pair_variances(a, b) == (0.0, 0.0)
+    assert pair_variances(b, a) == (0.0, 0.0)
+    # Two records: (0, 0) and (2, 6) have covariance 3 and every product of deviations 3, so it cannot vary.
+    assert pair_variances(np.array([0.0, 2]), np.array([0.0, 6])) == (0.0, pytest.approx(0))
+    # 0, 0, 3 and 0, 3, 3: products of deviations 2, -1, 2, mean 1, mean square 3: (3 - 1) / 3.
+    assert pair_variances(np.array([0.0, 0, 3]), np.array([0.0, 3, 3]))[0] == pytest.approx(2 / 3)
+
+
+def test_what_it_is_a_reading_of() -> None:
+    x = np.random.default_rng(5).standard_normal((20, 2))
+    gauge = ProbabilisticLoss(statistic="variances").against(table(x))
+    reading = gauge.explain(table(2 * x))
+    assert reading.value == reading.counts["variances"]
+    assert ProbabilisticLoss(statistic="variances").obstacle(table(x[:, :1])) == ""
+    assert ProbabilisticLoss(statistic="covariances").obstacle(table(x)) == ""
+    assert "at least 2" in ProbabilisticLoss(statistic="covariances").obstacle(table(x[:, :1]))
 
 
 def test_variance_of_a_correlation_of_zero_is_finite() -> None:

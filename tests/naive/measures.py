@@ -112,6 +112,33 @@ def variance_of_correlation(x: Sequence[float], y: Sequence[float]) -> float:
     return r2 / len(a) * bracket
 
 
+def quantile(values: Sequence[float], share: float) -> float:
+    """Linear interpolation between the two order statistics around share · (n - 1)."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def silverman(values: Sequence[float]) -> float:
+    """0.9 · min(deviation, quartile range / 1.349) · n^(-1/5); the deviation alone where the quartiles are equal."""
+    deviation, quartiles = math.sqrt(variance(values)), quantile(values, 0.75) - quantile(values, 0.25)
+    narrow = min(deviation, quartiles / 1.349) if quartiles > 0 else deviation
+    return 0.9 * narrow * len(values) ** -0.2
+
+
+def kernel_density(values: Sequence[float], at: float) -> float:
+    width = silverman(values)
+    bells = [math.exp(-(((v - at) / width) ** 2) / 2) / math.sqrt(2 * math.pi) for v in values]
+    return mean(bells) / width
+
+
+def variance_of_quantile(values: Sequence[float], share: float) -> float:
+    """q (1 - q) / (n f²), f the density at the quantile."""
+    return share * (1 - share) / (len(values) * kernel_density(values, quantile(values, share)) ** 2)
+
+
 def middle_rank(value: float, column: Sequence[float]) -> float:
     return (sum(v < value for v in column) + sum(v <= value for v in column)) / 2
 
