@@ -1,0 +1,79 @@
+"""How known and published records meet: every kind of column beside all pairs, counted by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.measures.encounter import Encounter
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import Table
+from naive import measures as naive
+
+QUASI = Role.QUASI_IDENTIFIER
+
+
+def grades(codes: list[int], categories: tuple[str, ...], numbers: list[float]) -> Table:
+    """An ordinal column beside a number."""
+    attributes = (Attribute("grade", Kind.ORDINAL, QUASI, categories), Attribute("x", Kind.NUMERIC, QUASI))
+    return Table(attributes, (np.array(codes, dtype=np.int32), np.array(numbers)))
+
+
+def test_the_ends_of_an_ordinal_column_lie_one_unit_apart() -> None:
+    """Low at 0, published high at 0 (one unit off): the other record, low at 0.8, is nearer. Of three grades: ½."""
+    for categories, far, expected in ((("low", "high"), 1, 0), (("low", "mid", "high"), 1, 1)):
+        original, masked = grades([0, 0], categories, [0, 9]), grades([far, 0], categories, [0, 0.8])
+        credits = RecordLinkage(scaling="none").against(original).credits(masked)
+        assert credits[0] == expected
+
+
+def test_a_column_without_values_still_tells_blanks_from_values() -> None:
+    original, masked = grades([-1, -1], ("a", "b", "c"), [0, 0]), grades([-1, 2], ("a", "b", "c"), [0, 0])
+    assert RecordLinkage().against(original).credits(masked).tolist() == [1, 0]
+
+
+@given(st.integers(0, 10_000), st.integers(1, 20), st.integers(1, 4), st.booleans())
+@settings(max_examples=40, deadline=None)
+def test_many_columns_of_names_equal_all_pairs(seed: int, n: int, p: int, recoded: bool) -> None:
+    """The squared distance is the number of columns that differ; a recoded one differs where it does not contain."""
+    rng = np.random.default_rng(seed)
+    tree = Hierarchy.from_rows([["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"]])
+    attributes = tuple(Attribute(f"c{j}", Kind.NOMINAL, QUASI, ("a", "b", "c"), tree) for j in range(p))
+    known = rng.integers(-1, 3, (n, p)).astype(np.int32)
+    shown = np.where(rng.random((n, p)) < 0.6, known, rng.integers(-1, 3, (n, p))).astype(np.int32)
+    kept = rng.random(n) < 0.9
+    original, masked = Table(attributes, tuple(known.T)), Table(attributes, tuple(shown.T))
+    above = {-1: -1, 0: 0, 1: 0, 2: 1}
+    square = (known[:, None] != shown[None]).sum(axis=2).astype(float)
+    if recoded:
+        groups = np.array([above[code] for code in shown[:, 0]], dtype=np.int32)
+        masked = masked.with_columns({"c0": groups}, levels={"c0": 1})
+        known_groups = np.array([above[code] for code in known[:, 0]])
+        square = (known[:, None, 1:] != shown[None, :, 1:]).sum(axis=2) + (known_groups[:, None] != groups[None])
+    for rule in ("expected", "first", "strict"):
+        credits = RecordLinkage(ties=rule).against(original).credits(masked.without(~kept))
+        assert credits == pytest.approx(naive.linkage_credits(np.sqrt(square), kept, rule))
+
+
+@given(st.integers(0, 10_000), st.integers(1, 25), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_the_nearest_record_is_the_nearest_of_all(seed: int, n: int, p: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y = (rng.integers(0, 5, (m, p)).astype(float) for m in (n + 3, n))
+    names = [f"v{j}" for j in range(p)]
+    known, masked = (Table.from_columns(dict(zip(names, v.T, strict=True))) for v in (x, y))
+    kept = rng.random(n) < 0.8
+    kept[0] = True
+    encounter = Encounter.between(masked, known, masked.without(~kept), names, "none")
+    distance = np.sqrt(((x[:, None] - y[None][:, kept]) ** 2).sum(axis=2))
+    assert encounter.nearest() == pytest.approx(distance.min(axis=1))
+    ties, lowest = encounter.ties(encounter.nearest())
+    equal = np.isclose(distance, distance.min(axis=1)[:, None])
+    assert ties.tolist() == equal.sum(axis=1).tolist()
+    assert lowest.tolist() == [int(np.flatnonzero(kept)[np.argmax(row)]) for row in equal]
+    some = np.arange(len(x))[::2]
+    assert encounter.about(some).nearest() == pytest.approx(distance.min(axis=1)[some])
