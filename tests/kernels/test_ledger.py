@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from categories import table
 from crypsis.kernels import ledger
 from crypsis.searches.maskings.files import Files, seven
+from naive import categorical as naive
+
+
+def some_files(seed, rows=25):
+    rng = np.random.default_rng(seed)
+    original, *masked = (table(rng.integers(0, 4, (rows, 3)), [4, 4, 4], [True, True, False]) for _ in range(4))
+    return Files(original, masked, seven())
 
 
 @pytest.fixture
 def files():
-    rng = np.random.default_rng(2)
-    original, *masked = (table(rng.integers(0, 4, (25, 3)), [4, 4, 4], [True, True, False]) for _ in range(4))
-    return Files(original, masked, seven())
+    return some_files(2)
 
 
 def test_worth_by_hand():
@@ -53,3 +60,88 @@ def test_crossing_equals_a_fresh_count(files):
         stack.fill(4, child)
         for array in stack.tallies:
             assert np.array_equal(array[3], array[4])
+
+
+def test_credit_by_hand():
+    """Three tuples: one of two tied is own, the only one is, and nobody; of ten records."""
+    hits, ties = np.array([1, 1, 0]), np.array([2, 1, 5])
+    assert ledger.linkage_risk(hits, ties, ledger.EXPECTED, 10) == 100 * (1 / 2 + 1) / 10
+    assert ledger.linkage_risk(hits, ties, ledger.STRICT, 10) == 100 * 1 / 10
+    assert ledger.linkage_risk(np.array([2, 1, 0]), ties, ledger.ANY, 10) == 100 * 3 / 10
+
+
+def test_greatest_weight_by_hand():
+    """Two attributes, patterns 0 … 3; agreeing everywhere weighs most, so a tuple's candidates are the first it sees.
+
+    Tuple 0 sees two that agree in both, one of them its own; tuple 1 one in both, not its own; tuple 2 only
+    strangers to both attributes, its own among three; tuple 3 none; tuple 4 a single one, its own.
+    """
+    seen = np.array([[9, 0, 0, 2], [8, 2, 0, 1], [3, 0, 0, 0], [0, 0, 0, 0], [5, 4, 3, 1]], dtype=np.int32)
+    own = np.array([[0, 0, 0, 1], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], dtype=np.int32)
+    patterns = seen.sum(axis=0).astype(np.int64)
+    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.EXPECTED, 5) == pytest.approx(
+        100 * (1 / 2 + 1 / 3 + 1) / 5
+    )
+    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.STRICT, 5) == 100 * 1 / 5
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 3), st.integers(1, 40), st.integers(0, 2**32))
+def test_mixture_equals_its_twin(attributes, rows, seed):
+    rng = np.random.default_rng(seed)
+    counts = rng.integers(0, 30, 2**attributes) * (rng.random(2**attributes) < 0.7)
+    counts[rng.integers(len(counts))] += 1
+    keys = [tuple(pattern >> j & 1 for j in range(attributes)) for pattern in range(len(counts))]
+    m, u, share = naive.mixture({key: int(count) for key, count in zip(keys, counts, strict=True) if count}, rows)
+    assert ledger.mixture(counts, attributes, rows) == pytest.approx([*m, *u, share], abs=1e-9)
+
+
+def test_entropy_by_hand():
+    """Masked a: originals 2 and 2, one bit for each of four; masked b: known to hide half a bit for each of four.
+
+    Masked c: nobody. A second attribute cannot lose, and counts as one that lost nothing.
+    """
+    shape = ledger.Shape(*(np.array(x) for x in ([0, 6, 8], [2, 2], [0, 3, 4], np.zeros((0, 2), int), [])))
+    pairs, totals = np.array([2, 2, 3, 1, 0, 0, 4, 4], dtype=np.int32), np.array([4, 4, 0, 8], dtype=np.int32)
+    steps = np.array([0.0, *(c * np.log2(c) for c in range(1, 9))])
+    known, logs = np.array([np.nan, 0.5, 7.0, np.nan]), np.array([2.0, 0.0])
+    loss = ledger.entropy_loss(pairs, totals, shape, known, logs, steps)
+    assert loss == pytest.approx(100 * (4 * 1 + 4 * 0.5) / (8 * 2.0) / 2)
+
+
+def test_counted_losses_by_hand():
+    assert ledger.contingency_loss(3, 8.0) == 37.5
+    assert ledger.distance_loss(np.array([3, 2]), np.array([4.0, 1.0]), 5) == pytest.approx(100 * (0.75 + 2) / (5 * 2))
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 2**32), st.booleans())
+def test_attempts_keep_what_is_no_worse(seed, barred):
+    """Against full counts: a move stays if its worth is less, or equal with no greater sum of loss and risk."""
+    files = some_files(seed % 1000, rows=6)
+    stack, trial, rng = files.stack, files.trial, np.random.default_rng(seed)
+    chosen = stack.frame.chosen
+    trial.goals[0] = rng.choice([0.0, 0.5, 1.0], 4)
+    if barred:
+        strides, allowed = np.array([36, 6, 1]), rng.random(216) < 0.7
+        trial = trial._replace(strides=strides, allowed=allowed)
+    moves = np.stack([rng.integers(0, 6, 8), rng.integers(0, 3, 8), rng.integers(0, 4, 8)], axis=1)
+    codes, readings, kept = stack.tallies.codes[0].copy(), stack.read(0), 0
+    for row, attribute, code in moves:
+        changed = codes.copy()
+        changed[row, attribute] = code
+        if (changed == codes).all() or (barred and not allowed[changed[row] @ strides]):
+            continue
+        stack.fill(3, changed)
+        fresh = stack.read(3)
+        (loss, risk), before = ledger.halves(fresh, chosen), ledger.halves(readings, chosen)
+        now, then = ledger.worth(loss, risk, trial.goals[0]), ledger.worth(*before, trial.goals[0])
+        if now < then or (now == then and loss + risk <= sum(before)):
+            codes, readings, kept = changed, fresh, kept + 1
+    assert ledger.attempts(stack.frame, stack.tallies, trial, 0, moves) == kept
+    assert stack.tallies.codes[0].tolist() == codes.tolist()
+    assert trial.readings[0].tolist() == readings.tolist()
+    assert tuple(trial.pairs[0]) == ledger.halves(readings, chosen)
+    stack.fill(3, codes)
+    for array in stack.tallies:
+        assert np.array_equal(array[0], array[3])
