@@ -1,13 +1,15 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
 from crypsis.errors import PlanError, TableError
 from crypsis.measures import measures
-from crypsis.measures.assess import assess
+from crypsis.measures.assess import Assessment, assess
+from crypsis.measures.measure import Reading
 from crypsis.measures.numeric_loss import SquaredErrorRatio
 from crypsis.table.table import Table
 
@@ -63,6 +65,64 @@ def test_json_and_text() -> None:
     assert "outsiders" in text
 
 
+def test_a_table_to_read_word_for_word() -> None:
+    """Losses first, then risks, then scores, then notes; numbers stand to the right."""
+    reading = partial(Reading, definition="d")
+    result = Assessment(
+        (
+            reading("link", 12.345678, "%", "low", "risk", interval=(10.0, 1234.56), baseline=1.5, control=0.25),
+            reading("far", 1000.0, "pairs", "high", "loss", warning="read with care"),
+            reading("near", -999.4, "%", "low", "loss"),
+            reading("fair", 3.0, "people", "high", "privacy"),
+        ),
+        {"pil": "no numbers"},
+    )
+    assert str(result).splitlines() == [
+        "measure   value  unit    95 % interval  guessing  outsiders",
+        "───────  ──────  ──────  ─────────────  ────────  ─────────",
+        "far ↑    1000.0  pairs",
+        "near ↓   -999.4  %",
+        "link ↓    12.35  %       10 – 1234.6    1.5       0.25",
+        "fair ↑        3  people",
+        "",
+        "information loss  -999.400 %",
+        "disclosure risk     12.346 %",
+        "mean score        -493.527 %",
+        "max score           12.346 %",
+        "",
+        "far: read with care",
+        "pil says nothing here: no numbers",
+    ]
+    quiet = Assessment((reading("near", 1.0, "records", "low", "loss"),), {})
+    assert len(str(quiet).splitlines()) == 3, "no score and no note"
+    assert (result["fair"].value, result["link"].value) == (3.0, 12.345678)
+
+
+def test_plain_numbers_and_lists_for_json() -> None:
+    shown = Reading("m", 1.0, "%", "low", "loss", "d", scope=("a", "b"), interval=(0.0, 2.0), counts={"records": 3})
+    bare = Reading("n", 2.0, "%", "low", "risk", "d")
+    plain = Assessment((shown, bare), {"x": "why"}).to_dict()
+    assert plain["readings"][0] == {
+        "measure": "m",
+        "value": 1.0,
+        "unit": "%",
+        "better": "low",
+        "aim": "loss",
+        "definition": "d",
+        "scope": ["a", "b"],
+        "missing": "",
+        "interval": [0.0, 2.0],
+        "baseline": None,
+        "control": None,
+        "counts": {"records": 3},
+        "warning": "",
+    }
+    assert (plain["readings"][1]["scope"], plain["readings"][1]["interval"]) == ([], None)
+    scores = {name: plain[name] for name in ("information_loss", "disclosure_risk", "mean_score", "max_score")}
+    assert scores == {"information_loss": 1.0, "disclosure_risk": 2.0, "mean_score": 1.5, "max_score": 2.0}
+    assert plain["skipped"] == {"x": "why"}
+
+
 def test_settings_families_and_refusals() -> None:
     original, masked = masked_people()
     given = assess(original, masked, {"loss": SquaredErrorRatio(columns=("pay",))})
@@ -84,4 +144,9 @@ def test_a_measure_without_meaning_after_the_masking_is_left_out() -> None:
         valid_for = frozenset({"recoding"})
 
     result = assess(original, masked, {"only": OnlyRecoding()}, family="perturbation")
-    assert "no meaning after perturbation" in result.skipped["only"]
+    assert result.skipped["only"] == "the number has no meaning after perturbation; it is valid after recoding"
+    for family, read in (("perturbation", False), ("recoding", True), (None, True)):
+        result = assess(original, masked, ["discernibility"], family=family)
+        assert [reading.measure for reading in result.readings] == (["discernibility"] if read else [])
+    lost = assess(original, masked, ["discernibility"], family="perturbation").skipped["discernibility"]
+    assert lost.endswith("valid after aggregation, recoding")
