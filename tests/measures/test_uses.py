@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, TableError
 from crypsis.measures import assess, measures
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
@@ -162,6 +162,118 @@ def test_generalised_numbers_are_read_as_the_middle_of_their_group() -> None:
         assert loss(name, table, recoded, **chosen) == pytest.approx(loss(name, table, middles, **chosen))
 
 
+def test_a_number_spans_a_table_by_its_quantiles() -> None:
+    """1…8 in four bins, cut at the quantiles 2.75, 4.5 and 6.25: two a bin. 1 moved to 8 moves an eighth."""
+    table = Table.from_columns({"x": [1.0, 2, 3, 4, 5, 6, 7, 8]})
+    moved = table.with_columns({"x": np.array([8.0, 2, 3, 4, 5, 6, 7, 8])})
+    assert loss("table-use", table, moved, columns=("x",), bins=4) == pytest.approx(12.5)
+    within = table.with_columns({"x": np.array([2.0, 2, 3, 4, 5, 6, 7, 99])})
+    assert loss("table-use", table, within, columns=("x",), bins=4) == 0
+    edge = table.with_columns({"x": np.array([2.75, 2, 3, 4, 5, 6, 7, 8])})
+    assert loss("table-use", table, edge, columns=("x",), bins=4) == 0, "a bin holds its upper edge"
+    blank = table.with_columns({"x": np.array([np.nan, 2, 3, 4, 5, 6, 7, 8])})
+    assert loss("table-use", table, blank, columns=("x",), bins=4) == pytest.approx(12.5)
+    assert loss("table-use", table, moved, columns=("x",)) == pytest.approx(12.5), "ten bins"
+    empty = Table((Attribute("x", Kind.NUMERIC),), (np.full(3, np.nan),))
+    assert loss("table-use", empty, empty, columns=("x",)) == 0
+
+
+def test_missing_values_are_a_cell_at_every_level() -> None:
+    """a, a, missing, c: as west, west, missing, east: a ¼, missing ¼, c and d ⅛ against ½, ¼, ¼: half of ¼ + ¼ + ¼."""
+    table = people("aa.c", [1, 2, 3, 4])
+    west, east = (int(code) for code in REGION.lift(np.array([0, 2], dtype=np.int32), 1))
+    for codes, level in (([west, west, -1, east], 1), ([4 + west, 4 + west, -1, 4 + east], LOCAL)):
+        recoded = regions(table, codes, level=level)
+        assert loss("table-use", table, recoded, columns=("region",)) == pytest.approx(37.5)
+
+
+def test_a_table_of_more_cells_than_a_key_can_number() -> None:
+    """Twelve columns of 90 values: 90^12 cells. Moving one record of ninety moves a ninetieth."""
+    names = [f"c{j}" for j in range(12)]
+    order = np.array([str(value) for value in range(90)])
+    table = Table.from_columns({name: np.roll(order, j) for j, name in enumerate(names)})
+    assert loss("table-use", table, table, columns=tuple(names)) == 0
+    for name in (names[0], names[-1]):
+        codes = table.column(name).copy()
+        codes[0] = codes[1]
+        moved = table.with_columns({name: codes})
+        assert loss("table-use", table, moved, columns=tuple(names)) == pytest.approx(100 / 90)
+
+
+def test_two_columns_recoded_record_by_record_are_spread_over_both() -> None:
+    """(a, c) as (west, east): a quarter in each of its four cells; (b, b) as it is. Half of ⅜ + ⅜."""
+    attributes = tuple(Attribute(name, Kind.NOMINAL, Role.OTHER, ("a", "b", "c", "d"), REGION) for name in ("p", "q"))
+    table = Table(attributes, (np.array([0, 1], dtype=np.int32), np.array([2, 1], dtype=np.int32)))
+    west, east = (int(code) for code in REGION.lift(np.array([0, 2], dtype=np.int32), 1))
+    nodes = {"p": np.array([4 + west, 1]), "q": np.array([4 + east, 1])}
+    local = table.with_columns(nodes, levels={"p": LOCAL, "q": LOCAL})
+    assert loss("table-use", table, local, columns=("p", "q")) == pytest.approx(37.5)
+
+
+def test_weighted_means_of_two_columns() -> None:
+    """Group a: weights 1 and 3 of 10 and 20: 17.5; released 10 and 24: 20.5. Group b: 8 stays. Shares 4/5 and 1/5."""
+    table = Table.from_columns({"g": ["a", "a", "b"], "x": [10.0, 20, 8], "z": [1.0, None, 2], "w": [1.0, 3, 1]})
+    masked = table.with_columns({"x": np.array([10.0, 24, 8]), "z": np.array([2.0, np.nan, 2])})
+    use = measures.build("means-use", columns=("x", "z"), by=("g",), weights="w")
+    reading = use.against(table).explain(masked)
+    of_x, of_z = 100 * 0.8 * 3 / 17.5, 100 * 0.8
+    assert reading.value == pytest.approx((of_x + of_z) / 2)
+    assert reading.counts == {
+        "groups": 2,
+        "change of x, %": pytest.approx(of_x),
+        "change of z, %": pytest.approx(of_z),
+        "records released": 3,
+    }
+    assert loss("means-use", table, table, columns=("x",), by=("x",), bins=2) == 0
+
+
+def test_a_group_without_a_mean_takes_no_part() -> None:
+    """Group b holds no number and weighs nothing; a changes by half. A file of no number at all has nothing to lose."""
+    table = people("aab", [2, 2, None])
+    masked = table.with_columns({"income": np.array([3.0, 3, 9])})
+    assert loss("means-use", table, masked, columns=("income",), by=("region",)) == pytest.approx(50)
+    nothing = people("ab", [None, None])
+    assert loss("means-use", nothing, nothing, columns=("income",), by=("region",)) == 0
+    far = table.with_columns({"income": np.array([90.0, 90, 9])})
+    assert loss("means-use", table, far, columns=("income",), by=("region",)) == 100
+
+
+def test_correlations_by_hand() -> None:
+    """1, 2, 3 with 1, 2, 3 becomes 3, 2, 1: from 1 to -1, a full reversal; a constant column correlates 0."""
+    table = Table.from_columns({"x": [1.0, 2, 3], "y": [1.0, 2, 3], "z": [1.0, 2, 3]})
+    turned = table.with_columns({"y": np.array([3.0, 2, 1])})
+    reading = measures.build("correlation-use", columns=("x", "y")).against(table).explain(turned)
+    assert reading.value == pytest.approx(100)
+    assert reading.counts == {"pairs": 1, "largest difference": pytest.approx(2), "records released": 3}
+    flat = table.with_columns({"y": np.full(3, 5.0)})
+    assert loss("correlation-use", table, flat, columns=("x", "y", "z")) == pytest.approx(50 * 2 / 3)
+    nobody = table.without(np.ones(3, dtype=bool))
+    gone = measures.build("correlation-use", columns=("x", "y")).against(table).explain(nobody)
+    assert (gone.value, gone.counts) == (100, {"pairs": 1, "records released": 0})
+    holes = table.with_columns({"y": np.array([np.nan, np.nan, np.nan])})
+    assert loss("correlation-use", holes, table, columns=("x", "y")) == pytest.approx(50)
+
+
+def test_readings_explain_themselves() -> None:
+    table = people("aabb", [1, 2, 3, 4], "fmfm")
+    masked = table.without(np.array([True, False, False, False]))
+    scopes = {
+        "table-use": ({"columns": ("region",), "weights": "income"}, ("region", "income")),
+        "means-use": ({"columns": ("income",), "by": ("sex",)}, ("income", "sex")),
+        "regression-use": ({"columns": ("region",), "target": "income"}, ("income", "region")),
+    }
+    for name, (chosen, scope) in scopes.items():
+        use = measures.build(name, **chosen)
+        reading = use.against(table).explain(masked)
+        assert (reading.measure, reading.unit, reading.better, reading.aim) == (name, "%", "low", "loss")
+        assert (reading.scope, reading.definition, reading.missing) == (scope, use.definition, use.missing)
+        assert reading.counts["records released"] == 3
+        assert reading.value == use.against(table).read(masked)
+    cells = measures.build("table-use", columns=("region",)).against(table)
+    assert cells.explain(masked).counts == {"cells": 2, "records released": 3}
+    assert cells.explain(table.without(np.ones(4, dtype=bool))).counts == {"cells": 2, "records released": 0}
+
+
 # -- against the slow twins --
 
 
@@ -253,7 +365,20 @@ def test_obstacles_name_the_column() -> None:
     assert "cannot explain itself" in measures.build("regression-use", columns=("income",), target="income").obstacle(
         table
     )
-    assert "no records" in measures.build("table-use", columns=("sex",)).obstacle(table.take(np.arange(0)))
+    no_records = "the table has no records; nothing can be compared"
+    assert measures.build("table-use", columns=("sex",)).obstacle(table.take(np.arange(0))) == no_records
+    for name, chosen in (
+        ("table-use", {"columns": ("region",), "weights": "income"}),
+        ("means-use", {"columns": ("income",), "by": ("sex",)}),
+        ("correlation-use", {"columns": ("income", "income")}),
+        ("regression-use", {"columns": ("region",), "target": "income"}),
+    ):
+        assert measures.build(name, **chosen).obstacle(table) == ""
+    assert "no column 'weight'" in measures.build("table-use", columns=("sex",), weights="weight").obstacle(table)
+    assert "no column 'town'" in measures.build("means-use", columns=("income",), by=("town",)).obstacle(table)
+    assert "no column 'pay'" in measures.build("regression-use", columns=("sex",), target="pay").obstacle(table)
+    assert "needs numbers" in measures.build("regression-use", columns=("income",), target="sex").obstacle(table)
+    assert "needs numbers" in measures.build("correlation-use", columns=("income", "sex")).obstacle(table)
 
 
 def test_an_analysis_the_original_cannot_carry_is_skipped_with_its_reason() -> None:
@@ -263,3 +388,17 @@ def test_an_analysis_the_original_cannot_carry_is_skipped_with_its_reason() -> N
     negative = people("aabb", [1, -2, 3, 4])
     uses = {"weighted": measures.build("table-use", columns=("region",), weights="income")}
     assert "negative" in assess(negative, negative, uses).skipped["weighted"]
+    weightless = people("aabb", [0, 0, None, 0])
+    assert assess(weightless, weightless, uses).skipped["weighted"] == (
+        "the weights of all records are 0 or missing, so there is no table; choose another weight"
+    )
+    lost = regions(table, [0, 0, 0, 0], level=1)
+    lost = lost.with_columns({}, attributes={"region": lost.attribute("region").but(hierarchy=None)})
+    for name, chosen in (
+        ("table-use", {"columns": ("region",)}),
+        ("means-use", {"columns": ("income",), "by": ("region",)}),
+    ):
+        with pytest.raises(TableError, match="column 'region' is generalised but has no hierarchy"):
+            loss(name, table, lost, **chosen)
+    with pytest.raises(TableError, match="keep suppressed records in place"):
+        loss("table-use", table, table.take(np.arange(2)), columns=("region",))
