@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.neighbours import mdav_by_tree
+from crypsis.kernels import neighbours
+from crypsis.kernels.neighbours import WIDTH, Tree, mdav_by_tree
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, HYBRID, MANHATTAN, mdav
 from reference import EIA_COLUMNS, numeric, standardised
 
@@ -51,3 +52,129 @@ def test_same_groups_far_from_the_origin() -> None:
     points = np.round(np.random.default_rng(0).standard_normal((500, 3)) * 64)
     near = mdav_by_tree(points, 4, GENERIC, EUCLIDEAN)
     assert (mdav_by_tree(points + 1e12, 4, GENERIC, EUCLIDEAN) == near).all()
+
+
+def span(one: np.ndarray, other: np.ndarray, metric: int) -> float:
+    """The distance of two records as MDAV compares it, attribute after attribute."""
+    total = 0.0
+    for a, b in zip(one.tolist(), other.tolist(), strict=True):
+        total += (a - b) * (a - b) if metric == EUCLIDEAN else abs(a - b)
+    return total
+
+
+def nodes_below(tree: Tree) -> dict[int, list[int]]:
+    """The rows below every node that the tree keeps, read off its leaves."""
+    leaves, below = len(tree.rows), {}
+    for leaf in range(leaves):
+        node = leaf + leaves
+        rows = tree.rows[leaf, : tree.counts[node]].tolist()
+        while True:
+            below.setdefault(node, []).extend(rows)
+            if node < WIDTH:
+                break
+            node //= WIDTH
+    return below
+
+
+@pytest.fixture(params=[EUCLIDEAN, MANHATTAN], ids=["euclidean", "manhattan"])
+def metric(request: pytest.FixtureRequest) -> int:
+    return int(request.param)
+
+
+CASES = [(1, 2, False), (16, 1, True), (17, 2, True), (150, 2, True), (300, 3, False), (130, 1, False)]
+
+
+def thinned(n: int, p: int, coarse: bool, metric: int) -> tuple[np.ndarray, Tree, list[int]]:
+    """Points, a tree over nine tenths of them of which a third was taken out again, and the rows left in it."""
+    rng = np.random.default_rng(n)
+    points = rng.integers(0, 5, (n, p)).astype(float) if coarse else rng.random((n, p)) * [1.0, 4.0, 2.0][:p]
+    held = np.sort(rng.permutation(n)[: max(1, 9 * n // 10)])
+    tree = neighbours.grow_tree(points, held.copy(), metric)
+    gone = rng.permutation(held)[: len(held) // 3]
+    for row in gone:
+        neighbours.shrink(tree, int(row))
+    return points, tree, sorted({*held.tolist()} - {*gone.tolist()})
+
+
+@pytest.mark.parametrize("n, p, coarse", CASES)
+def test_a_tree_holds_its_records_in_tight_boxes(n: int, p: int, coarse: bool, metric: int) -> None:
+    points, tree, left = thinned(n, p, coarse, metric)
+    below = nodes_below(tree)
+    leaves, width = tree.rows.shape
+    assert sorted(row for leaf in range(leaves) for row in below[leaf + leaves]) == left
+    for row in left:
+        leaf, slot = divmod(int(tree.places[row]), width)
+        assert tree.rows[leaf, slot] == row
+        assert tree.coordinates[leaf, :p, slot].tolist() == points[row].tolist()
+    for node in range(len(tree.counts)):
+        rows = below.get(node, [])
+        assert tree.counts[node] == len(rows)
+        if rows:
+            lines = np.array([[*points[row], span(points[row], tree.middle, metric)] for row in rows])
+            assert tree.low[node // WIDTH, :, node % WIDTH] == pytest.approx(lines.min(axis=0), rel=1e-12)
+            assert tree.high[node // WIDTH, :, node % WIDTH] == pytest.approx(lines.max(axis=0), rel=1e-12)
+
+
+@pytest.mark.parametrize("n, p, coarse", CASES)
+def test_the_far_and_the_near_are_those_of_a_look_at_everybody(n: int, p: int, coarse: bool, metric: int) -> None:
+    points, tree, left = thinned(n, p, coarse, metric)
+    rng = np.random.default_rng(1)
+    for seed in rng.choice(left, min(len(left), 6), replace=False):
+        centre = points[seed]
+        ranked = sorted((span(points[row], centre, metric), row) for row in left if row != seed)
+        expected = min((-distance, row) for distance, row in [*ranked, (0.0, int(seed))])[1]
+        assert neighbours.farthest(tree, centre, metric) == expected
+        k = min(len(left), 4)
+        group, reach = np.empty(k, dtype=np.int64), np.empty(k)
+        neighbours.nearest(tree, centre, metric, int(seed), group, reach)
+        assert group.tolist() == [seed, *(row for _, row in ranked[: k - 1])]
+        assert reach.tolist() == [0.0, *(distance for distance, _ in ranked[: k - 1])]
+    outside = np.full(p, 9.0)
+    assert neighbours.farthest(tree, outside, metric) == min((-span(points[r], outside, metric), r) for r in left)[1]
+
+
+@pytest.mark.parametrize("n, p, coarse", CASES)
+def test_bounds_are_those_of_boxes_and_of_the_middle(n: int, p: int, coarse: bool, metric: int) -> None:
+    """Near: the distance to the box. Far: its corner, or what the middle o and the greatest |x − o| = b say,
+
+    b² + |c − o|² less twice the least (x − o)·(c − o) over the box; in Manhattan b + |c − o|.
+    """
+    _, tree, _ = thinned(n, p, coarse, metric)
+    power = 2 if metric == EUCLIDEAN else 1
+    for centre in (np.zeros(p), tree.middle + 0.3, np.full(p, 2.5), np.full(p, 9.0)):
+        for node in nodes_below(tree):
+            if tree.counts[node] == 0:
+                continue
+            low, high = tree.low[node // WIDTH, :p, node % WIDTH], tree.high[node // WIDTH, :p, node % WIDTH]
+            pull, corners = centre - tree.middle, np.maximum(abs(centre - low), abs(high - centre))
+            round_trip = tree.high[node // WIDTH, p, node % WIDTH] + (abs(pull) ** power).sum()
+            if metric == EUCLIDEAN:
+                round_trip -= 2 * np.minimum(pull * (low - tree.middle), pull * (high - tree.middle)).sum()
+            neighbours.most(tree, node // WIDTH, centre, metric)
+            assert tree.strip[node % WIDTH] == pytest.approx(min((corners**power).sum(), round_trip))
+            neighbours.least(tree, node // WIDTH, centre, metric)
+            gaps = np.maximum(0.0, np.maximum(low - centre, centre - high))
+            assert tree.strip[node % WIDTH] == pytest.approx((gaps**power).sum())
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 6), min_size=1, max_size=30), st.data())
+def test_a_rank_is_selected_as_by_sorting(values: list[int], data: st.DataObject) -> None:
+    rank = data.draw(st.integers(0, len(values) - 1))
+    line, order = np.array(values, dtype=float), np.arange(len(values))
+    neighbours.select(line, order, rank)
+    assert line[rank] == sorted(values)[rank]
+    assert line.tolist() == [values[place] for place in order]
+    assert max(line[: rank + 1]) == line[rank] == min(line[rank:])
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(2, 45), st.integers(1, 3), st.integers(2, 4), st.integers(0, 2**32))
+def test_small_tables_have_the_groups_of_the_plain_passes(n: int, p: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 4, (n, p)).astype(float) if seed % 2 else rng.standard_normal((n, p))
+    k, metric = min(k, n), (EUCLIDEAN, MANHATTAN)[seed // 2 % 2]
+    for ending in (GENERIC, HYBRID, GOMM):
+        got = mdav_by_tree(points, k, ending, metric)
+        assert got.tolist() == mdav(points, k, ending, metric).tolist()
+        assert got.dtype == np.int32
