@@ -25,6 +25,8 @@ from crypsis.table.table import Table
 Floats = NDArray[np.float64]
 TOLERANCE = 1e-9
 """What rounding may leave of a direction in which the regressors do not vary, or of a residual."""
+LAST_DIGITS = 1e-12
+"""What it may leave of a target that does not vary at all, as a part of its size."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +96,8 @@ def fit(design: Floats, target: Floats) -> Fit:
     coefficients = inverse @ (x.T @ y)
     residual = y - x @ coefficients
     # A perfect fit leaves rounding, not an error.
-    spread = max(float(np.abs(y - y.mean()).max()), TOLERANCE)
-    residual = np.where(np.abs(residual) > TOLERANCE * spread, residual, 0.0)
+    rounding = max(TOLERANCE * float(np.abs(y - y.mean()).max()), LAST_DIGITS * float(np.abs(y).max()))
+    residual = np.where(np.abs(residual) > rounding, residual, 0.0)
     variance = float(residual @ residual) / freedom
     half = float(stdtrit(freedom, 0.975)) * np.sqrt(variance * np.diagonal(inverse))
     unseen = np.sqrt((directions[~seen] ** 2).sum(axis=0)) > 1e-6
