@@ -120,7 +120,8 @@ def test_obstacles_say_what_to_do() -> None:
     assert "is nominal" in SquaredError(columns=("b",)).obstacle(mixed)
     assert "no column 'z'" in SquaredError(columns=("z",)).obstacle(mixed)
     assert SquaredError(columns=("a",)).obstacle(mixed) == ""
-    assert "no records" in SquaredError().obstacle(table(np.empty((0, 1))))
+    no_records = "the table has no records; nothing can be compared"
+    assert SquaredError().obstacle(table(np.empty((0, 1)))) == no_records
 
 
 def test_rows_must_correspond_and_categories_cannot_be_numbers() -> None:

@@ -42,7 +42,7 @@ def test_labels_meet_whatever_their_codes() -> None:
     codes, same = alike_codes(original, column(("c", "a"), [0, 1, -1]), "t")
     assert (codes.tolist(), same) == ([2, 0, -1], True)
     codes, same = alike_codes(original, column(("a", "b or c"), [0, 1, 1]), "t")
-    assert (codes.tolist(), same) == ([0, 3, 3], False)
+    assert (codes.tolist(), codes.dtype, same) == ([0, 3, 3], np.int32, False)
     codes, same = alike_codes(original, original, "t")
     assert (codes.tolist(), same) == ([0, 1, 2], True)
 
