@@ -142,3 +142,93 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(TableError, match="rows correspond"):
         DistanceLoss().against(original).read(original.take(np.arange(2)))
     assert "no records" in DistanceLoss().obstacle(original.take(np.arange(0)))
+    assert DistanceLoss().obstacle(numbers) == (
+        "no quasi-identifier is nominal or ordinal; give categorical columns that role or name them"
+    )
+
+
+def test_readings_explain_themselves():
+    original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
+    for measure, name, counts in (
+        (ContingencyLoss(order=2), "contingency-loss", {"records": 4, "tables": 3}),
+        (DistanceLoss(), "distance-loss", {"records": 4, "changed cells": 2}),
+        (EntropyLoss(), "entropy-loss", {"records": 4}),
+    ):
+        reading = measure.against(original).explain(masked)
+        assert (reading.measure, reading.unit, reading.better, reading.aim) == (name, "%", "low", "loss")
+        assert (reading.definition, reading.scope, reading.counts) == (measure.definition, ("a", "b"), counts)
+        assert reading.missing.startswith("a missing value counts as a category of its own")
+        assert reading.value == measure.against(original).read(masked)
+
+
+def test_cells_of_a_table_are_those_that_can_be_filled():
+    """a: four categories and a missing value; b: two, and a new label. One-way 5 + 3, two-way 15 cells."""
+    original = table([(0, 0), (1, 0), (-1, 1), (3, 1)], [4, 2], [True, False])
+    attribute = original.attribute("b").but(categories=("0", "1", "new"))
+    masked = original.with_columns({"b": np.array([2, 0, 1, 1], dtype=np.int32)}, attributes={"b": attribute})
+    # b: 0 loses one and 'new' gains one (2); (0, 0) loses one and (0, new) gains one (2).
+    gauge = ContingencyLoss(normalisation="cells").against(original)
+    assert gauge.read(masked) == pytest.approx(4 / (5 + 3 + 15))
+    assert ContingencyLoss(normalisation="cells", order=1).against(original).read(masked) == pytest.approx(2 / 8)
+
+
+@settings(max_examples=30, deadline=None)
+@given(pairs_of_files(), st.integers(1, 3))
+def test_counting_by_tuples_equals_counting_by_cells(files, order):
+    original, masked, sizes, ordinal, kept = files
+    gauge = ContingencyLoss(order=order).against(table(original, sizes, ordinal))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("crypsis.measures.categorical_loss.DENSE", 0)
+        got = gauge.read(table(masked, sizes, ordinal, kept))
+    assert got == pytest.approx(naive.contingency(original, masked, kept, order))
+
+
+def test_a_known_matrix_is_weighed_by_how_often_categories_occur():
+    """0, 0, 0, 1 and a third category that never occurs: P(0 | masked 0) is 3·¾ to 1·½, P(0 | masked 1) 3·¼ to ½."""
+    original = table([(0,), (0,), (0,), (1,)], [3], [False])
+    matrix = ((0.75, 0.25, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
+    gauge = EntropyLoss(transitions={"a": matrix}).against(original)
+
+    def bits(*weights):
+        return naive.entropy([label for label, weight in enumerate(weights) for _ in range(weight)])
+
+    for codes, expected in (
+        ([0, 0, 0, 0], bits(9, 2)),
+        ([1, 1, 1, 1], bits(3, 2)),
+        ([2, 2, 2, 2], 0.0),
+        ([0, 1, 0, 2], (2 * bits(9, 2) + bits(3, 2)) / 4),
+    ):
+        got = gauge.read(table([(code,) for code in codes], [3], [False]))
+        assert got == pytest.approx(100 * expected / math.log2(3))
+    # A suppressed record tells nothing: the entropy of the original column, whatever the matrix.
+    gone = table([(0,)] * 4, [3], [False], [False] * 4)
+    assert gauge.read(gone) == pytest.approx(100 * bits(3, 1) / math.log2(3))
+
+
+def test_a_matrix_for_one_column_leaves_the_others_to_their_counts():
+    original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
+    sure = ((1.0, 0.0), (0.0, 1.0))
+    alone = EntropyLoss(columns=("a",)).against(original).read(masked)
+    assert EntropyLoss(transitions={"b": sure}).against(original).read(masked) == pytest.approx(alone / 2)
+    sentence = r"^the transition matrix of 'b' must be 2 × 2, one row per original category$"
+    with pytest.raises(TableError, match=sentence):
+        EntropyLoss(transitions={"b": (*sure, (0.0, 1.0))}).against(original)
+    with pytest.raises(
+        TableError, match=r"^the transition matrix of 'b' must hold probabilities whose rows sum to one$"
+    ):
+        EntropyLoss(transitions={"b": ((1.0, 1e-3), (0.0, 1.0))}).against(original)
+
+
+def test_the_rows_of_a_matrix_sum_to_one_but_for_rounding():
+    thirds = ((0.333333, 0.333333, 0.333333),) * 3
+    original = table([(0,), (1,), (2,)], [3], [False])
+    assert EntropyLoss(transitions={"a": thirds}).against(original).read(original) == pytest.approx(100)
+
+
+def test_a_missing_value_is_one_category_more():
+    """0 and missing published alike: one bit, of log2(1 + 1); a column of one category has nothing to lose."""
+    original = table([(0,), (-1,)], [1], [False])
+    assert EntropyLoss().against(original).read(table([(0,), (0,)], [1], [False])) == pytest.approx(100)
+    lone = table([(0,), (0,)], [1], [False])
+    assert EntropyLoss().against(lone).read(lone) == 0
+    assert EntropyLoss(normalisation="entropy").against(lone).read(lone) == 0

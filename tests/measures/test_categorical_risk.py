@@ -16,6 +16,7 @@ from crypsis.measures.categorical_risk import (
     ProbabilisticLinkage,
     RankLinkage,
 )
+from crypsis.measures.intervals import wilson
 from crypsis.table.table import Table
 from naive import categorical as naive
 
@@ -210,6 +211,9 @@ def test_bad_requests_are_refused():
         CategoryLinkage(weights={"z": 1.0}).against(original)
     with pytest.raises(TableError, match="weights must be"):
         CategoryLinkage(weights={"a": -1.0}).against(original)
+    with pytest.raises(TableError, match="weights must be"):
+        CategoryLinkage(weights={"a": float("inf"), "b": 1.0}).against(original)
+    assert CategoryLinkage(weights={"a": 0.0}).against(original).read(original) == 50
     assert "too many agreement patterns" in ProbabilisticLinkage(columns=tuple("abcdefghijklm")).obstacle(original)
     assert ProbabilisticLinkage().obstacle(original) == ""
 
@@ -220,3 +224,83 @@ def test_too_many_columns_are_refused_before_they_are_counted():
     assert "13 columns" in ProbabilisticLinkage().obstacle(wide)
     with pytest.raises(TableError, match="13 columns"):
         ProbabilisticLinkage().against(wide)
+
+
+def test_readings_explain_themselves():
+    original, masked = table(ORIGINAL, *SHAPE), table(MASKED, *SHAPE)
+    for measure, name, value, baseline, counts in (
+        (CategoryDisclosure(), "category-disclosure", 75, 37.5, {}),
+        # Ties 2, 2, 1, 1; own records among them 1, 1, 1, 0.
+        (CategoryLinkage(), "category-linkage", 50, 25, {"correct candidates": 3, "mean candidates": 1.5}),
+        (RankLinkage(window=25), "rank-linkage", 75, 37.5, {"correct candidates": 3, "mean candidates": 1.5}),
+    ):
+        reading = measure.against(original).explain(masked)
+        assert (reading.measure, reading.unit, reading.better, reading.aim) == (name, "%", "low", "risk")
+        assert (reading.definition, reading.scope) == (measure.definition, ("a", "b"))
+        assert (reading.value, reading.baseline) == (pytest.approx(value), pytest.approx(baseline))
+        assert reading.counts == {"records": 4, **counts}
+        if name == "category-disclosure":
+            assert reading.interval is None
+            assert "fully generalised" in reading.missing
+        else:
+            assert reading.interval == pytest.approx(wilson(value / 25, 4))
+            assert reading.missing.endswith("a suppressed record links to nobody")
+
+
+def test_a_warning_where_the_attack_does_not_beat_guessing():
+    """Everybody published alike: one of two found by either way."""
+    original, masked = table([(0,), (1,)], [2], [False]), table([(0,), (0,)], [2], [False])
+    reading = CategoryLinkage().against(original).explain(masked)
+    assert (reading.value, reading.baseline) == (50, 50)
+    assert reading.warning == "the attack does no better here than guessing; another attack may"
+
+
+def test_the_best_guess_within_reach():
+    """Six ordered categories held 3, 0, 2, 2, 0, 1 times and 2 missing: a reach of one covers 5 of 10 at best."""
+    codes = [0] * 3 + [2] * 2 + [3] * 2 + [5] + [-1] * 2
+    original = table([(code,) for code in codes], [6], [True])
+    narrow, wide = CategoryDisclosure(width=0.1).against(original), CategoryDisclosure(width=0.4).against(original)
+    assert narrow.explain(original).baseline == pytest.approx(30)
+    assert wide.explain(original).baseline == pytest.approx(50)
+    blanks = table([(-1,)] * 7 + [(0,)] * 3, [6], [True])
+    assert CategoryDisclosure(width=1.0).against(blanks).explain(blanks).baseline == pytest.approx(70)
+    ends = table([(5,)] * 2 + [(4,)] * 2 + [(0,)], [6], [True])
+    assert CategoryDisclosure(width=0.4).against(ends).explain(ends).baseline == pytest.approx(80)
+
+
+def test_the_parameters_of_probabilistic_linkage_are_told():
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 4, (40, 2))
+    moved = np.where(rng.random((40, 2)) < 0.8, codes, rng.integers(0, 4, (40, 2)))
+    original, masked = table(codes, [4, 4], [False, False]), table(moved, [4, 4], [False, False])
+    measure = ProbabilisticLinkage()
+    reading = measure.against(original).explain(masked)
+    patterns = {}
+    for one in codes:
+        for other in moved:
+            pattern = tuple(int(a == b) for a, b in zip(one, other, strict=True))
+            patterns[pattern] = patterns.get(pattern, 0) + 1
+    m, u, q = naive.mixture(patterns, 40)
+    assert reading.counts == {
+        "records": 40,
+        "share of matching pairs": pytest.approx(q),
+        "agreement of matches in a": pytest.approx(m[0]),
+        "agreement of others in a": pytest.approx(u[0]),
+        "agreement of matches in b": pytest.approx(m[1]),
+        "agreement of others in b": pytest.approx(u[1]),
+    }
+    assert (reading.measure, reading.unit, reading.better, reading.aim) == ("probabilistic-linkage", "%", "low", "risk")
+    assert (reading.definition, reading.scope, reading.baseline) == (measure.definition, ("a", "b"), 2.5)
+    assert reading.value == measure.against(original).read(masked)
+    assert reading.interval == pytest.approx(wilson(reading.value / 100 * 40, 40))
+    assert reading.missing.endswith("links to nobody")
+
+
+@settings(max_examples=20, deadline=None)
+@given(pairs_of_files())
+def test_explained_and_quick_numbers_are_the_same(files):
+    original, masked, sizes, ordinal, kept = files
+    for measure in (*ALL, RankLinkage(window=None, credit="nearest"), CategoryLinkage(ties="first")):
+        gauge = measure.against(table(original, sizes, ordinal))
+        now = table(masked, sizes, ordinal, kept)
+        assert gauge.explain(now).value == pytest.approx(gauge.read(now))

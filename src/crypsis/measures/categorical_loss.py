@@ -188,7 +188,7 @@ class EntropyLoss(CategoricalLoss):
                 f"the transition matrix of {name!r} must be {size} × {size}, one row per original category"
             )
         matrix = np.array(self.transitions[name])
-        if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0, atol=1e-9):
+        if (matrix < 0).any() or not np.allclose(matrix.sum(axis=1), 1.0):
             raise TableError(f"the transition matrix of {name!r} must hold probabilities whose rows sum to one")
 
     def known(self, pairing: Pairing) -> NDArray[np.float64]:
