@@ -272,6 +272,40 @@ def test_the_control_rate_is_that_of_its_columns_and_scale() -> None:
     assert len(rates) == 3
 
 
+@pytest.mark.parametrize("rule", ["expected", "first", "strict"])
+def test_some_people_earn_what_they_earn_among_all(rule: str) -> None:
+    rng = np.random.default_rng(6)
+    original, shown = table(rng.integers(0, 5, (20, 2))), table(rng.integers(0, 5, (20, 2)))
+    masked = shown.without(np.arange(20) % 7 == 0)
+    whole = RecordLinkage(ties=rule).against(original)
+    some = RecordLinkage(ties=rule, sample=8).against(original)
+    assert some.people.tolist() == sorted(set(some.people.tolist()))
+    assert (len(some.people), 0 <= some.people.min(), some.people.max() < 20) == (8, True, True)
+    assert some.people.tolist() == RecordLinkage(ties=rule, sample=8).against(original).people.tolist()
+    assert some.credits(masked).tolist() == whole.credits(masked)[some.people].tolist()
+    counts = some.explain(masked).counts
+    assert (counts["records"], counts["records in all"]) == (8, 20)
+    for size in (0, 20, 99):
+        assert RecordLinkage(sample=size).against(original).people.tolist() == list(range(20))
+    assert len(RecordLinkage(sample=19).against(original).people) == 19
+    assert len(RecordLinkage(sample=1).against(original).people) == 1
+
+
+def test_claims_are_measured_on_the_people_looked_for() -> None:
+    """Right links of the eight people looked for lie 0 apart, those of the others 3: only 0 is near."""
+    values = np.arange(0.0, 200, 10)
+    original = table(values[:, None])
+    gauge = RecordLinkage(sample=8, scaling="none").against(original)
+    shown = values + 3
+    shown[gauge.people] -= 3
+    reading = gauge.explain(
+        table(shown[:, None]), table(np.array([[values[gauge.people[0]] + 3], [values[gauge.people[1]]]]))
+    )
+    assert reading.counts["claimed of members, %"] == 100
+    assert reading.counts["claimed of outsiders, %"] == 50
+    assert (reading.value, reading.control) == (100, 50)
+
+
 def test_refusals() -> None:
     original = table(np.zeros((3, 1)))
     with pytest.raises(TableError, match=r"^the control table has no records; .* or leave it out$"):
