@@ -28,6 +28,8 @@ NEAR_GROUPS = 12
 """Nearest groups with which a record may change places."""
 PASSES = 3
 """Times each record is tried in one round of mending."""
+LARGE = 200_000
+"""Records above which nobody waits for one partition of the whole where a quick answer is wanted."""
 PIECES = 8
 """Blocks handed out per worker at a time."""
 
@@ -60,10 +62,11 @@ def _partitioned(shared: tuple[int, Partitioner], block: Block) -> NDArray[np.in
     return partition_block(block.points, k, partitioner, block.seed)
 
 
-def _mended(k: int, border: Border) -> NDArray[np.int32]:
+def _mended(shared: tuple[int, int], border: Border) -> NDArray[np.int32]:
+    k, passes = shared
     local = border.labels.copy()  # what an engine hands over may be read-only
     near = near_groups(border.centroids, min(NEAR_GROUPS, len(border.centroids) - 1))
-    swap_records(border.points, local, near, k, PASSES)
+    swap_records(border.points, local, near, k, passes)
     return local
 
 
@@ -111,6 +114,7 @@ def mend_borders(
     size: int,
     rng: Generator,
     engine: Engine | None = None,
+    passes: int = PASSES,
 ) -> NDArray[np.int32]:
     """The same groups after exchanges of records between near ones, in blocks of whole groups cut in a new direction.
 
@@ -135,7 +139,7 @@ def mend_borders(
             )
             for each, here in zip(some, rows, strict=True)
         ]
-        found = (engine or Serial()).map(_mended, borders, k)
+        found = (engine or Serial()).map(_mended, borders, (k, passes))
         for each, here, local in zip(some, rows, found, strict=True):
             mended[here] = each[local]
     return mended

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.errors import PlanError
+from crypsis.masking.blocks import LARGE
 from crypsis.plan.catalogue import searches
 from crypsis.plan.document import Plan
 from crypsis.table.attribute import Kind, Role
@@ -23,6 +24,8 @@ OFFERED: tuple[tuple[str, str], ...] = (
     ("local-recoding", "different records at different levels"),
 )
 """Searches a first plan may hold, and what each looks for; those that can treat the table are written down."""
+LINKED_OF_MANY = 20_000
+"""People of a large table for whom a first plan lets the intruder look."""
 
 
 def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
@@ -82,7 +85,10 @@ def _searches(head: Sequence[str], folder: Path, k: int) -> list[str]:
     """A table for every search that can treat the file as the plan describes it."""
     table = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(folder)
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
-    for name, words in OFFERED:
+    # On a large table the quickest goes first, so that there is soon something to see.
+    quickest_first = ("lattice", "local-recoding", "partition", "grouping")
+    offered = sorted(OFFERED, key=lambda each: quickest_first.index(each[0])) if len(table) > LARGE else OFFERED
+    for name, words in offered:
         settings = _settings(name, table, k)
         untouched = [n for n in table.quasi_identifiers if table.attribute(n).kind != Kind.NUMERIC]
         if settings is not None and name == "grouping" and untouched:
@@ -106,6 +112,8 @@ def _settings(name: str, table: Table, k: int) -> dict[str, Any] | None:
         chosen["largest_k"] = 10 * k
     if name == "grouping" and len(table) > 10_000:
         chosen |= {"population": 30, "climbs": 2}
+    if name == "partition" and len(table) > LARGE:
+        chosen |= {"rungs": 4, "breedings": 2}
     for more in trials:
         try:
             if not searches.build(name, **chosen, **more).obstacle(table):
@@ -116,14 +124,18 @@ def _settings(name: str, table: Table, k: int) -> dict[str, Any] | None:
 
 
 def _tail(table: Table) -> list[str]:
+    budget = "60s" if len(table) <= 10_000 else "5m" if len(table) <= LARGE else "15m"
+    linked = '"record-linkage"'
+    if len(table) > LARGE:
+        linked = f'{{ name = "record-linkage", sample = {LINKED_OF_MANY} }}'
     return [
         "[run]",
-        f'budget = "{"60s" if len(table) <= 10_000 else "5m"}"        # or 10m, 500 evaluations, 50 generations',
+        f'budget = "{budget}"        # or 10m, 500 evaluations, 50 generations',
         'engine = "serial"     # or processes (this machine), dask (a cluster)',
         "",
         "[measures]             # of every solution, whichever search found it",
         'loss = ["cell-loss"]',
-        'risk = ["record-linkage"]',
+        f"risk = [{linked}]" + ("  # the intruder looks for so many people, drawn at random" * (len(table) > LARGE)),
         "",
         "[release]",
         'format = "csv"        # or parquet',

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from crypsis.errors import CrypsisError
 from crypsis.masking import Microaggregation
+from crypsis.masking.blocks import LARGE
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.plan import Plan
@@ -17,6 +18,8 @@ from crypsis.table.table import Table
 
 USUAL_K = 5
 """Group size where the plan requires none."""
+BLOCK = 20_000
+"""Records of a block, where a table is too large for MDAV on the whole."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +46,9 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
             Baseline(
                 "plain MDAV",
                 Family.AGGREGATION,
-                f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}",
-                lambda original, rng: Microaggregation(k=k, missing="aggregate").mask(original, rng),
+                f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
+                + (f", within blocks of {BLOCK} near records" if len(table) > LARGE else ""),
+                lambda original, rng: plain_mdav(original, k).mask(original, rng),
             )
         )
     if table.quasi_identifiers and all(table.attribute(n).hierarchy is not None for n in table.quasi_identifiers):
@@ -58,6 +62,14 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
             )
         )
     return found
+
+
+def plain_mdav(table: Table, k: int) -> Microaggregation:
+    """MDAV on the whole table, or within blocks where that would take long."""
+    if len(table) <= LARGE:
+        return Microaggregation(k=k, missing="aggregate")
+    settings = {"size": BLOCK, "mending": 0}
+    return Microaggregation(k=k, missing="aggregate", partitioner="blocks", partitioner_settings=settings)
 
 
 def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:

@@ -22,6 +22,7 @@ from crypsis.engines import Serial
 from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.evolution import Budget, Engine, Genome
 from crypsis.evolution.state import State
+from crypsis.masking.blocks import LARGE
 from crypsis.measures.measure import Measure
 from crypsis.plan import Plan, read_budget
 from crypsis.plan.writing import as_toml
@@ -36,8 +37,10 @@ from crypsis.run.yardstick import Yardstick
 from crypsis.searches.search import TableSpace
 from crypsis.table.table import Table
 
-AT_A_TIME = 12
-"""Most members of a front that are measured at one milestone."""
+AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
+"""Most members of a front that are measured at one milestone, and of a large table's."""
+SHOWN_AFTER = 2.0
+"""Seconds of measuring after which what is known so far is shown before the generation is whole."""
 SHARE_FOR_SEARCH = 0.9
 """Part of a budget in seconds after which the searches end and their fronts are measured."""
 BETWEEN_CHECKPOINTS = 0.25
@@ -214,7 +217,8 @@ class Run:
         Stopped from outside (an exception, or nobody asks for more), the front so far stays on disk.
         """
         with places.held(self.folder):
-            self.store.forget_provisional()
+            with self.store.transaction():
+                self.store.forget_provisional()
             clock = Clock(self.store.noted("elapsed", 0.0))
             budget = self._budget()
             strands = [self._strand(index) for index in range(len(self.plan.search))]
@@ -242,7 +246,7 @@ class Run:
                 break
             strand = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
             state = strand.advance(self.original, self._guides, self.engine)
-            fresh = self._measure(strand, AT_A_TIME) if is_milestone(state.generation) else []
+            fresh = self._measure(strand, self._at_a_time) if is_milestone(state.generation) else []
             waited = strand.seconds - written[strand.index]
             if fresh or waited >= BETWEEN_CHECKPOINTS or strand.progress >= 1.0:
                 self._commit(strand, fresh, clock)
@@ -291,19 +295,32 @@ class Run:
                 continue
             strand.measured = self.store.known(strand.index)
             strand.count = len(strand.measured)
-            rows = self._measure(strand, AT_A_TIME)
-            with self.store.transaction():
-                for row in rows:
-                    self.store.add(row, provisional=True)
+            self._show(self._measure(strand, self._at_a_time))
 
     def _measure(self, strand: Strand, most: int) -> list[Row]:
-        """Decode, tell and measure members of a search's front that are not in the store yet."""
+        """Decode, tell and measure members of a search's front that are not in the store yet.
+
+        Where that takes long, those ready are shown meanwhile; they are the run's own only when their generation is.
+        """
         started, space, rows = time.monotonic(), self._space(strand), []
+        shown, since = 0, started
         for place, genome in enumerate(strand.unmeasured(most)):
             number = len(self._baselines) + 1 + (strand.count + place) * len(self.plan.search) + strand.index
             rows.append(self._row(strand, space, genome, number))
+            if time.monotonic() >= since + SHOWN_AFTER:
+                self._show(rows[shown:])
+                shown, since = len(rows), time.monotonic()
         strand.seconds += time.monotonic() - started
         return rows
+
+    def _show(self, rows: Sequence[Row]) -> None:
+        with self.store.transaction():
+            for row in rows:
+                self.store.add(row, provisional=True)
+
+    @property
+    def _at_a_time(self) -> int:
+        return AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY
 
     def _row(self, strand: Strand, space: TableSpace, genome: Genome, number: int) -> Row:
         account = space.tell(genome)

@@ -189,18 +189,21 @@ class Store:
     # -- solutions --
 
     def add(self, row: Row, *, provisional: bool = False) -> None:
-        """A solution under a number of its own; a provisional one is forgotten when the run goes on."""
+        """A solution under a number of its own, in place of its provisional self.
+
+        A provisional one is shown and forgotten when the run goes on after a stop.
+        """
         buffer = io.BytesIO()
         np.save(buffer, row.genome, allow_pickle=False)
+        self._connection.execute("DELETE FROM solution WHERE id = ? AND provisional", (row.id,))
         self._connection.execute(
             "INSERT INTO solution VALUES (?, ?, ?, ?, ?, ?)",
             (row.id, row.search, row.key, buffer.getvalue(), json.dumps(row.content, sort_keys=True), provisional),
         )
 
     def forget_provisional(self) -> None:
-        """Drop what was measured only because the run was stopped, so that it goes on as if it never had been."""
-        with self.transaction():
-            self._connection.execute("DELETE FROM solution WHERE provisional")
+        """Drop what was shown before its generation was whole, so that the run goes on as if it never had been."""
+        self._connection.execute("DELETE FROM solution WHERE provisional")
 
     def known(self, search: int) -> set[bytes]:
         with self.reading():

@@ -24,3 +24,15 @@ def test_every_rung_stays_and_becomes_tighter_than_mdav() -> None:
         plain = sse(points, MDAV().partition(points, k, np.random.default_rng(0)))
         assert np.bincount(genome[:-1]).min() >= k
         assert sse(points, genome[:-1]) < plain
+
+
+def test_in_blocks_every_rung_stays_and_becomes_tighter() -> None:
+    search = Partition(k=3, rungs=3, largest_k=12, blocks="always", breedings=3)
+    problem = search.pose(example(400, seed=2), {}, np.random.default_rng(0))
+    state = begin(problem, np.random.default_rng(1), Serial())
+    first = state.scores[:, 0].copy()
+    for _ in range(4):
+        state = step(problem, state, Serial())
+    assert [int(genome[-1]) for genome in state.genomes] == list(search.ladder(400))
+    assert all(np.bincount(genome[:-1]).min() >= int(genome[-1]) for genome in state.genomes)
+    assert (state.scores[:, 0] < first).all(), "exchanges between near groups made each rung tighter"

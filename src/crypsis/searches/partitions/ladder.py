@@ -21,6 +21,7 @@ from crypsis.errors import SearchError, TableError
 from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
 from crypsis.kernels.annealing import Ground
 from crypsis.kernels.squares import sse
+from crypsis.masking.blocks import LARGE, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
@@ -31,6 +32,8 @@ from crypsis.searches.partitions.walk import Walk, survey
 from crypsis.searches.search import Account, Search, searches
 from crypsis.table.table import Table
 
+BLOCK = 5_000
+"""Records of a block, where a large table is treated in blocks."""
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
 """Temperatures of a re-solved region, of a short reheating, and of rest, in units of the local spacing."""
 
@@ -149,9 +152,26 @@ class Anneal:
         return [np.append(found, np.int32(k)).astype(np.int32)]
 
 
+@dataclass(frozen=True)
+class Mend:
+    """Records of near groups change places, within blocks of whole groups that are cut in a new direction each time.
+
+    It needs no survey of the neighbours and works block by block, so its time grows as the table does.
+    """
+
+    space: RecordPartitions = field(repr=False)
+    name: str = "mend"
+    arity: int = 1
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        k, labels = int(parents[0][-1]), _compact(parents[0])
+        mended = mend_borders(self.space.points, labels, k, max(BLOCK, 4 * k), rng, passes=1)
+        return [] if np.array_equal(mended, labels) else [np.append(mended, np.int32(k)).astype(np.int32)]
+
+
 @searches.add("partition")
 class Partition(Search):
-    """Which records should become alike? MDAV's groups for a ladder of k, each rung annealed ever tighter.
+    """Which records should become alike? MDAV's groups for a ladder of k, each rung made ever tighter.
 
     Every solution keeps k-anonymity over the columns it masks; a larger k loses more and links less.
     """
@@ -166,8 +186,14 @@ class Partition(Search):
     missing: Literal["refuse", "aggregate"] = Field(
         default="aggregate", description="missing values: refuse, or give them their group's value like the rest"
     )
-    breedings: int = Field(default=8, ge=1, le=1000, description="walks in one generation")
-    steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record in one walk")
+    blocks: Literal["auto", "never", "always"] = Field(
+        default="auto",
+        description=f"never: groups begin as MDAV's over the whole table and are annealed; always: they begin as "
+        f"MDAV's within blocks of {BLOCK} near records, and near groups change records across ever new blocks; auto: "
+        f"in blocks above {LARGE} records",
+    )
+    breedings: int = Field(default=8, ge=1, le=1000, description="group sizes made tighter in one generation")
+    steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record when a partition is annealed")
     region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
     generations: int = Field(default=50, ge=1, description="generations, where no other budget is given")
 
@@ -195,14 +221,16 @@ class Partition(Search):
         names, ladder = self.names(table), self.ladder(int(table.kept.sum()))
         points = np.ascontiguousarray(embed(table.take(np.flatnonzero(table.kept)), names, self.scaling))
         space = RecordPartitions(table, names, self._method(), points, ladder)
-        start = tuple(np.append(MDAV().partition(points, k, rng), k).astype(np.int32) for k in ladder)
-        anneal = Anneal(space, self.steps * len(points), self.region)
+        in_blocks = self.blocks == "always" or (self.blocks == "auto" and len(points) > LARGE)
+        begin = Blocks(size=BLOCK, mending=0) if in_blocks else MDAV()
+        start = tuple(np.append(begin.partition(points, k, rng), k).astype(np.int32) for k in ladder)
+        tighten = Mend(space) if in_blocks else Anneal(space, self.steps * len(points), self.region)
         gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
         if gauges and {aim for aim, _ in gauges.values()} < {"loss", "risk"}:
             raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
         return Problem(
             space=space,
-            strategy=Crowding(anneal, times=self.breedings, weights=np.ones_like, prefer=_tighter),
+            strategy=Crowding(tighten, times=self.breedings, weights=np.ones_like, prefer=_tighter),
             start=start,
             evaluate=GuidedScores(space, gauges) if gauges else QuickScores(space),
             objectives=("loss", "risk"),
