@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.linkage import Forest, Groups, grow, nearest, ties_at
+from crypsis.kernels.linkage import Forest, Groups, grow, nearest, ties_at, to_box
 
 NO_CODES = Groups(np.empty((1, 0), dtype=np.int32), np.empty((1, 0), dtype=np.int32), np.array([0, 1]))
 
@@ -97,6 +97,67 @@ def test_codes_of_several_patterns_equal_all_pairs(seed: int, m: int, c: int, la
     assert ties.tolist() == (square == square.min(axis=1)[:, None]).sum(axis=1).tolist()
     assert lowest.tolist() == square.argmin(axis=1).tolist()
     assert not ties_at(known, best + 0.5, ancestors, order, groups, forest)[0].any()
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30), st.integers(1, 3), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_ties_weigh_what_they_stand_for_and_only_the_nearest_count(seed: int, m: int, q: int, groups: int) -> None:
+    """Distinct records standing for several rows each, some originals not linkable, and distances of all sorts."""
+    rng = np.random.default_rng(seed)
+    group = np.sort(rng.integers(0, groups, m))
+    points, weight, first = rng.integers(0, 3, (m, q)).astype(float), rng.integers(1, 4, m), rng.permutation(m)
+    starts = np.array([*np.searchsorted(group, range(groups)), m])
+    order, low, high, span, root = grow(points, starts, 2)
+    forest = Forest(points[order], weight[order], first[order], low, high, span, root)
+    codes, places = np.arange(groups, dtype=np.int32)[:, None], np.zeros((groups, 1), dtype=np.int32)
+    known, ancestors = rng.integers(0, 3, (10, q)).astype(float), rng.integers(0, groups, (10, 1)).astype(np.int32)
+    square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + (ancestors != group[None])
+    asked = square[np.arange(10), rng.integers(0, m, 10)]
+    asked[rng.random(10) < 0.3] += 0.25
+    distance = np.where(rng.random(10) < 0.2, np.nan, np.sqrt(asked))
+    ties, lowest = ties_at(known, distance, ancestors, np.argsort(ancestors[:, 0]), groups_of(codes, places), forest)
+    for row in range(10):
+        tied = square[row] == asked[row] if square[row].min() >= asked[row] else np.zeros(m, dtype=bool)
+        tied &= not np.isnan(distance[row])
+        assert ties[row] == weight[tied].sum()
+        assert lowest[row] == min(first[tied], default=-1)
+    assert ties.dtype == lowest.dtype == np.int64
+
+
+def test_ties_are_found_however_far_away() -> None:
+    """Turned and mirrored copies of a record a million units away differ from its distance by rounding alone."""
+    far = np.random.default_rng(4).random((30, 2)) * 1e6
+    for x, y in far:
+        copies = np.array([[x, y], [-y, x], [y, -x], [x, -y]])
+        known = np.zeros((1, 2))
+        ancestors, order = plain(known)
+        distance = np.array([np.hypot(x, y)])
+        assert ties_at(known, distance, ancestors, order, NO_CODES, forest_of(copies, [0, 4]))[0].tolist() == [4]
+
+
+def test_the_distance_to_a_box_by_hand() -> None:
+    """The box [0, 1] × [2, 4] × [−1, 1]: sides add up, a coordinate inside adds nothing."""
+    low, high = np.array([[9.0, 9.0, 9.0], [0.0, 2.0, -1.0]]), np.array([[9.0, 9.0, 9.0], [1.0, 4.0, 1.0]])
+    assert to_box(np.array([-3.0, 0.0, 0.0]), low, high, 1) == 9 + 4
+    assert to_box(np.array([3.0, 7.0, 2.0]), low, high, 1) == 4 + 9 + 1
+    assert to_box(np.array([0.5, 7.0, -3.0]), low, high, 1) == 9 + 4
+    assert to_box(np.array([1.0, 2.0, 1.0]), low, high, 1) == 0
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.001])
+def test_nodes_are_split_at_the_median_of_their_widest_side(scale: float) -> None:
+    points = np.random.default_rng(7).random((90, 3)) * [3.0, -2.0, 5.0] * scale - scale
+    order, low, _, span, root = grow(points, np.array([0, 50, 50, 90]), 4)
+    assert root.dtype == span.dtype == np.int64
+    assert span.shape == (len(low), 3)
+    assert [span[node, :2].tolist() for node in root] == [[0, 50], [50, 50], [50, 90]]
+    for begin, end, child in span:
+        if end - begin <= 4:
+            assert child == -1
+            continue
+        middle, side = (begin + end) // 2, np.argmax(np.ptp(points[order[begin:end]], axis=0))
+        assert span[child : child + 2, :2].tolist() == [[begin, middle], [middle, end]]
+        assert points[order[begin:middle], side].max() <= points[order[middle:end], side].min()
 
 
 def test_boxes_hold_their_points() -> None:
