@@ -30,6 +30,7 @@ def test_sizes_by_hand() -> None:
     """Classes of 2, 3 and 7: two records pay for k = 3, five for k = 7; the largest always stays."""
     sizes = np.array([3, 0, 7, 2])
     assert [attainable_size(sizes, allowance) for allowance in (0, 1, 2, 4, 5, 99)] == [2, 2, 3, 3, 7, 7]
+    assert [attainable_size(np.array([5, 1, 1]), allowance) for allowance in (0, 1, 2)] == [1, 1, 5]
     assert attainable_size(np.array([0, 0]), 5) == 0
 
 

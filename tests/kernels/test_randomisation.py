@@ -20,6 +20,13 @@ def test_swap_equals_its_twin(n: int, window: int, random) -> None:  # type: ign
     assert swap_partners(n, window, np.array(uniforms)).tolist() == naive.swap_partners(n, window, uniforms)
 
 
+def test_no_code_moves_to_a_category_of_no_probability() -> None:
+    """Category j is drawn from [running sum before it, running sum of it): at 0 and at ½ the later one."""
+    cumulative = np.array([[0.0, 0.5, 1.0]] * 3)
+    moved = transitions(np.array([0, 1, 2, -1], np.int32), cumulative, np.array([0.0, 0.5, 0.25, 0.0]))
+    assert moved.tolist() == [1, 2, 1, -1]
+
+
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 5), st.integers(0, 30), st.integers(0, 2**32 - 1))
 def test_transitions_equal_their_twin(size: int, n: int, seed: int) -> None:

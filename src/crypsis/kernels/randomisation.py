@@ -43,7 +43,7 @@ def _swap_partners(n: int, window: int, uniforms: NDArray[np.float64]) -> NDArra
         free = upto - before
         if free <= 0:
             continue
-        wanted = before + 1 + min(free - 1, int(uniforms[a] * free))
+        wanted = before + 1 + int(uniforms[a] * free)
         place = 0
         step = top
         while step > 0:
