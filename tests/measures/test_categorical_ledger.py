@@ -95,6 +95,57 @@ def test_a_merged_label_can_be_amended():
     assert ledger.read() == pytest.approx(100 * 3 * 0.25 / 8)
 
 
+def test_only_what_was_chosen_is_read():
+    rng = np.random.default_rng(6)
+    codes = rng.integers(0, 3, (2, 20, 2)).astype(np.int32)
+    base, masked = (table(file, [3, 3], [True, False]) for file in codes)
+    pairing = DistanceLoss().against(base).ground.pair(masked)
+    full = [measure.against(base).read(masked) for measure in DEFAULTS]
+    for place, (field, measure) in enumerate(zip(Seven._fields, DEFAULTS, strict=True)):
+        stack = Stack(pairing, Seven(**{field: measure}), 1)
+        stack.fill(0, pairing.codes)
+        expected = [full[place] if other == place else np.nan for other in range(7)]
+        assert stack.read(0).tolist() == pytest.approx(expected, nan_ok=True)
+        assert stack.read(0)[place] == full[place]
+    assert Seven(distance=DistanceLoss()).chosen.tolist() == [False, True, *[False] * 5]
+
+
+def test_many_tuples_are_filled_by_margins(monkeypatch):
+    """Counting agreement patterns by margins or pair by pair fills the same tallies; a merged label is never plain."""
+    rng = np.random.default_rng(7)
+    codes = rng.integers(-1, 4, (2, 40, 3)).astype(np.int32)
+    base, masked = (table(file, [4, 4, 4], [True, False, True]) for file in codes)
+    merged = recoded(table([(0, 0), (1, 0), (2, 1), (3, 1)], [4, 2], [True, False]))
+    small = table([(0, 0), (1, 0), (2, 1), (3, 1)], [4, 2], [True, False])
+    for original, file in ((base, masked), (small, merged)):
+        pairing = DistanceLoss().against(original).ground.pair(file)
+        plain, margins = (Stack(pairing, Seven(probabilistic=ProbabilisticLinkage()), 1) for _ in range(2))
+        plain.fill(0, pairing.codes)
+        monkeypatch.setattr("crypsis.measures.categorical_ledger.MANY_PAIRS", 0)
+        margins.fill(0, pairing.codes)
+        monkeypatch.undo()
+        for one, other in zip(plain.tallies, margins.tallies, strict=True):
+            assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize(
+    "seven", [DEFAULTS, Seven(distance=DistanceLoss()), Seven(contingency=ContingencyLoss(order=3))]
+)
+def test_the_memory_is_foretold(monkeypatch, seven):
+    """Tallies of three files: refused below nine tenths of what they take, built above eleven tenths."""
+    rng = np.random.default_rng(8)
+    base = table(rng.integers(0, 6, (400, 3)), [6, 6, 6], [True, False, True])
+    pairing = DistanceLoss().against(base).ground.pair(base)
+    taken = sum(array.nbytes for array in Stack(pairing, seven, 3).tallies)
+    monkeypatch.setattr("crypsis.measures.categorical_ledger.MOST_BYTES", int(1.1 * taken))
+    Stack(pairing, seven, 3)
+    monkeypatch.setattr("crypsis.measures.categorical_ledger.MOST_BYTES", int(0.9 * taken))
+    with pytest.raises(
+        SearchError, match=r"^the tallies of 3 files would need 0 GB; take fewer files, fewer columns or"
+    ):
+        Stack(pairing, seven, 3)
+
+
 def test_what_cannot_follow_is_refused():
     base = table([(0,), (1,)], [2], [False], [True, False])
     with pytest.raises(SearchError, match="order of rows"):
@@ -102,7 +153,10 @@ def test_what_cannot_follow_is_refused():
     ledger = DistanceLoss().against(base).ledger(base)
     with pytest.raises(SearchError, match="suppressed"):
         ledger.amend(1, 0, 0)
-    with pytest.raises(SearchError, match="stands for no category"):
-        ledger.amend(0, 0, 2)
-    with pytest.raises(SearchError, match="would need"):
+    for code in (2, -2):
+        with pytest.raises(SearchError, match=rf"^code {code} stands for no category of 'a'$"):
+            ledger.amend(0, 0, code)
+    ledger.amend(0, 0, -1)
+    assert ledger.read() == DistanceLoss().against(base).read(table([(-1,), (1,)], [2], [False], [True, False]))
+    with pytest.raises(SearchError, match=r"of \d+ files would need [\d]+ GB"):
         Stack(DistanceLoss().against(base).ground.pair(base), DEFAULTS, 1 << 40)
