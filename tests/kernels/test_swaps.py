@@ -50,3 +50,12 @@ def test_a_move_by_hand() -> None:
     points, labels = np.vstack([points, [[13.0]]]), np.array([0, 0, 0, 0, 1, 1, 1], dtype=np.int32)
     assert swap_records(points, labels, near, 2, 5) == 0
     assert swap_records(points, labels, near, 3, 5) == 1, "with k = 3 a group may hold five"
+
+
+def test_what_lowers_nothing_is_left_alone() -> None:
+    """Records all alike, and groups of equals: an exchange saves nothing."""
+    near, labels = np.array([[1], [0]], dtype=np.int32), np.array([0, 1, 0, 1, 0, 1], dtype=np.int32)
+    for points in (np.ones((6, 2)), np.array([[0.0], [5], [0], [5], [0], [5]])):
+        after = labels.copy()
+        assert swap_records(points, after, near, 2, 5) == 0
+        assert after.tolist() == labels.tolist()
