@@ -7,19 +7,33 @@ sentence that refuses a bad value. Outside packages register through entry point
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from crypsis.errors import PlanError, listing, suggestion
+
+MOST = 2**31 - 1
+"""No whole number in a plan is larger, but for the seed: what counts or sizes something is a slip of the pen there."""
 
 
 class Settings(BaseModel):
     """Base of every registered settings class: immutable, and a misspelt setting is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+    @field_validator("*")
+    @classmethod
+    def _is_within_reason(cls, value: Any, info: ValidationInfo) -> Any:
+        """A number that no table and no machine could meet is refused where it is written, not where it would fail."""
+        if isinstance(value, int) and abs(value) > MOST and info.field_name != "seed":
+            raise ValueError(f"is beyond ±{MOST}; give a smaller number")
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError("is no finite number; give one")
+        return value
 
 
 S = TypeVar("S", bound=Settings)

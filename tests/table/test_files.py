@@ -341,14 +341,21 @@ def test_suppressed_records_and_generalised_columns_are_written_as_published(tmp
     assert (tmp_path / "t.csv").read_text() == "age,name\n20–29,x\n30–39,z\n"
 
 
+RISKY = ["=1+1", "+1", "-x", "@a", "\tb", "\rc", "\nd", "＝1", "＋1", "－1", "＠a", "'=1+1", "''＝1"]
+HARMLESS = ["plain", "a=b", "'quoted'", "''", " =1", "−1", None]
+
+
 def test_spreadsheet_safe(tmp_path: Path) -> None:
-    cells = ["=1+1", "+1", "-x", "@a", "\tb", "\rc", "plain", "a=b", None]
-    table = wrap(pl.DataFrame({"=w": cells, "n": [-1.0] * 9}))
-    write_table(table, tmp_path / "t.csv", spreadsheet_safe=True)
+    size = len(RISKY) + len(HARMLESS)
+    columns = {"=w": [*RISKY, *HARMLESS], "＠v": ["x"] * size, "n": [-1.0] * size}
+    write_table(wrap(pl.DataFrame(columns)), tmp_path / "t.csv", spreadsheet_safe=True)
     back = pl.read_csv(tmp_path / "t.csv", infer_schema=False)
-    assert back.columns == ["'=w", "n"]
-    assert back["'=w"].to_list() == ["'=1+1", "'+1", "'-x", "'@a", "'\tb", "'\rc", "plain", "a=b", None]
-    assert back["n"].to_list() == ["-1"] * 9 or back["n"].to_list() == ["-1.0"] * 9
+    assert back.columns == ["'=w", "'＠v", "n"]
+    assert back["'=w"].to_list() == [*(f"'{text}" for text in RISKY), *HARMLESS]
+    assert {float(number) for number in back["n"]} == {-1.0}
+    assert [text[1:] for text in back["'=w"][: len(RISKY)]] == RISKY
+    again = read_table(tmp_path / "t.csv").attribute("'=w").categories
+    assert set(again) == {f"'{text}" for text in RISKY} | {text for text in HARMLESS if text}
 
 
 def test_writing_refuses(tmp_path: Path) -> None:

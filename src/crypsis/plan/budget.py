@@ -14,6 +14,8 @@ _UNITS = {
 _FORM = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$", re.IGNORECASE)
 LONGEST = 30 * 24 * 3600.0
 """A month; a longer budget is a slip of the pen."""
+MOST = 100_000_000
+"""Evaluations or generations of one search."""
 
 
 def read_budget(text: str) -> Budget:
@@ -32,6 +34,8 @@ def read_budget(text: str) -> Budget:
         if seconds > LONGEST:
             raise ValueError(f"{text!r} is longer than 30 days; give less and resume the run when it ends")
         return Budget(seconds=seconds)
+    if number > MOST:
+        raise ValueError(f"more than {MOST} {unit} are asked for; give fewer and resume the run when it ends")
     if number != int(number):
         raise ValueError(f"{text!r} is no whole number of {unit}; write 500 evaluations or 50 generations")
     if unit in ("evaluation", "evaluations", "evals"):

@@ -24,13 +24,14 @@ import polars as pl
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Role, read_role
+from crypsis.table.capacity import memory
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of, to_frame
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.hierarchy_files import read_hierarchy
 from crypsis.table.inference import typed
 from crypsis.table.table import Table
-from crypsis.table.text import Delimited, read_bytes
+from crypsis.table.text import WIDEST, Delimited, read_bytes, too_wide
 
 __all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]
 
@@ -39,8 +40,12 @@ TEXT = (".csv", ".tsv", ".tab", ".txt")
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG})
 FRESH = 60.0
 """Seconds for which something written aside is left alone though nobody seems to hold it."""
-FORMULA = r"^[=+\-@\t\r]"
-"""How a cell starts that a spreadsheet would take for a formula."""
+CELL = 32
+"""Bytes a cell takes while a file is read, about: as it is read, as it is kept, and what is worked out in between."""
+FORMULA = r"^'*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
+"""How a cell starts that a spreadsheet would take for a formula, full-width signs too, or one that was made safe.
+
+All of these get one apostrophe more, so that taking one away brings the text back."""
 
 
 # -- tables --
@@ -89,17 +94,34 @@ def _known(roles: Mapping[str, Role], texts: pl.DataFrame) -> dict[str, Role]:
 def _read_parquet(path: Path) -> pl.DataFrame:
     content = read_bytes(path)
     try:
+        _refuse_boundless(content, path)
         return pl.read_parquet(io.BytesIO(content))
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
         raise TableError(f"{path} is not a readable Parquet file; write it again, or give a CSV file") from None
+
+
+def _refuse_boundless(content: bytes, path: Path) -> None:
+    """A few bytes of Parquet can stand for a billion records, honestly or not: look before room is made for them."""
+    claimed = pl.scan_parquet(io.BytesIO(content))
+    columns = len(claimed.collect_schema())
+    if columns > WIDEST:
+        raise TableError(f"{path} has {too_wide(columns)}")
+    rows = int(claimed.select(pl.len()).collect().item())
+    needed, there = CELL * rows * columns, memory()
+    if needed > there:
+        size = f"{rows} records of {columns} column{'s'[: columns != 1]}"
+        raise TableError(
+            f"{path} claims {size}, which need {needed / 1e9:.0f} GB of memory where {there / 1e9:.0f} GB are there; "
+            f"give a sample of it, or fewer columns"
+        )
 
 
 def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False) -> Path:
     """Write a table as CSV, TSV or Parquet, by the ending of the path, which must not exist.
 
     Suppressed records stay out. Numbers are written with as many digits as bring them back exactly.
-    spreadsheet_safe  put an apostrophe before text that a spreadsheet would take for a formula; the file then
-                      no longer reads back to the same text
+    spreadsheet_safe  put an apostrophe before text and names that a spreadsheet would take for a formula; read
+                      back, they keep it: what was there before is the text without its first apostrophe
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -130,11 +152,17 @@ def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
                 f"column {series.name!r} is a {series.dtype} and CSV cannot hold it; write .parquet, or drop it"
             )
         if spreadsheet_safe and series.dtype == pl.String:
-            risky = series.str.contains(FORMULA).fill_null(False)
-            series = series.zip_with(~risky, "'" + series)
-        name = series.name
-        columns.append(series.alias("'" + name if spreadsheet_safe and name[:1] in "=+-@\t\r" else name))
-    return pl.DataFrame(columns)
+            series = _guarded(series)
+        columns.append(series)
+    names = pl.Series([series.name for series in columns], dtype=pl.String)
+    if spreadsheet_safe:
+        names = _guarded(names)
+    return pl.DataFrame([series.alias(name) for series, name in zip(columns, names, strict=True)])
+
+
+def _guarded(texts: pl.Series) -> pl.Series:
+    """An apostrophe before whatever a spreadsheet would carry out."""
+    return texts.zip_with(~texts.str.contains(FORMULA).fill_null(False), "'" + texts)
 
 
 # -- hierarchies --

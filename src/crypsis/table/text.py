@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import polars as pl
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing, repeated
 
 CHUNK = 1 << 24
+PIECE = 1 << 16
 BREAK, RETURN, QUOTE = 10, 13, 34
 DELIMITERS = (",", ";", "\t", "|")
 WIDEST = 20_000
@@ -26,13 +28,17 @@ WIDEST = 20_000
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
-def read_bytes(path: Path) -> bytes:
-    """The content of a file, or a sentence that says why there is none."""
+def read_bytes(path: Path, text: bool = False) -> bytes:
+    """The content of a file, or a sentence that says why there is none; a text without lines is not read at all."""
     if path.is_dir():
         raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
     try:
         with path.open("rb") as file:
             before = os.fstat(file.fileno())
+            if stat.S_ISCHR(before.st_mode) or stat.S_ISBLK(before.st_mode):
+                raise TableError(f"{path} is a device, not a file; give the path of a file")
+            if text and stat.S_ISREG(before.st_mode):
+                _refuse_endless_line(file, before.st_size, path)
             content = file.read()
             after = os.fstat(file.fileno())
     except FileNotFoundError:
@@ -51,22 +57,21 @@ def read_bytes(path: Path) -> bytes:
 
 def read_text(path: Path, encoding: str = "utf8") -> bytes:
     """The content of a text file as UTF-8 with line feeds, without a byte order mark."""
-    content = read_bytes(path)
-    _refuse_endless_line(content, path)
+    content = read_bytes(path, text=True)
     try:
         codec = codecs.lookup(encoding).name
     except LookupError:
         raise TableError(f"{encoding!r} is no known encoding; use utf8, latin-1, cp1252 or utf-16, say") from None
-    if codec == "utf-8":
-        content = content.removeprefix(codecs.BOM_UTF8)
+    mark = len(codecs.BOM_UTF8) if codec == "utf-8" and content.startswith(codecs.BOM_UTF8) else 0
+    content = content[mark:]
     try:
         text = content.decode(codec)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise TableError(
-            f"{path}, line {line}: byte {error.start} is not valid {encoding}; save the file as UTF-8 or name its "
-            f"encoding, e.g. encoding={hint!r}"
+            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8 or name "
+            f"its encoding, e.g. encoding={hint!r}"
         ) from None
     if codec != "utf-8":
         content = text.removeprefix("\ufeff").encode()
@@ -74,7 +79,7 @@ def read_text(path: Path, encoding: str = "utf8") -> bytes:
     if nul >= 0:
         line = content.count(b"\n", 0, nul) + 1
         raise TableError(
-            f"{path}, line {line}: a NUL byte (byte {nul}) does not belong in a text file; export the data as "
+            f"{path}, line {line}: a NUL byte (byte {mark + nul}) does not belong in a text file; export the data as "
             f"plain CSV, or name the encoding if it is utf-16"
         )
     if b"\n" not in content and b"\r" in content:
@@ -82,15 +87,25 @@ def read_text(path: Path, encoding: str = "utf8") -> bytes:
     return content
 
 
-def _refuse_endless_line(content: bytes, path: Path) -> None:
+def _refuse_endless_line(file: BinaryIO, size: int, path: Path) -> None:
     """A stretch of this length without a line break is no table, and would fill the memory many times over."""
-    for start in range(0, len(content) - CHUNK + 1, CHUNK):
-        if content.find(b"\n", start, start + CHUNK) < 0 and content.find(b"\r", start, start + CHUNK) < 0:
-            line = content.count(b"\n", 0, start) + 1
+    for start in range(0, size - CHUNK + 1, CHUNK):
+        file.seek(start)
+        if not any(b"\n" in piece or b"\r" in piece for piece in _pieces(file, CHUNK)):
+            file.seek(0)
+            line = sum(piece.count(b"\n") for piece in _pieces(file, start)) + 1
             raise TableError(
                 f"{path}, line {line}: the line is longer than {CHUNK >> 20} MB, which no table needs; give a text "
                 f"file with one record a line, or a Parquet file"
             )
+    file.seek(0)
+
+
+def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The next so many bytes, a little at a time."""
+    while size > 0 and (piece := file.read(min(size, PIECE))):
+        size -= len(piece)
+        yield piece
 
 
 def sniff(content: bytes, path: Path) -> str:
@@ -208,16 +223,20 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
         if not name.strip():
             raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
     if len(names) > WIDEST:
-        raise TableError(
-            f"{path}, line 1: the header names {len(names)} columns and at most {WIDEST} can be treated; leave out "
-            f"those nobody will analyse, or turn the table so that people are rows"
-        )
+        raise TableError(f"{path}, line 1: the header names {too_wide(len(names))}")
     twice = repeated(names)
     if twice:
         raise TableError(
             f"{path}, line 1: two columns share a name: {listing(map(repr, twice))}; give every column its own"
         )
     return names, size, lines + 1
+
+
+def too_wide(columns: int) -> str:
+    return (
+        f"{columns} columns and at most {WIDEST} can be treated; leave out those nobody will analyse, or turn the "
+        f"table so that people are rows"
+    )
 
 
 def _counts_per_line(body: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:

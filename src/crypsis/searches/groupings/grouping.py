@@ -111,7 +111,8 @@ class Grouping(Search):
     def _follow_recipe(cls, given: Any) -> Any:
         if not isinstance(given, dict):
             return given
-        settings = {**RECIPES.get(given.get("recipe", "best"), {}), **given}
+        recipe = given.get("recipe", "best")
+        settings = {**(RECIPES.get(recipe, {}) if isinstance(recipe, str) else {}), **given}
         return {**(_PAPER_CONVENTION if settings.get("convention") == "paper" else {}), **settings}
 
     # -- posing --
