@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,19 @@ def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
     assert plan.require
     names = {table.attribute(name).kind for name in plan.table(tmp_path).quasi_identifiers}
     assert ("grouping" in {each.name for each in plan.search}) == (names == {"numeric"})
+
+
+def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("crypsis.plan.draft"), "LARGE", 50)
+    path = tmp_path / "people.csv"
+    write_table(example(80, seed=5), path)
+    table = read_table(path)
+    (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
+    assert check(tmp_path / "plan.toml", estimate=False).sound
+    plan = Plan.read(tmp_path / "plan.toml")
+    assert [each.name for each in plan.search] == ["lattice", "local-recoding", "partition"]
+    assert plan.search[-1].settings == {"k": 3, "rungs": 4, "breedings": 2}
+    assert plan.measures.risk[0].build().sample == 20_000
 
 
 def test_the_schema_names_every_search_measure_and_model() -> None:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import sqlite3
 import stat
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from crypsis.engines import engine
 from crypsis.errors import PlanError, SearchError
+from crypsis.plan import Plan
+from crypsis.privacy.properties import class_sizes
 from crypsis.run import Run
+from crypsis.run.baselines import baselines
+from crypsis.run.clock import Clock
 from crypsis.run.folder import held
+from crypsis.run.store import Row
+from crypsis.run.strand import Strand
+from crypsis.table.example import example
 from crypsis.table.files import write_table
 from run.runs import PLAN, begun, bits, finished, folder_with
 
@@ -106,6 +115,42 @@ def test_a_stopped_run_shows_the_front_it_had_reached(plan: Path) -> None:
             break
     steps.close()
     assert any(not solution.baseline for solution in run.solutions)
+
+
+@pytest.mark.parametrize("after", [4, 7])
+def test_points_shown_before_their_generation_is_whole_change_nothing(
+    after: int, plan: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Measuring as slow as on a million records: each point is shown at once, and a stop in between loses nothing."""
+    monkeypatch.setattr("crypsis.run.run.SHOWN_AFTER", 0.0)
+    seen: list[int] = []
+    commit = Run._commit
+
+    def watched(run: Run, strand: Strand, fresh: Sequence[Row], clock: Clock) -> None:
+        assert {row.id for row in fresh} <= {solution.number for solution in run.solutions}
+        seen.append(len(fresh))
+        commit(run, strand, fresh, clock)
+
+    monkeypatch.setattr(Run, "_commit", watched)
+    run = begun(plan, plan.parent / f"shown-{after}")
+    for count, _ in enumerate(run.proceed()):
+        if count == after:
+            break
+    again = finished(Run.resume(run.folder))
+    run.close()
+    assert max(seen) > 1
+    assert bits(again) == bits(whole)
+    again.close()
+
+
+def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crypsis.run.baselines.LARGE", 100)
+    monkeypatch.setattr("crypsis.run.baselines.QUICK_BLOCK", 40)
+    table = example(150, seed=4)
+    plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
+    assert plain.words.endswith("within blocks of 40 near records")
+    masked = plain.make(table, np.random.default_rng(0))
+    assert class_sizes(masked, masked.quasi_identifiers).min() >= 3
 
 
 def test_searches_do_not_disturb_each_other(plan: Path, whole: Run) -> None:

@@ -30,6 +30,8 @@ PASSES = 3
 """Times each record is tried in one round of mending."""
 LARGE = 200_000
 """Records above which nobody waits for one partition of the whole where a quick answer is wanted."""
+QUICK_BLOCK = 10_000
+"""Records of a block then."""
 PIECES = 8
 """Blocks handed out per worker at a time."""
 

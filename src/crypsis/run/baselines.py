@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from crypsis.errors import CrypsisError
 from crypsis.masking import Microaggregation
-from crypsis.masking.blocks import LARGE
+from crypsis.masking.blocks import LARGE, QUICK_BLOCK
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.plan import Plan
@@ -18,8 +18,6 @@ from crypsis.table.table import Table
 
 USUAL_K = 5
 """Group size where the plan requires none."""
-BLOCK = 20_000
-"""Records of a block, where a table is too large for MDAV on the whole."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
                 "plain MDAV",
                 Family.AGGREGATION,
                 f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
-                + (f", within blocks of {BLOCK} near records" if len(table) > LARGE else ""),
+                + (f", within blocks of {QUICK_BLOCK} near records" if len(table) > LARGE else ""),
                 lambda original, rng: plain_mdav(original, k).mask(original, rng),
             )
         )
@@ -68,7 +66,7 @@ def plain_mdav(table: Table, k: int) -> Microaggregation:
     """MDAV on the whole table, or within blocks where that would take long."""
     if len(table) <= LARGE:
         return Microaggregation(k=k, missing="aggregate")
-    settings = {"size": BLOCK, "mending": 0}
+    settings = {"size": QUICK_BLOCK, "mending": 0}
     return Microaggregation(k=k, missing="aggregate", partitioner="blocks", partitioner_settings=settings)
 
 

@@ -21,7 +21,7 @@ from crypsis.errors import SearchError, TableError
 from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
 from crypsis.kernels.annealing import Ground
 from crypsis.kernels.squares import sse
-from crypsis.masking.blocks import LARGE, Blocks, mend_borders
+from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
@@ -32,8 +32,6 @@ from crypsis.searches.partitions.walk import Walk, survey
 from crypsis.searches.search import Account, Search, searches
 from crypsis.table.table import Table
 
-BLOCK = 5_000
-"""Records of a block, where a large table is treated in blocks."""
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
 """Temperatures of a re-solved region, of a short reheating, and of rest, in units of the local spacing."""
 
@@ -165,7 +163,7 @@ class Mend:
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         k, labels = int(parents[0][-1]), _compact(parents[0])
-        mended = mend_borders(self.space.points, labels, k, max(BLOCK, 4 * k), rng, passes=1)
+        mended = mend_borders(self.space.points, labels, k, max(QUICK_BLOCK, 4 * k), rng, passes=1)
         return [] if np.array_equal(mended, labels) else [np.append(mended, np.int32(k)).astype(np.int32)]
 
 
@@ -189,8 +187,8 @@ class Partition(Search):
     blocks: Literal["auto", "never", "always"] = Field(
         default="auto",
         description=f"never: groups begin as MDAV's over the whole table and are annealed; always: they begin as "
-        f"MDAV's within blocks of {BLOCK} near records, and near groups change records across ever new blocks; auto: "
-        f"in blocks above {LARGE} records",
+        f"MDAV's within blocks of {QUICK_BLOCK} near records, and near groups change records across ever new blocks; "
+        f"auto: in blocks above {LARGE} records",
     )
     breedings: int = Field(default=8, ge=1, le=1000, description="group sizes made tighter in one generation")
     steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record when a partition is annealed")
@@ -222,7 +220,7 @@ class Partition(Search):
         points = np.ascontiguousarray(embed(table.take(np.flatnonzero(table.kept)), names, self.scaling))
         space = RecordPartitions(table, names, self._method(), points, ladder)
         in_blocks = self.blocks == "always" or (self.blocks == "auto" and len(points) > LARGE)
-        begin = Blocks(size=BLOCK, mending=0) if in_blocks else MDAV()
+        begin = Blocks(size=QUICK_BLOCK, mending=0) if in_blocks else MDAV()
         start = tuple(np.append(begin.partition(points, k, rng), k).astype(np.int32) for k in ladder)
         tighten = Mend(space) if in_blocks else Anneal(space, self.steps * len(points), self.region)
         gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
