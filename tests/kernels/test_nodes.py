@@ -1,0 +1,69 @@
+"""A node of a lattice judged alone: every figure against a plain count of its classes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels import nodes
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Block
+from crypsis.searches.lattices import leaves
+from crypsis.table.lattice import Lattice
+from lattice_tables import tables
+from naive.nodes import figures, plain
+
+
+@given(
+    tables,
+    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+    st.sampled_from([BY_SIZE, STRICTEST, DEMANDED]),
+    st.sampled_from([1, 3, 64]),
+    st.sampled_from([0, 8]),
+    st.sampled_from(["label", "illness"]),
+    st.data(),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, data):
+    """Values tallied or listed, with a tail of dense cells or none, labels of their own or the confidential values."""
+    lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
+    k, l = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 3))  # noqa: E741
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(leaves, "MOST_TALLIED", tallied)
+        patch.setattr(leaves, "MOST_TAIL", tail)
+        ground = leaves.prepare(table, lattice, "illness", label, True)
+        lean = leaves.prepare(table, lattice, "illness", label, False)
+    for number in data.draw(st.lists(st.integers(0, lattice.size - 1), min_size=1, max_size=4)):
+        levels = lattice.levels(number)
+        expected, loss = plain(table, levels, rule, allowance, (k, l), label)
+        read = ground.reading(levels, rule, allowance, k, l)
+        assert figures(read, 0) == expected
+        assert read.loss[0] == pytest.approx(loss, abs=1e-9)
+        unspread = figures(lean.reading(levels, rule, allowance, k, l), 0)
+        assert {**unspread, "s_l": expected["s_l"]} == expected
+
+
+def test_cells_are_added_up_by_hand() -> None:
+    """Cells 0 and 2 become one, cell 1 the other; classes 1 and 2 of four are looked at."""
+    size = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 1, 9]], dtype=np.int32)
+    present = np.array([[0, 1, 2, 0], [0, 4, 4, 0], [0, 1, 8, 0]], dtype=np.uint64)
+    tally = np.arange(24, dtype=np.int32).reshape(6, 4)
+    block = nodes.added_up(Block(size, present, tally, 1, 3), np.array([1, 0, 1]), 2)
+    assert block.size.tolist() == [[6, 7], [3, 4]]
+    assert block.present.tolist() == [[4, 4], [1, 10]]
+    assert block.tally.tolist() == [[9, 10], [13, 14], [1 + 17, 2 + 18], [5 + 21, 6 + 22]]
+    assert (block.begin, block.end) == (0, 2)
+    assert (block.size.dtype, block.present.dtype, block.tally.dtype) == (np.int32, np.uint64, np.int32)
+
+
+def test_counts_of_cells_by_hand() -> None:
+    """Two cells, of each two values and then two labels; the second and third of three classes count."""
+    size = np.array([[9, 5, 4], [9, 0, 7]], dtype=np.int32)
+    tally = np.array([[9, 3, 0], [9, 2, 4], [9, 1, 2], [9, 4, 2], [9, 0, 1], [9, 0, 6], [9, 0, 7], [9, 0, 0]])
+    block = Block(size, np.zeros((0, 3), dtype=np.uint64), tally.astype(np.int32), 1, 3)
+    assert nodes.diversity_of(block, 2).tolist() == [2, 1, 0, 2]
+    assert nodes.misfits_of(block, 2) == (5 - 4) + (4 - 2) + 0 + (7 - 7)
+    assert nodes.value_squares_of(block, 2) == 9 + 4 + 16 + 1 + 36
+    words = np.array([[7, 3, 1], [0, 0, 2**63], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
+    assert nodes.diversity_of(Block(size, words, tally[:0], 1, 3), 0).tolist() == [2, 2, 0, 3]
