@@ -1,29 +1,35 @@
 """Damaged files of every sort: each reader answers with a table, a problem or a sentence, never with a crash.
 
-`CRYPSIS_CASES=5000 pytest tests/trust/test_fuzzed_readers.py` tries more of each.
+`CRYPSIS_CASES=5000 pytest -n 0 -rP tests/trust/test_fuzzed_readers.py` tries more of each and prints how many.
 """
 
 from __future__ import annotations
 
 import os
+import resource
 import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.random import Generator
 
-from crypsis.errors import CrypsisError
+from crypsis.errors import CrypsisError, PlanError
 from crypsis.evolution.state import State
 from crypsis.masking import Microaggregation
 from crypsis.plan import Plan
 from crypsis.plan.checking import check
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
+from crypsis.rulebook import read_rulebook
+from crypsis.rulebook.book import SHIPPED
 from crypsis.run import Run
 from crypsis.run.folder import STORE, Lock
 from crypsis.run.store import Store
+from crypsis.sensitivity import Design, Results, run_design
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_hierarchy, write_table
 from crypsis.table.hierarchy_files import read_hierarchy
@@ -72,7 +78,13 @@ def tried(path: Path, read: Callable[[Path], object], cases: int = CASES) -> tup
             assert 20 < len(str(refusal)) < 2000
             refused += 1
     path.write_bytes(whole)
+    told(path.name, cases, read_, refused)
     return read_, refused
+
+
+def told(name: str, cases: int, read_: int, refused: int) -> None:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    sys.stdout.write(f"{name}: {cases} tried, {read_} read, {refused} refused in a sentence; peak {peak:.0f} MB\n")
 
 
 def test_tables_as_text(tmp_path: Path) -> None:
@@ -98,6 +110,41 @@ def test_plans(tmp_path: Path) -> None:
     plan = folder_with(tmp_path / "job", rows=40)
     assert tried(plan, Plan.read)[1] > 0
     tried(plan, lambda path: check(path, estimate=False), CASES // 5)
+
+
+def test_rulebooks(tmp_path: Path) -> None:
+    shutil.copy(SHIPPED / "licensed.toml", tmp_path / "own.toml")
+    assert tried(tmp_path / "own.toml", read_rulebook)[1] > 0
+
+
+class Slope:
+    """A subject whose trials cost nothing."""
+
+    responses = ("level",)
+
+    def check(self, settings: Iterable[Mapping[str, Any]]) -> None: ...
+
+    def describe(self) -> dict[str, Any]:
+        return {"subject": "slope"}
+
+    def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        return (settings["a"] + seed % 7,)
+
+
+def test_trials_of_a_sensitivity_study(tmp_path: Path) -> None:
+    path, design = tmp_path / "trials.jsonl", Design.of({"a": [0, 1, 2], "b": ["x", "y"]}, replicates=4)
+    whole = run_design(design, Slope(), path).values
+    read_, refused = tried(path, Results.read)
+    assert read_ > 0
+    assert refused > 0
+    content = path.read_bytes()
+    path.write_bytes(content[:-20])
+    assert np.array_equal(run_design(design, Slope(), path).values, whole)
+    for foreign in (b"a letter without a line break", b"{}\nsomething else"):
+        path.write_bytes(foreign)
+        with pytest.raises(PlanError, match="is not a file of trials"):
+            run_design(design, Slope(), path)
+        assert path.read_bytes() == foreign
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +182,7 @@ def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
     publish(masked, tmp_path / "release", models=[KAnonymity(k=5)], original=original)
     assert verify(tmp_path / "release").sound
     files = sorted(path for path in (tmp_path / "release").rglob("*") if path.is_file())
+    refused = 0
     for case in range(CASES // 3):
         rng = np.random.default_rng([7, case])
         shutil.copytree(tmp_path / "release", tmp_path / "copy")
@@ -146,4 +194,6 @@ def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
             assert verify(tmp_path / "copy").sound == (changed == whole), path.name
         except CrypsisError as refusal:
             assert 20 < len(str(refusal)) < 2000
+            refused += 1
         shutil.rmtree(tmp_path / "copy")
+    told("files of a release", CASES // 3, CASES // 3 - refused, refused)

@@ -51,6 +51,7 @@ def sensitivity(
     """
     from crypsis.engines import engine
     from crypsis.sensitivity import Design, analyse, run_design, sensitivity_picture
+    from crypsis.table.files import write_atomically
 
     design = Design.of(levels(vary), replicates, seed)
     subject = _subject(name, data, k, inputs.settings(set_), generations, (quasi, kind, hierarchy, plan))
@@ -65,7 +66,7 @@ def sensitivity(
         raise typer.Exit(3)
     findings = analyse(results, alpha)
     picture = sensitivity_picture(findings, f"{name} on {data}: {design.size} trials")
-    (out / "analysis.json").write_text(json_format.dumps(findings.to_dict(), indent=1), encoding="utf-8")
+    write_atomically(out / "analysis.json", json_format.dumps(findings.to_dict(), indent=1).encode(), replace=True)
     _draw(picture, out / "sensitivity")
     if json:
         say_json(findings.to_dict())
@@ -190,6 +191,8 @@ def span(values: tuple[Any, ...]) -> str:
 def _draw(picture: dict[str, Any], path: Path) -> None:
     import vl_convert
 
+    from crypsis.table.files import write_atomically
+
     text = json_format.dumps(picture)
-    path.with_suffix(".vl.json").write_text(text, encoding="utf-8")
-    path.with_suffix(".svg").write_text(vl_convert.vegalite_to_svg(text), encoding="utf-8")
+    write_atomically(path.with_suffix(".vl.json"), text.encode(), replace=True)
+    write_atomically(path.with_suffix(".svg"), vl_convert.vegalite_to_svg(text).encode(), replace=True)

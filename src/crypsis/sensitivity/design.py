@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing
 
+MOST_TRIALS = 10_000_000
+
 
 @dataclass(frozen=True)
 class Factor:
@@ -53,6 +55,11 @@ class Design:
             raise PlanError(f"a design needs one or more different factors; found: {listing(names) or 'none'}")
         if self.replicates < 1:
             raise PlanError(f"a design cannot have {self.replicates} replicates; give 1 or more")
+        if self.size > MOST_TRIALS:
+            raise PlanError(
+                f"the design has {self.size} trials and at most {MOST_TRIALS} can be kept; give fewer levels or "
+                f"replicates"
+            )
 
     @classmethod
     def of(cls, levels: Mapping[str, Sequence[Any]], replicates: int = 10, seed: int = 0) -> Design:

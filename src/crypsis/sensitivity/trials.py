@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from crypsis.engines import Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.sensitivity.design import Design, Trial
 from crypsis.sensitivity.subjects import Subject
+from crypsis.table.files import write_atomically
 
 FORMAT = 1
 _SECONDS_PER_BATCH = 2.0
@@ -63,14 +65,20 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Results:
-        """The trials of a file, finished or not."""
-        with path.open(encoding="utf-8") as file:
-            header = _header(file.readline(), path)
-            design, responses = Design.from_dict(header["design"]), tuple(header["responses"])
-            results = cls._empty(design, responses, header["subject"])
-            for line in file:
-                if line.endswith("\n"):
-                    results._note(json.loads(line))
+        """The trials of a file, finished or not; a line that holds no trial of the design is refused."""
+        lines = path.read_bytes().split(b"\n")
+        header, number = _header(lines[0], path), 1
+        try:
+            design, responses = Design.from_dict(header["design"]), tuple(map(str, header["responses"]))
+            results = cls._empty(design, responses, dict(header["subject"]))
+            for line in lines[1:-1]:
+                number += 1
+                results._note(json.loads(line))
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
+            raise PlanError(
+                f"{path}, line {number}: is no trial of this design, so the file was damaged; remove the line, and its "
+                f"trial is run again, or give another file"
+            ) from None
         return results
 
     @classmethod
@@ -79,7 +87,10 @@ class Results:
         return cls(design, responses, values, np.full(design.size, np.nan), subject)
 
     def _note(self, row: Mapping[str, Any]) -> None:
-        self.values[row["trial"]], self.seconds[row["trial"]] = row["values"], row["seconds"]
+        trial, values = row["trial"], row["values"]
+        if type(trial) is not int or not 0 <= trial < self.design.size or len(values) != len(self.responses):
+            raise ValueError("no trial of this design")
+        self.values[trial], self.seconds[trial] = values, row["seconds"]
 
 
 def run_design(
@@ -134,10 +145,8 @@ def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
         "responses": list(subject.responses),
     }
     if path is not None and path.exists() and path.stat().st_size:
-        with path.open("rb+") as file:
-            content = file.read()
-            file.truncate(content.rfind(b"\n") + 1)
-        found = _header(content.split(b"\n", 1)[0].decode("utf-8"), path)
+        content = path.read_bytes()
+        found = _header(content.split(b"\n", 1)[0], path)
         plain = json.loads(json.dumps(header))
         different = [part for part in plain if found.get(part) != plain[part]]
         if different:
@@ -145,17 +154,18 @@ def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
                 f"{path}: holds trials of another {' and '.join(different)}; go on with what it was begun with, "
                 f"or give another file"
             )
+        os.truncate(path, content.rfind(b"\n") + 1)  # only now: whatever else lies there is not ours to cut
         return Results.read(path)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(header) + "\n", encoding="utf-8")
+        write_atomically(path, (json.dumps(header) + "\n").encode(), replace=True)
     return Results._empty(design, subject.responses, header["subject"])
 
 
-def _header(line: str, path: Path) -> dict[str, Any]:
+def _header(line: bytes, path: Path) -> dict[str, Any]:
     try:
         header = json.loads(line)
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         header = None
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise PlanError(f"{path}: is not a file of trials (format {FORMAT}); give another file or remove it")
