@@ -90,6 +90,9 @@ def test_intervals_by_hand() -> None:
     assert groupings.judged(-points, -centres, labels, RELATIVE)[1] == 0
     both = groupings.judged(np.array([[0.5, 1.0], [0.9, 1.0]]), np.array([[0.5, 1.0], [0.9, 0.9]]), labels, ABSOLUTE)
     assert both == (pytest.approx(0.4**2), 3 * 10)
+    # 1 of 10, on the border of ±10 %; 0.1995 of 2, just inside it; 2.5 of 20, outside.
+    values, means = np.array([[11.0], [1.8005], [22.5]]), np.array([[10.0], [2.0], [20.0]])
+    assert groupings.judged(values, means, np.arange(3, dtype=np.int32), RELATIVE)[1] == 1 + 1 + 0
 
 
 def test_a_survey_by_hand() -> None:
@@ -120,6 +123,7 @@ def test_branches_end_where_their_labels_do(case: tuple[int, int, int, int]) -> 
     rows = np.unique(random_rows(case), axis=0)
     shared, leave = groupings.branches(rows)
     lines = rows.tolist()
+    assert len(shared) == len(lines) + 1
     assert shared[0] == shared[len(lines)] == 0
     for c, line in enumerate(lines):
         if c:
