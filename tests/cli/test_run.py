@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from cli.test_commands import crypsis
+from crypsis.cli.running import show_front
 from crypsis.run import Run
 from run.runs import PLAN, begun, bits, finished, folder_with
 
@@ -46,6 +49,25 @@ def test_init_check_and_run_without_a_single_edit(tmp_path: Path) -> None:
     assert content["finished"]
     assert content["front"]
     assert {solution["title"] for solution in content["baselines"]} >= {"untouched", "plain MDAV"}
+
+
+def test_a_run_says_in_the_end_how_far_it_came(plan: Path, tmp_path: Path) -> None:
+    answer = crypsis("run", plan, "--out", tmp_path / "run", "--budget", "1 generation", "--json")
+    assert answer.returncode == 0, answer.stderr
+    found = Run.open(tmp_path / "run")
+    done = sum(max(step.generation for step in found.store.history(search)) for search in range(3))
+    told = rf"\[ *\d+\.\d s, 100 %\] finished: {done} generations, {len(found.front.everything)} solutions measured"
+    assert re.fullmatch(told, answer.stderr.splitlines()[-1]), answer.stderr
+    found.close()
+
+
+@pytest.mark.parametrize("lost, words", [(1, "1 more solution would be"), (2, "2 more solutions would be")])
+def test_solutions_out_of_reach_are_counted(lost: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    beyond = [SimpleNamespace(number=n, measured=SimpleNamespace(complaints=["k is 2"])) for n in range(lost)]
+    show_front(
+        SimpleNamespace(axes=(), solutions=(), everything=beyond, baselines=(), beaten=(), out_of_reach=beyond), ()
+    )
+    assert words in capsys.readouterr().out
 
 
 def test_looking_at_a_front(run: Path) -> None:

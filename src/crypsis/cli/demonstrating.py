@@ -10,7 +10,7 @@ import typer
 from crypsis.cli.output import figure, say, working
 from crypsis.cli.publishing import release_solution
 from crypsis.cli.running import free, show_front
-from crypsis.cli.watching import watch
+from crypsis.cli.watching import Watch
 
 SHOWN = 8
 """Solutions listed: enough to see a front."""
@@ -53,7 +53,7 @@ def demo(
     with engine("serial", 1, "") as place:
         with working("reading the table, measuring what plain methods give"):
             run = Run.start(Plan.read(plan), folder / "run", place, home=folder, text=text, budget=f"{seconds}s")
-        watch(run.proceed(), quiet=False)
+        Watch().follow(run.proceed(), quiet=False)
     front = run.front
     say(f"3. Evolved for {seconds} s: {len(front)} protections that keep k ≥ {k} and that none of the others beats.")
     say("   loss: how far values moved, %; risk: share of people an intruder links to their record, %.")

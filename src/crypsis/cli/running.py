@@ -13,7 +13,7 @@ import typer
 from crypsis.cli import inputs
 from crypsis.cli.generalising import warn_if_large
 from crypsis.cli.output import figure, say, say_json, table, warn, working
-from crypsis.cli.watching import watch
+from crypsis.cli.watching import Watch
 from crypsis.errors import EngineLost
 
 if TYPE_CHECKING:
@@ -87,15 +87,17 @@ def resume(
 
 def _carry_out(started: Run, quiet: bool, json: bool) -> None:
     signal.signal(signal.SIGTERM, _as_interrupt)
-    stopped = False
+    stopped, watch = False, Watch()
     try:
-        watch(started.proceed(), quiet)
+        watch.follow(started.proceed(), quiet)
     except KeyboardInterrupt:
         stopped = True
     except EngineLost:
         warn(f"the run is kept; go on with: crypsis resume {started.folder}")
         raise
     front = started.front
+    if not (quiet or stopped):
+        watch.close(len(front.everything))
     if json:
         say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})
     else:
@@ -207,7 +209,7 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     if lost:
         say()
         say(
-            f"{len(lost)} more solutions would be on the front but may not be released "
+            f"{len(lost)} more solution{'s'[: len(lost) != 1]} would be on the front but may not be released "
             f"(e.g. {lost[0].measured.complaints[0]}); see them with --all"
         )
 

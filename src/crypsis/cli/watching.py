@@ -16,15 +16,37 @@ EVERY = 5.0
 """Seconds between plain lines."""
 
 
-def watch(steps: Iterable[Progress], quiet: bool) -> None:
-    """Let the run go on to its end, and say how it goes."""
-    if quiet:
-        for _ in steps:
-            pass
-    elif sys.stderr.isatty():
-        _live(steps)
-    else:
-        _plain(steps)
+class Watch:
+    """How far a run has come, for a last line when it ends."""
+
+    def __init__(self) -> None:
+        self._generations, self.seconds = dict[str, int](), 0.0
+
+    def follow(self, steps: Iterable[Progress], quiet: bool) -> None:
+        """Let the run go on to its end, and say how it goes."""
+        seen = map(self._note, steps)
+        if quiet:
+            for _ in seen:
+                pass
+        elif sys.stderr.isatty():
+            _live(seen)
+        else:
+            _plain(seen)
+
+    def close(self, solutions: int) -> None:
+        """Say how it went; of a short run this may be the only line."""
+        done = sum(self._generations.values())
+        typer.echo(
+            f"[{self.seconds:6.1f} s, 100 %] finished: {done} generation{'s'[: done != 1]}, {solutions} "
+            f"solution{'s'[: solutions != 1]} measured",
+            err=True,
+        )
+
+    def _note(self, step: Progress) -> Progress:
+        if step.what != "baseline":
+            self._generations[step.title] = step.generation
+        self.seconds = max(self.seconds, step.seconds)
+        return step
 
 
 def told(step: Progress, rate: float) -> str:
