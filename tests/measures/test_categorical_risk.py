@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from categories import pairs_of_files, recoded, table
 from crypsis.errors import TableError
+from crypsis.kernels.agreement import FAR
 from crypsis.kernels.ledger import mixture
 from crypsis.measures.categorical_risk import (
     CategoryDisclosure,
@@ -115,7 +116,7 @@ def test_weights_too_fine_for_whole_numbers_are_rounded():
 @given(pairs_of_files(), st.lists(st.sampled_from([0.0, 0.5, 1.0, 3.0]), min_size=3, max_size=3))
 def test_weighted_linkage_equals_its_twin(files, weights):
     original, masked, sizes, ordinal, kept = files
-    chosen = dict(zip("abc"[: len(sizes)], weights, strict=False))
+    chosen = {name: weight for name, weight in zip("abc"[: len(sizes)], weights, strict=False) if weight != 1}
     got = CategoryLinkage(weights=chosen).against(table(original, sizes, ordinal))
     got = got.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.linkage(original, masked, kept, sizes, ordinal, "size", "expected", weights))
@@ -188,6 +189,83 @@ def test_linkage_sees_through_a_merged_label():
     assert ProbabilisticLinkage().against(original).read(masked) == 100 * 3 / 4
 
 
+def test_a_column_without_a_weight_weighs_one():
+    """(0, 0) is published as (1, 0): one change of a, weight 1½; the other record, (0, 1), is one change of b away."""
+    original, masked = table([(0, 0), (1, 1)], [2, 2], [False, False]), table([(1, 0), (0, 1)], [2, 2], [False, False])
+    assert CategoryLinkage(weights={"a": 1.5}).against(original).read(masked) == 0
+    assert CategoryLinkage(weights={"a": 0.5}).against(original).read(masked) == 100
+    assert CategoryLinkage(weights={"b": 1.5}).against(original).read(masked) == 100
+
+
+def test_weights_of_any_size_keep_their_order():
+    original, masked = table([(0, 0), (1, 1)], [2, 2], [False, False]), table([(1, 0), (0, 1)], [2, 2], [False, False])
+    for weights, found in (({"a": 1e300}, 0), ({"a": 1e-300}, 100), ({"a": 1e300, "b": 2e300}, 100)):
+        assert CategoryLinkage(weights=weights).against(original).read(masked) == found
+
+
+@pytest.mark.parametrize("measure", [CategoryLinkage(), CategoryLinkage(weights={"a": 0.5}), RankLinkage()])
+def test_a_suppressed_record_is_far_from_everybody(measure):
+    """The code after 'missing' stands for suppression: 5 of 4 categories in a, 3 of 2 in b."""
+    pairing = measure.against(table(ORIGINAL, *SHAPE)).ground.pair(table(MASKED, *SHAPE))
+    costs = measure.costs(pairing)
+    of_a, of_b = costs[:30].reshape(6, 5), costs[30:].reshape(4, 3)
+    assert (of_a[5] == FAR).all()
+    assert (of_b[3] == FAR).all()
+    assert (np.diag(of_a) == 0).all()
+
+
+def test_ranks_of_records_by_hand():
+    """Two records of 0, three of 1, five of 2. One rank from 0 to 1 and from 1 to 2, four from 0 to 2."""
+    codes = [0] * 2 + [1] * 3 + [2] * 5
+    original = table([(code,) for code in codes], [3], [True])
+    moved = table([(1,)] * 5 + [(0,)] * 5, [3], [True])
+    for window, found in ((0, 30), (9, 30), (10, 50), (39, 50), (40, 100)):
+        assert RankLinkage(window=window, ranks="records").against(original).read(moved) == found
+    assert RankLinkage(window=0, ranks="records").against(original).read(original) == 100
+    # Of three categories one rank is a third: 33 % is not enough, 34 % is; two ranks need 67 %.
+    for window, found in ((33, 30), (34, 50), (66, 50), (67, 100), (100, 100)):
+        assert RankLinkage(window=window).against(original).read(moved) == found
+
+
+def test_names_have_no_ranks():
+    """0 and 1 change places: names differ at any window; so does a missing value."""
+    original, masked = table([(0,), (1,), (2,)], [3], [False]), table([(1,), (0,), (2,)], [3], [False])
+    for window in (50, 100):
+        assert RankLinkage(window=window).against(original).read(masked) == pytest.approx(100 / 3)
+    ordered, blank = table([(0,), (1,)], [2], [True]), table([(-1,), (1,)], [2], [True])
+    assert RankLinkage(window=100).against(ordered).read(blank) == 50
+
+
+def test_the_closest_candidate_wins():
+    """Both records are candidates for both at one rank of two; the nearest is their own."""
+    original = table([(0,), (1,)], [2], [True])
+    assert RankLinkage(window=50, credit="expected").against(original).read(original) == 50
+    assert RankLinkage(window=50, credit="nearest").against(original).read(original) == 100
+
+
+def test_the_smallest_window_is_that_of_the_worst_column():
+    """(0, 0) as (1, 1), one rank off in both columns; (3, 3) as (2, 2): both found by a window of one rank."""
+    original, masked = table([(0, 0), (3, 3)], [4, 4], [True, True]), table([(1, 1), (2, 2)], [4, 4], [True, True])
+    assert RankLinkage(window=None, credit="expected").against(original).read(masked) == 100
+
+
+@pytest.mark.parametrize("measure", ALL)
+def test_a_ledger_reads_what_the_gauge_reads(measure):
+    gauge = measure.against(table(ORIGINAL, *SHAPE))
+    assert gauge.ledger(table(MASKED, *SHAPE)).read() == gauge.read(table(MASKED, *SHAPE))
+
+
+def test_merged_labels_are_never_counted_by_margins(monkeypatch):
+    """What a merged label stands for is not seen in the margins, however many tuples there are."""
+    lone = table([(0,), (1,), (2,), (3,)], [4], [True])
+    for original in (table(ORIGINAL, *SHAPE), lone):
+        gauge = ProbabilisticLinkage().against(original)
+        before = gauge.read(recoded(original))
+        monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
+        assert gauge.read(recoded(original)) == before
+        monkeypatch.undo()
+
+
 def test_many_tuples_count_patterns_by_margins(monkeypatch):
     rng = np.random.default_rng(3)
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
@@ -222,6 +300,7 @@ def test_too_many_columns_are_refused_before_they_are_counted():
     names = [f"c{place}" for place in range(13)]
     wide = Table.from_columns({name: ["x", "y"] for name in names}, roles=dict.fromkeys(names, "quasi"))
     assert "13 columns" in ProbabilisticLinkage().obstacle(wide)
+    assert ProbabilisticLinkage(columns=tuple(names[:12])).obstacle(wide) == ""
     with pytest.raises(TableError, match="13 columns"):
         ProbabilisticLinkage().against(wide)
 

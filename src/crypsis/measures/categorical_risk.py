@@ -163,7 +163,7 @@ class CategoryLinkage(CategoricalRisk):
         common = math.lcm(*(weight.denominator for weight in weights))
         near, at = np.where(link >= FAR, 0, link), pairing.shape.at
         spans = [(near[at[j] : at[j + 1]], weight * common) for j, weight in enumerate(weights)]
-        largest = max(int(span.max(initial=0)) * weight for span, weight in spans)
+        largest = max(int(span.max()) * weight for span, weight in spans)
         for span, weight in spans:
             exact = largest <= LARGEST_COST
             span[:] = span * int(weight) if exact else np.rint(span * float(weight * LARGEST_COST / largest))
