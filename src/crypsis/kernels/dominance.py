@@ -74,18 +74,16 @@ def _fronts(scores: Floats) -> NDArray[np.int32]:
     for j in range(m - 1, -1, -1):
         order = order[np.argsort(rows[order, j], kind="mergesort")]
     rows = rows[order]
-    newest, older = np.full(n, -1), np.full(n, -1)
-    level, levels = np.empty(n, dtype=np.int32), 0
+    newest, older = np.full(n, -1), np.empty(n, dtype=np.int64)
+    level = np.empty(n, dtype=np.int32)
     for row in range(n):
-        front = 0
-        while front < levels:
-            other = newest[front]
-            while other >= 0 and not dominates(rows[other], rows[row]):
+        front, other = 0, newest[0]
+        while other >= 0:
+            if dominates(rows[other], rows[row]):
+                front += 1
+                other = newest[front]
+            else:
                 other = older[other]
-            if other < 0:
-                break
-            front += 1
-        levels = max(levels, front + 1)
         older[row], newest[front] = newest[front], row
         level[order[row]] = front
     return level
