@@ -1,6 +1,7 @@
 """Files and settings of absurd size: one sentence, exit 2, and no more memory than the machine can spare.
 
-Each file goes to the command line in a process of its own, whose peak is measured.
+Each file goes to the command line in a process of its own, whose peak is measured;
+`pytest -n 0 -rP tests/trust/test_extremes.py` prints it.
 """
 
 from __future__ import annotations
@@ -44,9 +45,11 @@ def refused(*words: object) -> str:
         [sys.executable, "-c", MEASURED, *map(str, words)], capture_output=True, text=True, check=False, timeout=120
     )
     assert answer.returncode == 2, answer.stderr
-    assert float(answer.stdout.splitlines()[-1]) < PEAK
+    peak = float(answer.stdout.splitlines()[-1])
+    assert peak < PEAK
     told = [line for line in answer.stderr.splitlines() if line.startswith("crypsis: ")]
     assert len(told) == 1, answer.stderr
+    sys.stdout.write(f"peak {peak:.0f} MB: …{told[0].rpartition('/')[2]}\n")
     assert "Traceback" not in answer.stderr
     return told[0]
 
