@@ -179,7 +179,6 @@ widen = kernel(_widen)
 def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
     """Publish the lowest common ancestor of the members, no more."""
     homes.level[group] = 0
-    homes.loss[group] = 0.0
     entry = homes.head[group]
     while entry >= 0:
         widen(tuples, homes, group, homes.row[entry])
@@ -264,7 +263,6 @@ def _detach(homes: Homes, entry: int, before: int, group: int) -> None:
         homes.head[group] = homes.following[entry]
     else:
         homes.following[before] = homes.following[entry]
-    homes.following[entry] = -1
     homes.size[group] -= homes.held[entry]
 
 
@@ -304,7 +302,6 @@ def _move(tuples: Tuples, homes: Homes, entry: int, home: tuple[float, int, bool
         return
     new = homes.used[1]
     homes.used[1] += 1
-    homes.following[entry] = -1
     attach(tuples, homes, entry, new)
     lend(tuples, homes, group, new, k - homes.held[entry])
 
