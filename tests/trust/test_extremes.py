@@ -7,27 +7,32 @@ Each file goes to the command line in a process of its own, whose peak is measur
 from __future__ import annotations
 
 import copy
+import io
 import os
 import struct
 import subprocess
 import sys
 import tomllib
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.errors import TableError
+from crypsis.errors import CrypsisError, SearchError, TableError
+from crypsis.evolution.state import State
 from crypsis.measures import measures
 from crypsis.plan import Plan, read_budget, sections
 from crypsis.privacy import models
 from crypsis.registry import MOST, Registry
+from crypsis.run.store import Store
 from crypsis.searches import searches
 from crypsis.table import capacity
 from crypsis.table.files import read_table
-from run.runs import PLAN, folder_with
+from run.runs import PLAN, begun, finished, folder_with
 
 PEAK = 600.0
 """Megabytes; Python with its libraries takes about 150."""
@@ -162,6 +167,39 @@ def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.Mo
     assert capacity.memory() == whole <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     (tmp_path / "limit").write_text("1000000\n")
     assert capacity.memory() == 1_000_000
+
+
+def boasting(array: np.ndarray, rows: int) -> bytes:
+    """An array as numpy writes it, with a head that speaks of more rows than there are."""
+    head = io.BytesIO()
+    shape = (rows, *array.shape[1:])
+    descr = np.lib.format.dtype_to_descr(array.dtype)
+    np.lib.format.write_array_header_1_0(head, {"descr": descr, "fortran_order": False, "shape": shape})
+    return head.getvalue() + array.tobytes()
+
+
+@pytest.mark.parametrize("rows", [10**11, 10**15])
+def test_a_checkpoint_or_genome_that_claims_a_hundred_billion_numbers_is_refused(rows: int, tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job", rows=40)
+    finished(begun(plan, tmp_path / "run", budget="1 generations")).close()
+    with Store(tmp_path / "run" / "run.db") as store:
+        whole = store.state(0)
+        number = store.contents()[0][0]
+        genome = store.solution(number).genome
+        store._connection.execute("UPDATE solution SET genome = ? WHERE id = ?", (boasting(genome, rows), number))
+        with pytest.raises(CrypsisError, match="damaged"):
+            store.solution(number)
+    archive = np.load(io.BytesIO(whole))
+    for changed in archive.files:
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w") as made:
+            for name in archive.files:
+                plain = io.BytesIO()
+                np.save(plain, archive[name])
+                kept = plain.getvalue() if name != changed else boasting(archive[name], rows)
+                made.writestr(f"{name}.npy", kept)
+        with pytest.raises(SearchError, match="the checkpoint cannot be read"):
+            State.from_bytes(content.getvalue())
 
 
 # -- settings --

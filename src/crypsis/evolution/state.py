@@ -107,7 +107,7 @@ class State:
             head = json.loads(part["head"].tobytes())
             if head["format"] == _FORMAT:
                 return cls._of(part, head)
-        except (ValueError, TypeError, OSError, LookupError, EOFError, RuntimeError, *_DAMAGE) as error:
+        except (ValueError, TypeError, OSError, LookupError, EOFError, RuntimeError, MemoryError, *_DAMAGE) as error:
             raise SearchError(
                 f"the checkpoint cannot be read ({type(error).__name__}: damaged or not a checkpoint); "
                 f"resume from an earlier one or start the run again"

@@ -123,7 +123,7 @@ class Store:
         """Whatever a damaged file makes of a row becomes one sentence."""
         try:
             yield
-        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, EOFError) as error:
+        except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, EOFError, MemoryError) as error:
             raise self._damaged(error) from None
 
     def __enter__(self) -> Store:
