@@ -35,18 +35,40 @@ def test_fewer_than_two_groups_stay_one() -> None:
     assert univariate_optimum(np.array([0.0, 1, 8, 9]), 2).tolist() == [0, 0, 1, 1]
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.integers(2, 11), st.integers(1, 3), st.integers(1, 4), st.sampled_from([0.0, 1e9]), st.integers(0, 2**32))
-def test_no_other_cuts_are_better(n: int, p: int, k: int, shift: float, seed: int) -> None:
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(2, 11),
+    st.integers(1, 3),
+    st.integers(1, 4),
+    st.sampled_from([1.0, 2.0**-10]),
+    st.sampled_from([0.0, 2.0**20]),
+    st.integers(0, 2**32),
+)
+def test_no_other_cuts_are_better(n: int, p: int, k: int, scale: float, shift: float, seed: int) -> None:
+    """Whatever the scale of the data and wherever they lie."""
     rng, k = np.random.default_rng(seed), min(n, k)
-    points = rng.integers(-256, 256, (n, p)) / 64
+    points = rng.integers(-256, 256, (n, p)) / 64 * scale
     labels = path_optimum(points + shift, k)
     assert naive.is_along(labels)
     assert np.bincount(labels).min() >= k
     assert np.bincount(labels).max() <= 2 * k - 1
-    assert naive.sse(points, labels) == pytest.approx(naive.least_sse_of_cuts(points, k), rel=1e-9, abs=1e-12)
+    assert naive.sse(points, labels) == pytest.approx(naive.least_sse_of_cuts(points, k), rel=1e-9, abs=1e-18)
     line = np.sort(points[:, :1], axis=0)
     labels = univariate_optimum(line[:, 0] + shift, k)
     assert naive.is_along(labels)
     assert np.bincount(labels).min() >= k
-    assert naive.sse(line, labels) == pytest.approx(naive.least_sse_of_cuts(line, k), rel=1e-9, abs=1e-12)
+    assert np.bincount(labels).max() <= 2 * k - 1
+    assert naive.sse(line, labels) == pytest.approx(naive.least_sse_of_cuts(line, k), rel=1e-9, abs=1e-18)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 4), st.integers(2, 5), st.integers(0, 2**32))
+def test_no_group_reaches_two_where_joining_costs_nothing(k: int, times: int, seed: int) -> None:
+    """A path that repeats itself: two turns cost as much in one group as in two, and stay two all the same."""
+    turn = np.random.default_rng(seed).random((k, 2))
+    labels = path_optimum(np.tile(turn, (times, 1)), k)
+    assert np.bincount(labels).min() >= k
+    assert np.bincount(labels).max() <= 2 * k - 1
+    labels = univariate_optimum(np.full(k * times, 0.1), k)
+    assert np.bincount(labels).min() >= k
+    assert np.bincount(labels).max() <= 2 * k - 1
