@@ -34,6 +34,14 @@ def test_enhanced_forbids_what_beta_would_allow() -> None:
     assert math.isinf(verdict.attained)
 
 
+def test_a_value_that_everybody_has_cannot_be_learnt() -> None:
+    """Its share is 1 in the table and in every class: a gain of 0, which -ln 1 = 0 just allows."""
+    table = Table.from_columns({"q": ["a", "a", "b"], "s": ["x", "x", "x"]}, {"q": "quasi", "s": "confidential"})
+    for kind in ("basic", "enhanced"):
+        assert BetaLikeness(kind=kind).levels(table).tolist() == [0, 0, 0]
+        assert BetaLikeness(kind=kind).judge(table).holds
+
+
 @given(st.integers(0, 10_000), st.integers(1, 30))
 @settings(max_examples=40, deadline=None)
 def test_equal_to_plain_counting(seed: int, n: int) -> None:

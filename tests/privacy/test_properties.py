@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 from hypothesis import given, settings
@@ -89,5 +90,7 @@ def test_equal_to_plain_counting(seed: int, n: int, p: int) -> None:
 
 def test_failing_allows_rounding_only() -> None:
     levels = np.array([3 - 1e-12, 2.9, np.nan, 3])
-    assert failing(levels, 3, "at least").tolist() == [False, True, False, False]
-    assert failing(levels, 2.95, "at most").tolist() == [True, False, False, True]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert failing(levels, 3, "at least").tolist() == [False, True, False, False]
+        assert failing(levels, 2.95, "at most").tolist() == [True, False, False, True]

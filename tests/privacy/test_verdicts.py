@@ -26,6 +26,15 @@ def test_levels_without_a_confidential_column_say_so() -> None:
         LDiversity().levels(BARE)
 
 
+def test_a_model_that_sees_no_obstacle_still_needs_a_confidential_column() -> None:
+    class Careless(LDiversity):
+        def obstacle(self, table: Table) -> str:
+            return ""
+
+    with pytest.raises(TableError, match=r"^no confidential column was named$"):
+        Careless().levels(BARE)
+
+
 def test_a_verdict_on_no_records_does_not_hold() -> None:
     table = BARE.with_roles({"s": "confidential"}).without(np.ones(2, dtype=bool))
     for model in (LDiversity(), TCloseness()):

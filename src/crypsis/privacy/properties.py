@@ -136,5 +136,4 @@ def spread(levels: Floats) -> float:
 def failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
     """Kept records that miss the threshold by more than rounding."""
     room = TOLERANCE * max(1.0, abs(required))
-    with np.errstate(invalid="ignore"):
-        return levels < required - room if sense == "at least" else levels > required + room
+    return levels < required - room if sense == "at least" else levels > required + room
