@@ -6,9 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 import crypsis.kernels.compile as compile_module
+from crypsis.kernels.compile import _with_imports, cache_folder, kernel
 
 CALLER = """
 from crypsis_copy.called import called
@@ -37,7 +42,7 @@ def answer(folder: Path, **environment: str) -> int:
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, **environment},
+        env={**os.environ, "NUMBA_DISABLE_JIT": "0", **environment},
     )
     return int(result.stdout)
 
@@ -66,3 +71,81 @@ def test_without_a_writable_place_kernels_still_run(tmp_path: Path) -> None:
     blocked = tmp_path / "a file, not a folder"
     blocked.write_text("")
     assert answer(tmp_path, NUMBA_CACHE_DIR=str(blocked)) == 21
+
+
+def family(folder: Path, **sources: str) -> Path:
+    """Files of one folder, by name; the first is returned."""
+    for name, source in sources.items():
+        (folder / f"{name}.py").write_text(source, encoding="utf-8")
+    return folder / f"{next(iter(sources))}.py"
+
+
+def test_a_file_belongs_with_all_that_it_imports_from_its_folder(tmp_path: Path) -> None:
+    """Named as module or as name, on several lines, within a function, at second hand, in a circle, with an umlaut."""
+    source = family(
+        tmp_path,
+        one="from place import two\nfrom place.three import a, b\nfrom numpy import array\nimport six",
+        two="from place import (\n    four,\n    missing,\n)",
+        three="def f():\n    from place.five import g  # fünf",
+        four="from place.one import x",
+        five="",
+        six="",
+    )
+    assert {path.stem for path in _with_imports(source)} == {"one", "two", "three", "four", "five"}
+    assert _with_imports(tmp_path / "five.py") == {tmp_path / "five.py"}
+    assert _with_imports(tmp_path / "absent.py") == set()
+
+
+def test_the_folder_is_named_after_the_content_of_all_of_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "named"))
+    folders = []
+    for content in ("a = 1", "a = 2", "a = 1"):
+        source = family(tmp_path, one="from place import two", two=content)
+        cache_folder.cache_clear()
+        folders.append(cache_folder(source))
+    assert folders[0] == folders[2] != folders[1]
+    assert {folder.parent for folder in folders} == {tmp_path / "named"}
+    assert all(folder.name.startswith("one-") for folder in folders)
+
+
+def test_where_the_folder_lies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beside the source; if that may not be written, in the user's cache."""
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    source = family(tmp_path, one="")
+    cache_folder.cache_clear()
+    assert cache_folder(source).parent == tmp_path / "__pycache__"
+    asked: list[Path] = []
+    monkeypatch.setattr(os, "access", lambda path, mode: asked.append(path) or False)  # type: ignore[func-returns-value]
+    cache_folder.cache_clear()
+    assert cache_folder(source).parent == tmp_path / "cache" / "crypsis"
+    (tmp_path / "__pycache__").mkdir()
+    cache_folder.cache_clear()
+    assert cache_folder(source).parent == tmp_path / "cache" / "crypsis"
+    assert asked == [tmp_path, tmp_path / "__pycache__"]
+    cache_folder.cache_clear()
+
+
+def _twice(x: int) -> int:
+    return 2 * x
+
+
+@pytest.mark.parametrize("refusal", [None, RuntimeError("no locator"), OSError("read-only")])
+def test_kernels_run_without_the_lock_and_are_cached_where_they_may(
+    refusal: Exception | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """numba is asked for a cache in our folder; if it refuses, for none; its own setting is as before."""
+    asked: list[tuple[dict[str, bool], str]] = []
+    before = compile_module._settings.CACHE_DIR
+
+    def njit(**flags: bool) -> Callable[[Any], Any]:
+        asked.append((flags, compile_module._settings.CACHE_DIR))
+        if refusal is not None and "cache" in flags:
+            raise refusal
+        return lambda function: function
+
+    monkeypatch.setattr(compile_module.numba, "njit", njit)
+    assert kernel(_twice)(21) == 42
+    assert asked[0] == ({"nogil": True, "cache": True}, str(cache_folder(Path(__file__))))
+    assert asked[1:] == ([] if refusal is None else [({"nogil": True}, before)])
+    assert before == compile_module._settings.CACHE_DIR
