@@ -52,7 +52,8 @@ def test_tuples_freeze_where_a_plain_loop_freezes_them(seed, m, s, k, l):  # noq
     values = [{bit for bit in range(4) if int(word) >> bit & 1} for word in tuples.present[:, 0]]
     twin = naive.freeze(tuples.leaf.tolist(), tuples.records.tolist(), values, lifts, nodes.tolist(), k, l)
     owner = freeze(tuples, nodes, Demand(k, l))
-    assert [place < 0 for place in owner] == [node is None for node in twin]
+    assert [place == -1 for place in owner] == [node is None for node in twin]
+    assert sorted(set(owner.tolist()) - {-1}) == list(range(int(owner.max()) + 1))
     for group in range(int(owner.max()) + 1):
         assert len({twin[place] for place in np.flatnonzero(owner == group)}) == 1
 
