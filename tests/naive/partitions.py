@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -125,6 +126,7 @@ def least_sse_of_cuts(points: Any, k: int) -> float:
     """The least SSE of contiguous groups of at least k rows, by trying every way to cut."""
     points = np.asarray(points, dtype=float)
 
+    @cache
     def from_row(begin: int) -> float:
         if begin == len(points):
             return 0.0
