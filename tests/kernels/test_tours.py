@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels import tours
 from crypsis.searches.partitions.neighbourhoods import nearest
+from naive import tours as naive
 
 
 def length(points: NDArray[np.float64], order: NDArray[np.int32]) -> float:
@@ -70,3 +71,53 @@ def test_no_reversal_shortens_a_finished_tour(seed: int, n: int) -> None:
             # A stretch that reaches an end of the tour frees one edge and costs one: outside what 2-opt looks at.
             if first > 0 and last < n - 1:
                 assert length(points, turned) >= found * (1 - 1e-6)
+
+
+def placed(order: NDArray[np.int32]) -> NDArray[np.int32]:
+    return np.argsort(order).astype(np.int32)
+
+
+def test_edges_by_hand() -> None:
+    """(0, 0) and (3, 4) lie 5 apart; before the first and behind the last record of a tour nothing is paid."""
+    points, order = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]), np.array([1, 0, 2], np.int32)
+    assert tours.distance(points, 0, 1) == 5.0
+    assert [tours.edge(points, order, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
+    assert [tours.edge(points, order, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 9), st.data())
+def test_stretches_are_turned_and_carried_as_a_list_would_be(n: int, data: st.DataObject) -> None:
+    start = np.array(data.draw(st.permutations(range(n))), np.int32)
+    first = data.draw(st.integers(0, n - 1))
+    last = data.draw(st.integers(first, n - 1))
+    order, place, records = start.copy(), placed(start), start.tolist()
+    part, rest = records[first : last + 1], records[:first] + records[last + 1 :]
+    tours.reverse(order, place, first, last)
+    assert order.tolist() == records[:first] + part[::-1] + records[last + 1 :]
+    assert place.tolist() == placed(order).tolist()
+    behind = data.draw(st.sampled_from([*range(-1, first), *range(last + 1, n)]))
+    order, place = start.copy(), placed(start)
+    tours.shift(order, place, first, last, behind)
+    at = behind + 1 if behind < first else behind - len(part) + 1
+    assert order.tolist() == rest[:at] + part + rest[at:]
+    assert place.tolist() == placed(order).tolist()
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(2, 12), reach=st.integers(1, 11), grid=st.booleans())
+def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: bool) -> None:
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 4, (n, 2)).astype(np.float64) if grid else rng.standard_normal((n, 2))
+    neighbours = nearest(points, min(reach, n - 1))[1]
+    plain = points.tolist(), neighbours.tolist()
+    start = rng.permutation(n).astype(np.int32)
+    for move, twin in ((tours.two_opt, naive.two_opt), (tours.or_opt, naive.or_opt)):
+        for a in range(n):
+            order, place = start.copy(), placed(start)
+            expected = twin(*plain, start.tolist(), a)
+            assert move(points, neighbours, order, place, a) == (expected is not None)
+            assert order.tolist() == (expected or start.tolist())
+            assert place.tolist() == placed(order).tolist()
+    assert tours.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
+    assert tours.tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)
