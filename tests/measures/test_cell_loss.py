@@ -90,6 +90,22 @@ def test_a_number_moved_beyond_the_range_loses_all_and_no_more() -> None:
     assert cell_losses(original, masked, "v").tolist() == [0.25, 1, 1]
 
 
+def test_scales_of_small_domains() -> None:
+    """A range of ½; two grades, one of them blanked and one filled; two towns; numbers that start at 10."""
+    narrow = Table.from_columns({"v": [1.0, 1.25, 1.5]}, {"v": "quasi"})
+    assert cell_losses(narrow, narrow.with_columns({"v": np.array([1.25, 1.25, 1.0])}), "v").tolist() == [0.5, 0, 1]
+    pass_fail = Table((Attribute("g", Kind.ORDINAL, QUASI, ("no", "yes")),), (np.array([0, 1, 1, -1], np.int32),))
+    moved = pass_fail.with_columns({"g": np.array([1, 1, -1, 0], dtype=np.int32)})
+    assert cell_losses(pass_fail, moved, "g").tolist() == [1, 0, 1, 1]
+    two = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+    towns = Table((Attribute("t", Kind.NOMINAL, QUASI, ("a", "b"), two),), (np.array([0, 1], np.int32),))
+    assert cell_losses(towns, towns.with_columns({"t": np.zeros(2)}, levels={"t": 1}), "t").tolist() == [1, 1]
+    late = Hierarchy.from_rows([["10", "x", "*"], ["15", "x", "*"], ["30", "y", "*"]], np.array([10.0, 15, 30]))
+    ages = Table((Attribute("n", Kind.NUMERIC, QUASI, hierarchy=late),), (np.array([10.0, 15, 30]),))
+    recoded = ages.with_columns({"n": np.array([0, 0, 1])}, levels={"n": 1})
+    assert cell_losses(ages, recoded, "n").tolist() == [0.25, 0.25, 0]
+
+
 def test_constant_and_empty_columns_of_numbers() -> None:
     constant = Table.from_columns({"v": [3.0, 3, 3]}, {"v": "quasi"})
     assert cell_losses(constant, constant.with_columns({"v": np.array([3.0, 4, np.nan])}), "v").tolist() == [0, 1, 1]

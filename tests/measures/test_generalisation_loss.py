@@ -81,7 +81,8 @@ def test_obstacles():
     table = four()
     assert "no column 'town'" in GeneralLoss(columns=("town",)).obstacle(table)
     assert "no hierarchy" in GeneralLoss(columns=("ill",)).obstacle(table)
-    assert "no label" in ClassificationMetric().obstacle(table.with_roles({"ill": Role.OTHER}))
+    no_label = "no column is confidential, so there is no label to predict; name one"
+    assert ClassificationMetric().obstacle(table.with_roles({"ill": Role.OTHER})) == no_label
     assert GeneralLoss().obstacle(table) == ""
     bare = table.with_roles({"place": Role.OTHER})
     no_hierarchy = "no quasi-identifier has a hierarchy, by which this loss is measured; give one"
@@ -129,6 +130,42 @@ def test_missing_blanked_and_suppressed_cells(measure, group):
     assert gauge.cells(gone)[:, 0].tolist() == [0, 0, 0, 1]
     nodes = table.with_columns({"age": np.array([0, 3, 5, -1])}, levels={"age": LOCAL})
     assert gauge.cells(nodes)[:, 0].tolist() == pytest.approx([0, half, 1, 0])
+
+
+def test_missing_names_and_filled_cells():
+    """b, missing, c, missing; the second blanked still, the last filled: a filled cell was never known, so not lost."""
+    tree = Hierarchy.from_rows([["a", "ab", "*"], ["b", "ab", "*"], ["c", "c", "*"], ["d", "d", "*"]])
+    place = Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b", "c", "d"), tree)
+    table = Table((place,), (np.array([1, -1, 2, -1], dtype=np.int32),))
+    for level, codes in ((0, [1, -1, -1, 0]), (1, [0, -1, -1, 0]), (LOCAL, [4, -1, -1, 4])):
+        masked = table.with_columns({"place": np.array(codes, dtype=np.int32)}, levels={"place": level})
+        for measure in (GeneralLoss(), Precision(), NonUniformEntropy()):
+            cells = measure.against(table).cells(masked)[:, 0]
+            assert cells[1:].tolist() == [0, 1, 0]
+            assert (cells[0] > 0) == (level != 0 and measure.name != "non-uniform-entropy")
+
+
+def test_two_values_and_one_level():
+    """a three times and b once, both as *: GLM and precision lose all, entropy log2(4/3) and 2 bits of 0.811."""
+    tree = Hierarchy.from_rows([["a", "*"], ["b", "*"]])
+    place = Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b"), tree)
+    table = Table((place,), (np.array([0, 0, 0, 1], dtype=np.int32),))
+    top = table.with_columns({"place": np.zeros(4)}, levels={"place": 1})
+    for measure in (GeneralLoss(), Precision()):
+        assert measure.against(table).cells(top)[:, 0].tolist() == [1, 1, 1, 1]
+    most = 0.75 * np.log2(4 / 3) + 0.25 * 2
+    expected = [np.log2(4 / 3) / most] * 3 + [2 / most]
+    assert NonUniformEntropy().against(table).cells(top)[:, 0].tolist() == pytest.approx(expected)
+
+
+def test_one_record_is_a_class_of_its_own():
+    place = Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a",))
+    ill = Attribute("ill", Kind.NOMINAL, Role.CONFIDENTIAL, ("no", "yes"))
+    one = Table((place, ill), (np.array([0], dtype=np.int32), np.array([1], dtype=np.int32)))
+    gone = one.without(np.array([True]))
+    assert Discernibility(form="mean").against(one).read(one) == 1
+    assert ClassificationMetric(form="mean").against(one).read(gone) == 1
+    assert AverageClassSize(k=1, form="mean").against(one).read(one) == 1
 
 
 def test_a_column_of_one_value_has_nothing_to_lose_but_height():
@@ -189,4 +226,5 @@ def test_readings_explain_themselves():
         assert (reading.measure, reading.unit, reading.better, reading.aim) == (measure.name, unit, "low", "loss")
         assert (reading.scope, reading.definition) == (("place",), measure.definition)
         assert reading.counts == {"suppressed records": 1}
-        assert "belong to no class" in reading.missing
+        no_class = "a missing value is a category of its own; suppressed records belong to no class"
+        assert reading.missing == no_class

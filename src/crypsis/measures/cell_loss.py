@@ -94,11 +94,10 @@ def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64
         return _moved(original.column(name), masked.column(name))
     before = original.column(name)
     after, same = alike_codes(original, masked, name)
-    gap = (before == MISSING) != (after == MISSING)
     if original.attribute(name).kind is Kind.ORDINAL and same:
         steps = max(len(original.attribute(name).categories) - 1, 1)
-        return np.where(gap, 1.0, np.abs(before - after) / steps)
-    return np.where(gap, 1.0, before != after)
+        return np.where((before == MISSING) != (after == MISSING), 1.0, np.abs(before - after) / steps)
+    return np.asarray(before != after, dtype=np.float64)
 
 
 def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ class CellsGauge:
         cells = self.cells(masked)
         if self.measure.form == "sum":
             return float(cells.sum())
-        return float(100 * cells.mean()) if cells.size else 0.0
+        return float(100 * cells.mean())
 
     def cells(self, masked: Table) -> Floats:
         """float64[n, columns]: the loss of every cell."""
@@ -105,7 +105,7 @@ class CellsGauge:
         loss = np.where(blank & ~absent, 1.0, 0.0)
         if level != 0 and hierarchy is not None:
             leaf = self.original.leaf_codes(name)
-            node = column if level == LOCAL else np.where(blank, MISSING, column + hierarchy.offsets[level])
+            node = column if level == LOCAL else column + hierarchy.offsets[level]
             seen = ~blank & ~absent
             loss[seen] = self.measure.node_losses(hierarchy, leaf)[node[seen], leaf[seen]]
         loss[~masked.kept] = 1.0
