@@ -84,7 +84,7 @@ def test_a_file_belongs_with_all_that_it_imports_from_its_folder(tmp_path: Path)
     """Named as module or as name, on several lines, within a function, at second hand, in a circle, with an umlaut."""
     source = family(
         tmp_path,
-        one="from place import two\nfrom place.three import a, b\nfrom numpy import array\nimport six",
+        one="from place import two\nfrom house.place.three import a, b\nfrom numpy import array\nimport six",
         two="from place import (\n    four,\n    missing,\n)",
         three="def f():\n    from place.five import g  # fünf",
         four="from place.one import x",
