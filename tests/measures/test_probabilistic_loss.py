@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.probabilistic_loss import PARTS, ProbabilisticLoss, density, pair_variances
+from crypsis.measures.probabilistic_loss import PARTS, ProbabilisticLoss, density, pair_variances, probability
 from crypsis.table.table import Table
 from naive import measures as naive
 
@@ -96,6 +96,18 @@ def test_a_lone_record_has_no_sampling_variance() -> None:
     assert pair_variances(np.array([0.0, 2]), np.array([0.0, 6])) == (0.0, pytest.approx(0))
     # 0, 0, 3 and 0, 3, 3: products of deviations 2, -1, 2, mean 1, mean square 3: (3 - 1) / 3.
     assert pair_variances(np.array([0.0, 0, 3]), np.array([0.0, 3, 3]))[0] == pytest.approx(2 / 3)
+
+
+def test_what_cannot_vary_loses_all_as_soon_as_it_moves() -> None:
+    """A constant column has no density to vary by; rounding is no move, and is measured by the size of the value."""
+    assert density(np.full(5, 2.0), np.array([2.0, 3.0])).tolist() == [0, 0]
+    constant = table(np.full((50, 1), 0.1))
+    for statistic in ("means", "quantiles"):
+        gauge = ProbabilisticLoss(statistic=statistic).against(constant)
+        assert gauge.read(constant) == 0
+        assert gauge.read(table(np.full((50, 1), 0.1 + 1e-6))) == 100
+    before, after = np.array([1e6, 1e-6, 0.0]), np.array([1e6 + 1e-8, 1.1e-6, 0.0])
+    assert probability(before, after, np.zeros(3)).tolist() == [0, 100, 0]
 
 
 def test_what_it_is_a_reading_of() -> None:
