@@ -6,6 +6,7 @@ import html
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,7 +35,7 @@ class Front:
     everything: tuple[Solution, ...]
     axes: tuple[str, ...] = ("loss", "risk")
 
-    @property
+    @cached_property
     def solutions(self) -> tuple[Solution, ...]:
         return best(self.everything, self.axes)
 

@@ -289,11 +289,14 @@ class Run:
         strand.count += len(fresh)
 
     def _keep_what_is_there(self, strands: Sequence[Strand]) -> None:
-        """A stopped run shows the front it had reached; what is measured for that alone is forgotten on resume."""
+        """A stopped run shows the front it had reached; what is measured for that alone is forgotten on resume.
+
+        On a large table a search of which something is shown already is left at that: whoever stops wants to stop.
+        """
         for strand in strands:
-            if strand.state is None:
-                continue
             strand.measured = self.store.known(strand.index)
+            if strand.state is None or (strand.measured and len(self.original) > LARGE):
+                continue
             strand.count = len(strand.measured)
             self._show(self._measure(strand, self._at_a_time))
 

@@ -10,10 +10,10 @@ from typing import Any
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
-from starlette.routing import Mount, Route
-from starlette.staticfiles import StaticFiles
+from starlette.routing import Route
 
 from crypsis.studio.answering import Handler, get
 from crypsis.studio.pages import compare, data, front, goal, release
@@ -33,7 +33,7 @@ def build(studio: Studio) -> Starlette:
             get("/head", lambda request: studio.part("head.html", head=studio.head())),
             Route("/events", _events(studio)),
             Route("/vega.js", _drawing(studio)),
-            Mount("/static", StaticFiles(directory=STATIC)),
+            Route("/static/{name}", _static()),
         ],
         exception_handlers={404: _nothing_here, 500: _own_problem},
     )
@@ -52,6 +52,20 @@ def _drawing(studio: Studio) -> Handler:
     async def handle(request: Request) -> Response:
         script = await run_in_threadpool(studio.bundle.read)
         return Response(script, media_type="text/javascript", headers={"cache-control": "private, max-age=86400"})
+
+    return handle
+
+
+def _static() -> Handler:
+    """Our few scripts, styles and pictures, from memory: no file name of a request ever meets the disk."""
+    kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
+    held = {path.name: (path.read_bytes(), kinds[path.suffix]) for path in STATIC.iterdir() if path.suffix in kinds}
+
+    async def handle(request: Request) -> Response:
+        found = held.get(request.path_params["name"])
+        if found is None:
+            raise HTTPException(404)
+        return Response(found[0], media_type=found[1])
 
     return handle
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import OrderedDict
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +17,9 @@ from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
-from crypsis.run.folder import PLAN, STORE, Lock, plan_fingerprint
+from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
+from crypsis.studio.glance import Glance, glance
 from crypsis.studio.reading import Reading
 from crypsis.studio.rewriting import rewrite
 from crypsis.table.files import write_atomically
@@ -29,7 +30,7 @@ MASKED_KEPT = 5
 """Decoded tables kept in memory: the pinned ones and the one looked at."""
 
 
-@dataclass
+@dataclass(frozen=True)
 class Choices:
     """What was decided on the pages; by run where it speaks of solutions."""
 
@@ -52,7 +53,10 @@ class Desk:
         self.lock = threading.RLock()
         self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
         self._plan: tuple[str, Plan] | None = None
+        self._choices: tuple[str, Choices] | None = None
         self._front: tuple[list[str], Front] | None = None
+        self._glance: tuple[list[str], Glance] | None = None
+        self._outdated: tuple[list[str], bool] | None = None
         self._decoding = threading.Lock()  # of its own: nobody waits for a million rows to see who is pinned
         self.reading = Reading(source, plan).begin()
         if run is not None:
@@ -94,17 +98,21 @@ class Desk:
 
     @property
     def choices(self) -> Choices:
-        with self.lock:
-            try:
-                return Choices(**json.loads(self._choices_path.read_text(encoding="utf-8")))
-            except (OSError, ValueError, TypeError):
-                return Choices()
+        """Read again only if they were written since."""
+        written, known = _stamp(self._choices_path), self._choices
+        if known is None or known[0] != written:
+            known = self._choices = (written, self._chosen_so_far())
+        return known[1]
+
+    def _chosen_so_far(self) -> Choices:
+        try:
+            return Choices(**json.loads(self._choices_path.read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            return Choices()
 
     def change(self, **changes: Any) -> Choices:
         with self.lock:
-            choices = self.choices
-            for name, value in changes.items():
-                setattr(choices, name, value)
+            choices = replace(self.choices, **changes)
             text = json.dumps(asdict(choices), indent=1, ensure_ascii=False)
             write_atomically(self._choices_path, text.encode(), replace=True)
             self._choices_path.chmod(0o600)
@@ -116,7 +124,8 @@ class Desk:
 
     @property
     def pins(self) -> list[int]:
-        return self.choices.pins.get(self.choices.run, [])
+        choices = self.choices
+        return choices.pins.get(choices.run, [])
 
     def pin(self, number: int) -> str:
         """Pin a solution; the sentence says what happened."""
@@ -171,15 +180,24 @@ class Desk:
         mine = self.plan
         return mine.data == plan.data and mine.columns == plan.columns
 
+    def run_stamps(self) -> list[str]:
+        """The run's files as they were last written."""
+        folder = self.run_folder
+        names = (PLAN, LOCK, STORE, f"{STORE}-wal")
+        return [str(folder), *(_stamp(folder / name) for name in names if folder is not None)]
+
+    def glance(self) -> Glance:
+        """How far the run is; its store is asked only if the search has written since."""
+        written, known = self.run_stamps(), self._glance
+        if known is None or known[0] != written:
+            folder = self.run_folder
+            known = self._glance = (written, glance(folder) if folder is not None else Glance())
+        return known[1]
+
     @property
     def front(self) -> Front:
         """The front as it stands; the store is read again only if the search has written since."""
-        folder = self.run_folder
-        written = [
-            str(folder),
-            *(_stamp(folder / name) for name in (PLAN, STORE, f"{STORE}-wal") if folder is not None),
-        ]
-        known = self._front
+        written, known = self.run_stamps(), self._front
         if known is None or known[0] != written:
             run = self._look()
             try:
@@ -216,6 +234,12 @@ class Desk:
     @property
     def outdated(self) -> bool:
         """Whether the plan was changed since the run began."""
+        written, known = [_stamp(self.plan_path), *self.run_stamps()], self._outdated
+        if known is None or known[0] != written:
+            known = self._outdated = (written, self._is_outdated())
+        return known[1]
+
+    def _is_outdated(self) -> bool:
         if not self.has_run:
             return False
         try:
@@ -262,4 +286,4 @@ def _stamp(path: Path) -> str:
         found = path.stat()
     except OSError:
         return "0"
-    return f"{found.st_ino}.{found.st_mtime_ns}"
+    return f"{found.st_ino}.{found.st_mtime_ns}.{found.st_size}"

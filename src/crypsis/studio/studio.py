@@ -13,7 +13,7 @@ from crypsis.errors import CrypsisError
 from crypsis.plan import read_budget
 from crypsis.studio import jobs
 from crypsis.studio.desk import Desk
-from crypsis.studio.glance import glance
+from crypsis.studio.glance import Glance
 from crypsis.studio.vega import Bundle
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),
@@ -144,11 +144,10 @@ class Studio:
                 return {"state": "running", "words": "The search is starting …", "used": 0.0}
             told = known.complaint() if known else ""
             return {"state": "failed", "words": told or "The search ended before it wrote anything.", "used": None}
-        return self._of_run(folder, going)
+        return self._of_run(folder, desk.glance(), going)
 
     @staticmethod
-    def _of_run(folder: Path, going: bool) -> dict[str, Any]:
-        seen = glance(folder)
+    def _of_run(folder: Path, seen: Glance, going: bool) -> dict[str, Any]:
         told = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
         state = "running" if going else "finished" if seen.finished else "paused"
         words = {
@@ -170,8 +169,8 @@ class Studio:
         desk = self.desk
         parts: list[Any] = [self.opened, desk.reading.done]
         parts += [*desk.stamps(), desk.choices.run]
-        if desk.has_run and desk.run_folder is not None:
-            seen = glance(desk.run_folder)
+        if desk.has_run:
+            seen = desk.glance()
             parts += [seen.solutions, seen.finished]
         return "-".join(map(str, parts))
 

@@ -24,12 +24,13 @@ MOST_MARKS = 1500
 
 def routes(studio: Studio) -> list[Route]:
     """The page, its figures, a solution's panel, and the buttons."""
+    drawn = _Drawing()
 
     def page(request: Request) -> Response:
-        return studio.page("front", lambda: {"spec": front_picture(), **_content(studio)})
+        return studio.page("front", lambda: {"spec": front_picture(), **_content(studio, drawn)})
 
     def figures(request: Request) -> Response:
-        return JSONResponse({**_content(studio), "status": studio.status()})
+        return JSONResponse({**_content(studio, drawn), "status": studio.status()})
 
     def panel(request: Request) -> Response:
         found = studio.desk.front
@@ -120,7 +121,7 @@ def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Sol
     return inside or list(solutions)
 
 
-def _content(studio: Studio) -> dict[str, Any]:
+def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     """Everything the chart and its table show."""
     desk = studio.desk
     limits, pins, chosen = desk.choices.limits, desk.pins, desk.chosen
@@ -129,10 +130,22 @@ def _content(studio: Studio) -> dict[str, Any]:
         found = desk.front if desk.has_run else Front(())
     except CrypsisError as error:
         found, problem = Front(()), str(error)
-    points = _points(found)
-    knee = found.knee().number if found.solutions else None
-    more = {"limits": limits, "pins": pins, "chosen": chosen, "knee": knee, "outdated": desk.outdated}
-    return {"points": points, "summary": _summary(found, knee), "problem": problem, **more}
+    more = {"limits": limits, "pins": pins, "chosen": chosen, "outdated": desk.outdated}
+    return {**drawn(found), "problem": problem, **more}
+
+
+class _Drawing:
+    """What the front looks like, drawn once: the desk hands out the same front until the search has written again."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Front, dict[str, Any]] | None = None
+
+    def __call__(self, found: Front) -> dict[str, Any]:
+        last = self._last
+        if last is None or last[0] is not found:
+            knee = found.knee().number if found.solutions else None
+            last = self._last = (found, {"points": _points(found), "knee": knee, "summary": _summary(found, knee)})
+        return last[1]
 
 
 def _points(found: Front) -> list[dict[str, Any]]:

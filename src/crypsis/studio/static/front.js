@@ -71,8 +71,10 @@ function table() {
     cells.forEach((text, at) => { if (text !== null && row.cells[at].textContent !== text) row.cells[at].textContent = text; });
     row.setAttribute("aria-selected", String(p.number === selected));
     row.classList.toggle("dim", !inside(p) || p.standing === "beaten" || p.standing === "not releasable");
-    const next = before ? before.nextSibling : body.firstChild;
-    if (next !== row) body.insertBefore(row, next);
+    const next = () => before ? before.nextSibling : body.firstChild;
+    // A row that is moved loses the focus, so the others make way for the one that has it.
+    if (row.contains(document.activeElement)) while (next() !== row) body.append(next());
+    else if (next() !== row) body.insertBefore(row, next());
     before = row;
   }
   for (const [number, row] of rows) if (!seen.has(number) && !row.contains(document.activeElement)) row.remove();
