@@ -113,6 +113,86 @@ def test_sizes_stay_within_bounds_and_nothing_drifts(seed: int, n: int, k: int, 
     assert made.groups.free.all()
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_not_free_stays_as_it_is(seed: int) -> None:
+    """A walk over a region trades its records among its own groups; all others keep theirs, and the rest is theirs."""
+    points = np.random.default_rng(seed).standard_normal((60, 2))
+    made = walk(points, 3, seed + 1)
+    made.load((np.arange(60) // 4).astype(np.int32))
+    room = np.zeros(24, np.int32)
+    pool = room[: annealing.region(made.groups, made.ground, 7 * seed, room)]
+    before, chance = made.labels(), np.array([seed + 5], np.uint64)
+    annealing.anneal(made.groups, made.ground, pool, 400, 5.0, 1.0, 0.3, chance)
+    after = made.groups.labels
+    inside, outside = np.isin(np.arange(60), pool), ~np.isin(np.arange(60), pool)
+    was = {frozenset(np.flatnonzero(outside & (before == g)).tolist()) for g in set(before[outside])}
+    assert {frozenset(np.flatnonzero(after == g).tolist()) for g in set(after[outside])} == was
+    assert not set(after[inside]) & set(after[outside])
+    assert lists(after[inside]) != lists(before[inside])
+    members = [np.flatnonzero(after == g).tolist() for g in range(made.groups.used[0])]
+    assert [sorted(made.groups.members[g, : len(rows)].tolist()) for g, rows in enumerate(members)] == members
+    assert all(made.groups.members[after[row], made.groups.place[row]] == row for row in range(60))
+
+
+def test_a_closed_slot_is_filled_with_the_last() -> None:
+    made = walk(2.0 * np.arange(8.0)[:, None], 2)
+    for row in (0, 1):
+        annealing.leave(made.groups, made.ground.points, row)
+        annealing.enter(made.groups, made.ground.points, row, row + 1)
+    annealing.close(made.groups, 0)
+    assert made.groups.used[0] == 3
+    assert made.groups.sizes[:4].tolist() == [2, 3, 3, 0]
+    assert made.groups.labels.tolist() == [1, 2, 1, 1, 2, 2, 0, 0]
+    assert made.groups.centroids[:3, 0] == pytest.approx([13, 10 / 3, 20 / 3])
+    assert [int(made.groups.members[0, made.groups.place[row]]) for row in (6, 7)] == [6, 7]
+    made.load(blocks(8, 2))
+    for row in (6, 7):
+        annealing.leave(made.groups, made.ground.points, row)
+        annealing.enter(made.groups, made.ground.points, row, row - 5)
+    annealing.close(made.groups, 3)
+    assert made.groups.used[0] == 3
+    assert made.groups.sizes[:4].tolist() == [2, 3, 3, 0]
+    assert made.groups.labels.tolist() == [0, 0, 1, 1, 2, 2, 1, 2]
+
+
+def test_squared_distances_and_trades_over_all_columns() -> None:
+    points = np.random.default_rng(3).standard_normal((8, 7))
+    made = walk(points, 3)
+    wide = made.ground.points
+    for i, j in ((0, 5), (2, 7), (4, 4)):
+        assert annealing.apart(wide, i, wide, j) == pytest.approx(np.square(points[i] - points[j]).sum())
+    before = total_sse(points, [[0, 1, 2], [3, 4, 5, 6, 7]])
+    traded = total_sse(points, [[0, 6, 2], [3, 4, 5, 1, 7]])
+    assert annealing.exchange(made.groups, wide, 1, 6) == pytest.approx(traded - before)
+    assert annealing.exchange(made.groups, wide, 6, 1) == pytest.approx(traded - before)
+
+
+def test_settling_recomputes_the_groups_of_a_pool() -> None:
+    points = np.array([[0.0], [2.0], [4.0], [10.0], [7.0], [8.0]])
+    made = walk(points, 2)
+    made.groups.centroids[:3] = 99.0
+    assert annealing.settle(made.groups, made.ground.points, np.array([2, 3, 0, 1], np.int32)) == pytest.approx(2 + 18)
+    assert made.groups.centroids[:3, 0].tolist() == [1.0, 7.0, 99.0]
+
+
+def test_a_rise_is_borne_by_metropolis() -> None:
+    """exp(−rise / heat) against the generator's next number; what is even or hopeless draws none."""
+    chance, plain, asked = np.array([31], np.uint64), Bits(31), 0
+    for rise in np.random.default_rng(0).random(200) * 4:
+        expected = (plain.draw() // 2**11 + 0.5) / 2**53 < np.exp(-rise / 1.5)
+        assert annealing.bears(float(rise), 1.5, chance) == expected
+        asked += expected
+    assert 0 < asked < 200
+    before = int(chance[0])
+    assert annealing.bears(-3.0, 1.5, chance)
+    assert annealing.bears(0.0, 1.5, chance)
+    assert annealing.bears(1e-10, 1.5, chance)
+    assert not annealing.bears(14 * 1.5, 1.5, chance)
+    assert not annealing.bears(np.inf, 1.5, chance)
+    assert chance[0] == before
+    assert [annealing.below(np.uint64(bits), 5) for bits in (0, 2**32 // 5, 2**32 // 5 + 1, 2**32 - 1)] == [0, 0, 1, 4]
+
+
 def test_a_region_consists_of_whole_groups_around_the_seed() -> None:
     points = np.random.default_rng(5).standard_normal((200, 2))
     made = walk(points, 4)
