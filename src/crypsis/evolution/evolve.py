@@ -83,15 +83,16 @@ def evolve(
 
 def begin(problem: Problem, rng: Generator, engine: Engine) -> State:
     """The first population, scored."""
-    if not problem.start:
+    first = problem.first()
+    if not first:
         raise SearchError("the search has an empty first population; give it at least one candidate")
     strategy = problem.strategy
     streams = Streams.seeded(rng, (SELECTION, *strategy.operators))
-    children = [Child(genome, "", (), problem.space.key(genome)) for genome in problem.start]
+    children = [Child(genome, "", (), problem.space.key(genome)) for genome in first]
     n, m = len(children), len(problem.objectives)
     empty = State(
         generation=0,
-        genomes=problem.start,
+        genomes=first,
         keys=tuple(child.key for child in children),
         scores=np.empty((0, m)),
         born=np.zeros(n, dtype=np.int64),
@@ -99,7 +100,7 @@ def begin(problem: Problem, rng: Generator, engine: Engine) -> State:
         used=np.zeros(n, dtype=np.bool_),
         frontier=Frontier(scores=np.empty((0, m)), boxes=problem.boxes),
         tally=Tally.empty(strategy.operators),
-        best=problem.start[0],
+        best=first[0],
         best_scores=(math.inf,) * m,
         best_worth=math.inf,
         best_found=0,

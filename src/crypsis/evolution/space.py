@@ -126,14 +126,14 @@ class Problem:
 
     evaluate  a pure, picklable callable: genome → scores; never draws a random number
     assess    optional quicker route for a whole batch (e.g. following its parents' ledgers); same values
-    start     the first population
+    start     the first population, or how it is made: nobody waits for it who only decodes or goes on with a run
     boxes     side lengths of the frontier's boxes; () is plain dominance
     remember  how many scores are kept by key, so that clones cost nothing
     """
 
     space: Space
     strategy: Strategy
-    start: tuple[Genome, ...]
+    start: tuple[Genome, ...] | Callable[[], tuple[Genome, ...]]
     evaluate: Evaluate
     objectives: tuple[str, ...]
     boxes: tuple[float, ...] = ()
@@ -141,3 +141,7 @@ class Problem:
     remember: int = 50_000
     notes: Mapping[str, Any] = field(default_factory=dict)
     """What the search wants to tell the run about itself, as plain data."""
+
+    def first(self) -> tuple[Genome, ...]:
+        """The first population, made if need be."""
+        return self.start() if callable(self.start) else self.start

@@ -12,6 +12,7 @@ import numpy as np
 
 from crypsis.errors import CrypsisError, TableError, listing, suggestion
 from crypsis.evolution import Budget
+from crypsis.masking.blocks import LARGE
 from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
@@ -19,6 +20,9 @@ from crypsis.plan.sections import Use
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
+
+SAMPLE = 20_000
+"""Records by which a large table's search is estimated."""
 
 
 @dataclass(frozen=True)
@@ -196,28 +200,36 @@ def _estimates(plan: Plan, table: Table) -> list[Estimate]:
 
 
 def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
-    """Pose the search, evaluate one candidate twice (the first may compile), and multiply."""
+    """Pose the search, evaluate one candidate twice (the first may compile), and multiply.
+
+    A large table is estimated by evenly spaced records: whoever asks how long it takes will not wait as long.
+    """
+    scale = 1.0
+    if len(table) > LARGE:
+        some = table.take(np.linspace(0, len(table) - 1, SAMPLE).astype(np.int64))
+        scale, table = len(table) / len(some), some
     measures: Mapping[str, Measure] = {}
     if plan.measures.guide:
         measures = {c.name: c.build() for c in (*plan.measures.loss, *plan.measures.risk)}
     started = time.monotonic()
     problem = search.pose(table, measures, np.random.default_rng(0))
-    posing = time.monotonic() - started
+    first = problem.first()
+    posing = scale * (time.monotonic() - started)
     once = math.inf
-    for genome in problem.start[:3]:
+    for genome in first[:3]:
         began = time.monotonic()
         try:
             problem.evaluate(genome)
         except CrypsisError:
             continue
-        once = min(once, time.monotonic() - began)
+        once = min(once, scale * (time.monotonic() - began))
     budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
-    evaluations, seconds = _spent(budget, once, posing, len(problem.start), max(len(plan.search), 1))
+    evaluations, seconds = _spent(budget, once, posing, len(first), max(len(plan.search), 1))
     if problem.notes.get("exact"):  # posing it has found everything; what is left is to score the front
-        evaluations, seconds = float(len(problem.start)), posing + once * len(problem.start)
-    bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in problem.start) * 4
+        evaluations, seconds = float(len(first)), posing + once * len(first)
+    bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in first) * 4
     noted = problem.notes.get("candidates")
-    megabytes = bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
+    megabytes = scale * bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
     return Estimate(name, None if noted is None else float(noted), evaluations, seconds, megabytes)
 
 

@@ -43,7 +43,6 @@ class RecordPartitions:
     table: Table = field(repr=False)
     names: tuple[str, ...]
     method: Microaggregation
-    points: NDArray[np.float64] = field(repr=False)
     ladder: tuple[int, ...]
     _grounds: dict[int, Ground] = field(default_factory=dict, repr=False)
 
@@ -85,6 +84,12 @@ class RecordPartitions:
         if k not in self._grounds:
             self._grounds[k] = survey(self.points, k)
         return self._grounds[k]
+
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """The kept records, as the distance sees them."""
+        kept = self.table.take(np.flatnonzero(self.table.kept))
+        return np.ascontiguousarray(embed(kept, self.names, self.method.scaling))
 
     @cached_property
     def total(self) -> float:
@@ -216,13 +221,16 @@ class Partition(Search):
         obstacle = self.obstacle(table)
         if obstacle:
             raise SearchError(f"search 'partition': {obstacle}")
-        names, ladder = self.names(table), self.ladder(int(table.kept.sum()))
-        points = np.ascontiguousarray(embed(table.take(np.flatnonzero(table.kept)), names, self.scaling))
-        space = RecordPartitions(table, names, self._method(), points, ladder)
-        in_blocks = self.blocks == "always" or (self.blocks == "auto" and len(points) > LARGE)
-        begin = Blocks(size=QUICK_BLOCK, mending=0) if in_blocks else MDAV()
-        start = tuple(np.append(begin.partition(points, k, rng), k).astype(np.int32) for k in ladder)
-        tighten = Mend(space) if in_blocks else Anneal(space, self.steps * len(points), self.region)
+        names, records = self.names(table), int(table.kept.sum())
+        ladder = self.ladder(records)
+        space = RecordPartitions(table, names, self._method(), ladder)
+        in_blocks = self.blocks == "always" or (self.blocks == "auto" and records > LARGE)
+        plain = Blocks(size=QUICK_BLOCK, mending=0) if in_blocks else MDAV()
+        tighten = Mend(space) if in_blocks else Anneal(space, self.steps * records, self.region)
+
+        def start() -> tuple[Genome, ...]:
+            return tuple(np.append(plain.partition(space.points, k, rng), k).astype(np.int32) for k in ladder)
+
         gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
         if gauges and {aim for aim, _ in gauges.values()} < {"loss", "risk"}:
             raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
