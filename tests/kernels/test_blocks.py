@@ -20,11 +20,18 @@ def test_widest_by_hand() -> None:
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(1, 12), st.integers(1, 4), st.integers(0, 2**32))
-def test_widest_has_the_greatest_variance(n: int, p: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    points, rows = rng.standard_normal((n + 3, p)) * rng.uniform(0.5, 2, p) + 5, rng.permutation(n + 3)[:n]
-    assert n == 1 or widest(points, rows) == np.argmax(points[rows].var(axis=0))
+@given(
+    st.integers(2, 12),
+    st.integers(1, 4),
+    st.sampled_from([(1.0, 0.0), (2.0**-30, 0.0), (1.0, 2.0**30), (2.0**-20, 2.0**30)]),
+    st.integers(0, 2**32),
+)
+def test_widest_has_the_greatest_variance(n: int, p: int, where: tuple[float, float], seed: int) -> None:
+    """Whatever the scale of the data and wherever they lie."""
+    rng, (scale, shift) = np.random.default_rng(seed), where
+    points, rows = rng.integers(-64, 64, (n + 3, p)) * scale, rng.permutation(n + 3)[:n]
+    variances = points[rows].var(axis=0)
+    assert variances[widest(points + shift, rows)] >= variances.max() * (1 - 1e-9)
 
 
 @settings(max_examples=60, deadline=None)

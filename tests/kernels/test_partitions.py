@@ -14,9 +14,13 @@ from crypsis.kernels.partitions import (
     GOMM,
     HYBRID,
     MANHATTAN,
+    add,
     cbfs,
+    fill,
     group_sizes,
+    look_from_mean,
     mdav,
+    measure,
     path_optimum,
     sse,
     univariate_optimum,
@@ -127,6 +131,46 @@ def test_v_mdav_equals_its_twin(cloud: tuple[NDArray[np.float64], int], gamma: f
     assert group_sizes(labels).min() >= k
 
 
+@pytest.mark.parametrize("k", [2, 3, 4, 5])
+@pytest.mark.parametrize("grid", [1, 3, 9, 1000])
+def test_every_k_gives_the_groups_of_the_twin(k: int, grid: int) -> None:
+    """From crowds of duplicates to points all different."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        points = rng.integers(0, grid + 1, (int(rng.integers(5 * k, 8 * k)), 2)).astype(float)
+        for ending, metric in ((e, m) for e in ENDINGS for m in METRICS):
+            labels = mdav(points, k, ENDINGS[ending], METRICS[metric])
+            assert labels.tolist() == naive.mdav(points, k, ending, metric)
+            assert labels.dtype == np.int32
+        assert cbfs(points, k).tolist() == naive.cbfs(points, k)
+        assert cbfs(points, k).dtype == np.int32
+        for gamma in (0.0, 0.9, 1.1, 3.0):
+            labels = v_mdav(points, k, gamma)
+            assert labels.tolist() == naive.v_mdav(points, k, gamma)
+            assert labels.dtype == np.int32
+
+
+def test_the_mean_is_right_to_the_last_bit_whoever_leaves() -> None:
+    """2⁵³ swallows every 1 that is added to it; when it leaves, three of them are still there."""
+    pool = fill(np.array([[1.0, 0.1], [2.0**53, 0.2], [1.0, 0.3], [0.0, 0.0], [1.0, 0.7]]))
+    add(pool, 1, -1.0)
+    look_from_mean(pool, 4)
+    assert pool.centre[0] == 0.75
+    assert pool.centre[1] == pytest.approx(1.1 / 4, rel=1e-15)
+
+
+@pytest.mark.parametrize("metric", sorted(METRICS))
+def test_distances_of_many_records_are_those_of_few(metric: str) -> None:
+    """More records than are measured at a time, and not all of them asked for."""
+    points = np.random.default_rng(0).integers(0, 99, (1300, 2)).astype(float)
+    points[0] = 0.0
+    pool = fill(points)
+    pool.centre[:] = 7.0, 50.0
+    measure(pool, 1290, METRICS[metric])
+    gaps = np.abs(points[:1290] - pool.centre)
+    assert pool.distances[:1290].tolist() == (gaps**2 if metric == "euclidean" else gaps).sum(axis=1).tolist()
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(0, 2**32))
 def test_rows_in_another_order_form_the_same_groups(seed: int) -> None:
@@ -137,10 +181,10 @@ def test_rows_in_another_order_form_the_same_groups(seed: int) -> None:
 
 
 @settings(max_examples=30, deadline=None)
-@given(clouds(), st.sampled_from([0.0, 1e12, -1e12]))
+@given(clouds(), st.sampled_from([0.0, 1e12, -1e12, 2.0**46]))
 def test_sse_equals_its_twin_wherever_the_data_lie(cloud: tuple[NDArray[np.float64], int], shift: float) -> None:
     points, k = cloud
-    points = np.round(points * 64) / 64  # representable at 1e12 too
+    points = np.abs(np.round(points * 64) / 64)  # representable at 2⁴⁶ too, and no further out
     labels = mdav(points, k, GENERIC, EUCLIDEAN)
     assert sse(points + shift, labels) == pytest.approx(naive.sse(points, labels), rel=1e-12, abs=1e-15)
     assert (mdav(points + shift, k, GENERIC, EUCLIDEAN) == labels).all()

@@ -151,9 +151,7 @@ def _assign(pool: Pool, count: int, row: int, label: int, labels: NDArray[np.int
     labels[row] = label
     moved = pool.rows[last]
     for j in range(pool.coordinates.shape[0]):
-        held = pool.coordinates[j, place]
         pool.coordinates[j, place] = pool.coordinates[j, last]
-        pool.coordinates[j, last] = held
     pool.rows[place], pool.places[moved] = moved, place
     pool.rows[last], pool.places[row] = row, last
     return last
@@ -281,7 +279,7 @@ def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     n = points.shape[0]
     if k <= 1:
         return np.arange(n).astype(np.int32)
-    labels = np.full(n, -1, dtype=np.int32)
+    labels = np.empty(n, dtype=np.int32)
     pool, count, label = fill(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= 2 * k:
