@@ -57,6 +57,8 @@ def test_many_columns_of_names_equal_all_pairs(seed: int, n: int, p: int, recode
     for rule in ("expected", "first", "strict"):
         credits = RecordLinkage(ties=rule).against(original).credits(masked.without(~kept))
         assert credits == pytest.approx(naive.linkage_credits(np.sqrt(square), kept, rule))
+        some = RecordLinkage(ties=rule, sample=max(n // 2, 1)).against(original)
+        assert some.credits(masked.without(~kept)) == pytest.approx(credits[some.people])
 
 
 @given(st.integers(0, 10_000), st.integers(1, 25), st.integers(1, 3))

@@ -146,7 +146,7 @@ class Encounter:
         points, codes, places = self.published[rows], self.codes[rows], self.places[rows]
         # Places and codes are the primary keys, so that equal codes lie together; equal records follow in row order.
         keys = [*points.T[::-1], *codes.T, *places.T]
-        order = np.lexsort(keys) if keys else np.arange(len(rows))
+        order = np.lexsort(keys)
         points, codes, places, rows = points[order], codes[order], places[order], rows[order]
         new_group = _changes(np.hstack([codes, places]))
         new = new_group | _changes(points)
@@ -164,7 +164,7 @@ class Encounter:
     def own_distance(self) -> NDArray[np.float64]:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
         square = ((self.points - self.published) ** 2).sum(axis=1)
-        met = np.take_along_axis(self.ancestors, self.places, axis=1) if self.places.size else self.codes
+        met = np.take_along_axis(self.ancestors, self.places, axis=1)
         return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
 
     def ties(self, distance: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
