@@ -85,11 +85,15 @@ CASES = [(1, 2, False), (16, 1, True), (17, 2, True), (150, 2, True), (300, 3, F
 
 
 def thinned(n: int, p: int, coarse: bool, metric: int) -> tuple[np.ndarray, Tree, list[int]]:
-    """Points, a tree over nine tenths of them of which a third was taken out again, and the rows left in it."""
+    """Points, a tree over nine tenths of them of which a third was taken out again, and the rows left in it.
+
+    The middle is the mean of all that the tree was grown over.
+    """
     rng = np.random.default_rng(n)
     points = rng.integers(0, 5, (n, p)).astype(float) if coarse else rng.random((n, p)) * [1.0, 4.0, 2.0][:p]
     held = np.sort(rng.permutation(n)[: max(1, 9 * n // 10)])
     tree = neighbours.grow_tree(points, held.copy(), metric)
+    assert tree.middle == pytest.approx(points[held].mean(axis=0))
     gone = rng.permutation(held)[: len(held) // 3]
     for row in gone:
         neighbours.shrink(tree, int(row))
@@ -155,6 +159,22 @@ def test_bounds_are_those_of_boxes_and_of_the_middle(n: int, p: int, coarse: boo
             neighbours.least(tree, node // WIDTH, centre, metric)
             gaps = np.maximum(0.0, np.maximum(low - centre, centre - high))
             assert tree.strip[node % WIDTH] == pytest.approx((gaps**power).sum())
+
+
+@pytest.mark.parametrize("n, leaves", [(16, 1), (17, 2), (50, 8), (61, 4)])
+def test_leaves_are_halves_of_halves_along_the_widest_side(n: int, leaves: int) -> None:
+    points = np.random.default_rng(n).random((n + 5, 3)) * [1.0, 4.0, 2.0] - [0.0, 9.0, 1.0]
+    order = np.arange(5, n + 5)
+    begins = neighbours.halve(points, order, leaves)
+    assert sorted(order.tolist()) == list(range(5, n + 5))
+    assert (len(begins), begins[0], begins[-1]) == (leaves + 1, 0, n)
+    while leaves > 1:
+        for begin, middle, end in zip(begins[:-2:2], begins[1:-1:2], begins[2::2], strict=True):
+            rows = points[order[begin:end]]
+            side = np.argmax(rows.max(axis=0) - rows.min(axis=0))
+            assert middle - begin == (end - begin) // 2
+            assert rows[: middle - begin, side].max() <= rows[middle - begin :, side].min()
+        begins, leaves = begins[::2], leaves // 2
 
 
 @settings(max_examples=40, deadline=None)
