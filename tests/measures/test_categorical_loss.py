@@ -113,6 +113,13 @@ def test_the_identity_loses_nothing_and_suppression_everything(measure):
     assert "missing" in reading.missing
 
 
+@pytest.mark.parametrize("measure", [ContingencyLoss(order=1), DistanceLoss(divisor="range"), EntropyLoss()])
+def test_a_ledger_reads_what_the_gauge_reads(measure):
+    original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
+    gauge = measure.against(original)
+    assert gauge.ledger(masked).read() == gauge.read(masked)
+
+
 def test_large_tables_are_counted_by_tuples(monkeypatch):
     original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
     gauge = ContingencyLoss().against(original)
