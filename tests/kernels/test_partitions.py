@@ -81,6 +81,24 @@ def test_endings_by_hand() -> None:
     assert sorted(group_sizes(mdav(points, 3, GOMM, EUCLIDEAN))) == [1, 3, 3]
 
 
+def test_the_last_records_by_hand() -> None:
+    """Three records over make a group; one as far from either centroid joins the earlier group."""
+    three = np.array([[0.0], [1], [2], [5], [6], [7], [10], [11], [12]])
+    assert mdav(three, 3, HYBRID, EUCLIDEAN).tolist() == [0, 0, 0, 2, 2, 2, 1, 1, 1]
+    midway = np.array([[0.0], [1], [2], [6], [10], [11], [12]])
+    assert mdav(midway, 3, HYBRID, EUCLIDEAN).tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+@settings(max_examples=30, deadline=None)
+@given(clouds(least=2), st.sampled_from([2.0**-60, 2.0**60]), st.sampled_from(sorted(ENDINGS)))
+def test_units_change_no_group(cloud: tuple[NDArray[np.float64], int], unit: float, ending: str) -> None:
+    points, k = cloud
+    for metric in METRICS.values():
+        assert (mdav(points * unit, k, ENDINGS[ending], metric) == mdav(points, k, ENDINGS[ending], metric)).all()
+    assert (cbfs(points * unit, k) == cbfs(points, k)).all()
+    assert (v_mdav(points * unit, k, 1.1) == v_mdav(points, k, 1.1)).all()
+
+
 @pytest.mark.parametrize("name", ["census", "eia"])
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 10])
 def test_mdav_gives_the_published_sse(sets: dict[str, NDArray[np.float64]], name: str, k: int) -> None:

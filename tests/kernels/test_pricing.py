@@ -44,4 +44,32 @@ def test_a_list_ends_at_minus_one_and_patience_ends_a_search() -> None:
     offers = price(points, lists, prices, 2, 100)
     assert offers.sizes.tolist() == [3, 2, 0]
     assert offers.costs.tolist() == [-13.0, -9.5, 0.0]
-    assert price(points, lists, prices, 2, 0).nodes[0] > 0
+    assert [array.shape for array in offers] == [(3,), (3,), (3,), (3, 3), (1,)]
+    assert [array.dtype for array in offers] == [np.float64, np.float64, np.int64, np.int32, np.int64]
+
+
+def test_every_branch_is_counted_and_one_too_many_ends_the_search() -> None:
+    """Around 0: 01, 012, 02; around 1: 12; around 2 nothing."""
+    points, prices, lists = np.array([[0.0], [1.0], [2.0]]), np.full(3, 5.0), np.array([[1, 2], [2, -1], [-1, -1]])
+    whole = price(points, lists.astype(np.int32), prices, 2, 4)
+    assert whole.nodes.tolist() == [4]
+    assert whole.costs.tolist() == [-13.0, -9.5, 0.0]
+    for patience in range(4):
+        assert price(points, lists.astype(np.int32), prices, 2, patience).nodes.tolist() == [patience + 1]
+    assert price(points, lists.astype(np.int32), prices, 2, 0).costs.tolist() == [-9.5, 0.0, 0.0]
+
+
+@settings(max_examples=40, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(6, 9), k=st.integers(2, 4))
+def test_a_group_that_barely_pays_is_not_cut_off(seed: int, n: int, k: int) -> None:
+    """Prices raised until exactly the best group is worth a millionth more than it costs."""
+    rng = np.random.default_rng(seed)
+    points, prices = rng.standard_normal((n, 2)), rng.uniform(0.2, 1, n)
+    groups = [list(g) for size in range(k, min(2 * k - 1, n) + 1) for g in combinations(range(n), size)]
+    least, best = min((group_sse(points, group) / prices[group].sum(), group) for group in groups)
+    prices *= least * (1 + 1e-6)
+    lists = np.array([rng.permutation(np.delete(np.arange(n), row)) for row in range(n)], np.int32)
+    offers = price(points, lists, prices, k, 10**6)
+    assert set(best) <= set(np.flatnonzero(offers.sizes).tolist())
+    for seed_row in best:
+        assert sorted(offers.members[seed_row, : offers.sizes[seed_row]].tolist()) == best

@@ -210,7 +210,7 @@ def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int,
     groups, count = labels.max() + 1, rest.shape[0]
     if count == 0:
         return
-    if ending == HYBRID and count < k and groups > 0:
+    if ending == HYBRID and count < k:
         join_nearest(points, labels, groups, metric)
         return
     if ending == GENERIC and count >= 2 * k:
