@@ -202,7 +202,7 @@ class EntropyLoss(CategoricalLoss):
                 joint = np.array(self.transitions[name]) * ground.frequencies[j][:size, None]
                 for code in range(size):
                     share = joint[:, code][joint[:, code] > 0]
-                    share = share / share.sum() if len(share) else share
+                    share = share / share.sum()
                     known[mark[j] + code] = max(0.0, float(-(share * np.log2(share)).sum()))
         return known
 
