@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.subsets import best_partition, group_costs, least_shares, squared_distances
+from crypsis.kernels.subsets import Search, best_partition, extend, group_costs, least_shares, squared_distances
 from naive.subsets import optimum, partitions, sum_of_squares
 
 
@@ -21,6 +23,44 @@ def test_two_pairs_on_a_line_by_hand() -> None:
 def test_group_costs_by_hand() -> None:
     costs = group_costs(squared_distances(np.array([[0.0], [2.0], [4.0]])), 2)
     assert costs.tolist() == [np.inf, 0, 0, 2, 0, 8, 2, np.inf]
+
+
+def test_least_shares_by_hand() -> None:
+    """0 1 3: the nearest is 1, 1 and 2 away, over 2k = 4; the two nearest, over 6."""
+    squared = squared_distances(np.array([[0.0], [1.0], [3.0]]))
+    assert least_shares(squared, 2).tolist() == [0.25, 0.25, 1.0]
+    assert least_shares(squared, 3).tolist() == pytest.approx([10 / 6, 5 / 6, 13 / 6])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(4, 8), k=st.integers(2, 3), share=st.sampled_from([0.3, 0.6, 1.0, np.inf]), seed=st.integers(0, 10**6)
+)
+def test_one_step_notes_every_group_that_may_end_below_the_bound(n: int, k: int, share: float, seed: int) -> None:
+    """Groups of the lowest free record that leave nobody or k behind, all others paying their least shares."""
+    rng = np.random.default_rng(seed)
+    squared = squared_distances(rng.standard_normal((n, 2)))
+    costs, owed = group_costs(squared, min(n, 2 * k - 1)), least_shares(squared, k)
+    bound = share * float(squared.sum()) / (2 * n)
+    grouped = int(rng.integers(0, 1 << n) & rng.integers(0, 1 << n) & ~(1 << int(rng.integers(n))))
+    totals, chosen = rng.uniform(0, 1, 1 << n) * rng.choice([1.0, 1e9], 1 << n), np.full(1 << n, -7, np.int32)
+    totals[grouped] = rng.uniform(0, 0.2) * min(bound, 9.0)
+    free = [record for record in range(n) if not grouped >> record & 1]
+    better = totals.copy()
+    for size in range(k, 2 * k):
+        for fellows in combinations(free[1:], size - 1):
+            group = sum(1 << record for record in (free[0], *fellows))
+            others = [record for record in free if not group >> record & 1]
+            total = totals[grouped] + costs[group]
+            if (not others or len(others) >= k) and total + owed[others].sum() <= bound:
+                better[grouped | group] = min(better[grouped | group], total)
+    before, junk = totals.copy(), np.full((2, n), n + 5)
+    extend(Search(costs, totals, chosen, owed, junk[0], junk[1]), grouped, k, bound)
+    assert totals.tolist() == better.tolist()
+    changed = np.flatnonzero(totals < before)
+    assert (totals[grouped] + costs[chosen[changed]]).tolist() == totals[changed].tolist()
+    assert (grouped | chosen[changed]).tolist() == changed.tolist()
+    assert (np.delete(chosen, changed) == -7).all()
 
 
 @settings(max_examples=40, deadline=None)
