@@ -82,6 +82,24 @@ def test_no_partition_is_better(n: int, k: int, p: int, grid: bool, seed: int) -
         assert sum_of_squares(points, groups) == pytest.approx(best, rel=1e-9, abs=1e-9)
 
 
+@settings(max_examples=30, deadline=None)
+@given(n=st.integers(4, 8), k=st.integers(2, 3), seed=st.integers(0, 10**6), unit=st.sampled_from([2.0**-40, 2.0**40]))
+def test_units_change_nothing_even_at_the_bound(n: int, k: int, seed: int, unit: float) -> None:
+    """What counts as rounding follows the data: the optimum is found though it is all that is allowed."""
+    points = np.random.default_rng(seed).standard_normal((n, 2))
+    labels, sse = best_partition(points, k, np.inf)
+    found, cost = best_partition(points * unit, k, sse * unit**2)
+    assert cost == pytest.approx(sse * unit**2, rel=1e-12)
+    assert found.tolist() == labels.tolist()
+
+
+def test_every_record_alone_at_k_one() -> None:
+    labels, sse = best_partition(np.array([[3.0], [1.0], [2.0]]), 1, np.inf)
+    assert labels.tolist() == [0, 1, 2]
+    assert labels.dtype == np.int32
+    assert sse == 0.0
+
+
 @settings(max_examples=20, deadline=None)
 @given(k=st.integers(2, 3), seed=st.integers(0, 10**6))
 def test_least_shares_never_exceed_a_partition(k: int, seed: int) -> None:
