@@ -173,6 +173,9 @@ def test_a_number_spans_a_table_by_its_quantiles() -> None:
     assert loss("table-use", table, edge, columns=("x",), bins=4) == 0, "a bin holds its upper edge"
     blank = table.with_columns({"x": np.array([np.nan, 2, 3, 4, 5, 6, 7, 8])})
     assert loss("table-use", table, blank, columns=("x",), bins=4) == pytest.approx(12.5)
+    last = table.with_columns({"x": np.array([1.0, 2, 3, 4, 5, 6, 7, np.nan])})
+    assert loss("table-use", table, last, columns=("x",), bins=4) == pytest.approx(12.5)
+    assert loss("table-use", last, table, columns=("x",), bins=4) == pytest.approx(12.5)
     assert loss("table-use", table, moved, columns=("x",)) == pytest.approx(12.5), "ten bins"
     empty = Table((Attribute("x", Kind.NUMERIC),), (np.full(3, np.nan),))
     assert loss("table-use", empty, empty, columns=("x",)) == 0
@@ -378,6 +381,9 @@ def test_obstacles_name_the_column() -> None:
     assert "no column 'town'" in measures.build("means-use", columns=("income",), by=("town",)).obstacle(table)
     assert "no column 'pay'" in measures.build("regression-use", columns=("sex",), target="pay").obstacle(table)
     assert "needs numbers" in measures.build("regression-use", columns=("income",), target="sex").obstacle(table)
+    weighted = measures.build("means-use", columns=("income",), by=("region",), weights="sex")
+    assert weighted.scope() == ("income", "region", "sex")
+    assert weighted.obstacle(table).startswith("column 'sex' is nominal and this use needs numbers")
     assert "needs numbers" in measures.build("correlation-use", columns=("income", "sex")).obstacle(table)
 
 

@@ -107,15 +107,14 @@ def fit(design: Floats, target: Floats) -> Fit:
 
 def overlap(before: Fit, after: Fit) -> Floats:
     """How much each original coefficient's interval shares with the released one, 0 to 1; 0 where that is not there."""
-    with np.errstate(invalid="ignore"):
-        low = np.maximum(before.estimate - before.half_width, after.estimate - after.half_width)
-        high = np.minimum(before.estimate + before.half_width, after.estimate + after.half_width)
-        shared = np.maximum(high - low, 0.0)
-        room = TOLERANCE * np.maximum(np.abs(before.estimate), 1.0)
-        points = (before.half_width <= 0) | (after.half_width <= 0)
-        same = (np.abs(before.estimate - after.estimate) <= room) & (before.half_width + after.half_width <= room)
-        one = shared / (2 * np.where(points, 1.0, before.half_width))
-        other = shared / (2 * np.where(points, 1.0, after.half_width))
+    low = np.maximum(before.estimate - before.half_width, after.estimate - after.half_width)
+    high = np.minimum(before.estimate + before.half_width, after.estimate + after.half_width)
+    shared = np.maximum(high - low, 0.0)
+    room = TOLERANCE * np.maximum(np.abs(before.estimate), 1.0)
+    points = (before.half_width <= 0) | (after.half_width <= 0)
+    same = (np.abs(before.estimate - after.estimate) <= room) & (before.half_width + after.half_width <= room)
+    one = shared / (2 * np.where(points, 1.0, before.half_width))
+    other = shared / (2 * np.where(points, 1.0, after.half_width))
     found = np.where(points, same.astype(np.float64), (one + other) / 2)
     return np.where(np.isnan(after.estimate), 0.0, found)
 
