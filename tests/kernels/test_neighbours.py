@@ -188,6 +188,26 @@ def test_a_rank_is_selected_as_by_sorting(values: list[int], data: st.DataObject
     assert max(line[: rank + 1]) == line[rank] == min(line[rank:])
 
 
+def test_every_rank_of_shuffled_values_is_selected() -> None:
+    rng = np.random.default_rng(6)
+    for n in range(1, 14):
+        for rank in range(n):
+            line, order = rng.permutation(n).astype(float), np.arange(n)
+            neighbours.select(line, order, rank)
+            assert line[rank] == rank
+            assert max(line[: rank + 1]) == rank == min(line[rank:])
+
+
+@pytest.mark.parametrize("ending", [GENERIC, HYBRID, GOMM])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_tables_of_few_groups_have_those_of_the_plain_passes(k: int, ending: int) -> None:
+    for n in (k, 2 * k - 1, 2 * k, 3 * k - 1, 3 * k, 4 * k):
+        points = np.random.default_rng(n).standard_normal((n, 2))
+        got = mdav_by_tree(points, k, ending, EUCLIDEAN)
+        assert got.tolist() == mdav(points, k, ending, EUCLIDEAN).tolist()
+        assert got.dtype == np.int32
+
+
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 45), st.integers(1, 3), st.integers(2, 4), st.integers(0, 2**32))
 def test_small_tables_have_the_groups_of_the_plain_passes(n: int, p: int, k: int, seed: int) -> None:
