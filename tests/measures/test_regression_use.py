@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -95,7 +97,9 @@ def test_overlaps_by_hand() -> None:
     got = overlap(fitted((0, 1), (0, 1), (0, 1)), fitted((5, 1), (0, 1), (NAN, NAN)))
     assert got.tolist() == [0, 1, 0]
     # Intervals of no length overlap only if equal: with each other, and not with one of some length.
-    got = overlap(fitted((2, 0), (2, 0), (2, 0), (2, 1)), fitted((2, 0), (3, 0), (2, 1), (2, 0)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        got = overlap(fitted((2, 0), (2, 0), (2, 0), (2, 1)), fitted((2, 0), (3, 0), (2, 1), (2, 0)))
     assert got.tolist() == [1, 0, 0, 0]
     assert overlap(fitted((1e6, 0)), fitted((1e6 + 1e-5, 0))).tolist() == [1], "rounding grows with the slope"
     assert overlap(fitted((1e6, 0)), fitted((1e6 + 1, 0))).tolist() == [0]
