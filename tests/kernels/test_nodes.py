@@ -47,11 +47,12 @@ def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, d
 def test_cells_are_added_up_by_hand() -> None:
     """Cells 0 and 2 become one, cell 1 the other; classes 1 and 2 of four are looked at."""
     size = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 1, 9]], dtype=np.int32)
-    present = np.array([[0, 1, 2, 0], [0, 4, 4, 0], [0, 1, 8, 0]], dtype=np.uint64)
+    words = [[0, 1, 2, 0], [0, 0, 16, 0], [0, 4, 4, 0], [0, 64, 0, 0], [0, 1, 8, 0], [0, 32, 0, 0]]
+    present = np.array(words, dtype=np.uint64)
     tally = np.arange(24, dtype=np.int32).reshape(6, 4)
     block = nodes.added_up(Block(size, present, tally, 1, 3), np.array([1, 0, 1]), 2)
     assert block.size.tolist() == [[6, 7], [3, 4]]
-    assert block.present.tolist() == [[4, 4], [1, 10]]
+    assert block.present.tolist() == [[4, 4], [64, 0], [1, 10], [32, 16]]
     assert block.tally.tolist() == [[9, 10], [13, 14], [1 + 17, 2 + 18], [5 + 21, 6 + 22]]
     assert (block.begin, block.end) == (0, 2)
     assert (block.size.dtype, block.present.dtype, block.tally.dtype) == (np.int32, np.uint64, np.int32)
@@ -65,5 +66,5 @@ def test_counts_of_cells_by_hand() -> None:
     assert nodes.diversity_of(block, 2).tolist() == [2, 1, 0, 2]
     assert nodes.misfits_of(block, 2) == (5 - 4) + (4 - 2) + 0 + (7 - 7)
     assert nodes.value_squares_of(block, 2) == 9 + 4 + 16 + 1 + 36
-    words = np.array([[7, 3, 1], [0, 0, 2**63], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
-    assert nodes.diversity_of(Block(size, words, tally[:0], 1, 3), 0).tolist() == [2, 2, 0, 3]
+    words = np.array([[7, 3, 1], [0, 0, 2**63 + 6], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
+    assert nodes.diversity_of(Block(size, words, tally[:0], 1, 3), 0).tolist() == [2, 4, 0, 3]
