@@ -70,32 +70,29 @@ def costs(frame, masked):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.data())
-def test_changes_equal_their_definition(data):
+@given(st.integers(0, 2**32))
+def test_changes_equal_their_definition(seed):
     """Draws in eighths, so that every border is met; categories fewer than the codes, so that some lie outside."""
-    p, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 6))
-    sizes = [data.draw(st.integers(1, 4)) for _ in range(p)]
-    ordinal = [data.draw(st.booleans()) for _ in range(p)]
-    record = st.tuples(*(st.integers(0, size - 1) for size in sizes))
-    original, other, masked = (data.draw(st.lists(record, min_size=n, max_size=n)) for _ in range(3))
-    files = Files(
-        *(table(original, sizes, ordinal), [table(codes, sizes, ordinal) for codes in (other, masked)]), seven()
-    )
-    offered = [data.draw(st.sampled_from([size, max(size - 1, 1)])) for size in sizes]
-    goal = data.draw(st.sampled_from([(1.0, 1.0, 1.0), (0.0, 1.0, 3.0), (1.0, 2.0, 1.0)]))
-    pair = data.draw(st.sampled_from([(0.5, 0.5), (0.5, 0.495), (0.25, 0.5), (0.5, 0.25), (0.0, 0.0), (0.495, 0.5)]))
-    files.trial.goals[1, :3], files.trial.pairs[1], files.trial.sizes[:] = goal, pair, offered
-    linking = data.draw(st.booleans())
+    rng = np.random.default_rng(seed)
+    p, n = int(rng.integers(1, 4)), int(rng.integers(1, 7))
+    sizes, ordinal = rng.integers(1, 6, p).tolist(), rng.integers(0, 2, p).astype(bool).tolist()
+    original, other, masked = (rng.integers(0, sizes, (n, p)).tolist() for _ in range(3))
+    files = Files(table(original, sizes, ordinal), [table(codes, sizes, ordinal) for codes in (other, masked)], seven())
+    offered = [int(max(size - rng.integers(0, 2), 1)) for size in sizes]
+    goal = [(1.0, 1.0, 1.0), (0.0, 1.0, 3.0), (1.0, 2.0, 1.0), (1.0, 1.0, 2.0)][rng.integers(4)]
+    loss, risk = [(0.5, 0.5), (0.5, 0.495), (0.5, 0.48), (0.25, 0.5), (0.5, 0.25), (0.0, 0.5), (0.0, 0.0)][
+        rng.integers(7)
+    ]
+    files.trial.goals[1], files.trial.pairs[1], files.trial.sizes[:] = (*goal, 9.0), (loss, risk), offered
+    linking = bool(rng.integers(4))
     files.stack.frame.chosen[4] = linking
     frame, tallies = files.stack.frame, files.stack.tallies
     far = costs(frame, masked)
     found = [far[row][row] == min(far[row]) for row in range(n)]
     assert [linked(frame, tallies, 1, row) for row in range(n)] == found
-    side = naive.weightier(goal[1] * pair[0], goal[2] * pair[1]) if goal[0] else "either"
+    side = naive.weightier(goal[1] * loss, goal[2] * risk) if goal[0] else "either"
     standing = naive.Standing(masked, original, found if linking else [True] * n, offered, ordinal)
-    eighths = st.integers(0, 7).map(lambda eighth: eighth / 8)
-    draws = data.draw(st.lists(st.lists(eighths, min_size=7, max_size=7), min_size=1, max_size=8))
-    aimed = data.draw(st.sampled_from([0.0, 0.5, 1.0]))
-    chosen = moves(frame, tallies, files.trial, 1, np.array(draws), aimed)
-    assert chosen.tolist() == [list(naive.move(standing, side, draw, aimed)) for draw in draws]
+    draws, aimed = rng.integers(0, 8, (40, 7)) / 8, [0.0, 0.5, 1.0, 1.0][rng.integers(4)]
+    chosen = moves(frame, tallies, files.trial, 1, draws, aimed)
+    assert chosen.tolist() == [list(naive.move(standing, side, draw, aimed)) for draw in draws.tolist()]
     assert chosen.dtype == np.int64
