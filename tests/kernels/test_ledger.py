@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from categories import table
 from crypsis.kernels import ledger
+from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
 from crypsis.searches.maskings.files import Files, seven
 from naive import categorical as naive
 
@@ -35,6 +37,9 @@ def test_halves_by_hand():
     assert ledger.halves(readings, np.ones(7, dtype=np.bool_)) == (6.0, 3.0)
     only = np.array([True, False, False, False, True, False, True])
     assert ledger.halves(readings, only) == (3.0, 4.0)
+    first = np.arange(7) < 3
+    assert ledger.halves(readings, first) == (6.0, 0.0)
+    assert ledger.halves(readings, ~first) == (0.0, 3.0)
 
 
 def test_no_pairs_leave_the_mixture_where_it_starts():
@@ -74,15 +79,15 @@ def test_greatest_weight_by_hand():
     """Two attributes, patterns 0 … 3; agreeing everywhere weighs most, so a tuple's candidates are the first it sees.
 
     Tuple 0 sees two that agree in both, one of them its own; tuple 1 one in both, not its own; tuple 2 only
-    strangers to both attributes, its own among three; tuple 3 none; tuple 4 a single one, its own.
+    strangers to both attributes, its own among three; tuple 3 none; tuples 4 and 5 a single one, their own.
     """
-    seen = np.array([[9, 0, 0, 2], [8, 2, 0, 1], [3, 0, 0, 0], [0, 0, 0, 0], [5, 4, 3, 1]], dtype=np.int32)
-    own = np.array([[0, 0, 0, 1], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]], dtype=np.int32)
+    seen, own = np.zeros((6, 4), dtype=np.int32), np.zeros((6, 4), dtype=np.int32)
+    seen[:] = [[9, 0, 0, 2], [8, 2, 0, 1], [3, 0, 0, 0], [0, 0, 0, 0], [5, 4, 3, 1], [9, 0, 0, 1]]
+    own[:] = [[0, 0, 0, 1], [0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
     patterns = seen.sum(axis=0).astype(np.int64)
-    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.EXPECTED, 5) == pytest.approx(
-        100 * (1 / 2 + 1 / 3 + 1) / 5
-    )
-    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.STRICT, 5) == 100 * 1 / 5
+    expected = 100 * (1 / 2 + 1 / 3 + 1 + 1) / 6
+    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.EXPECTED, 6) == pytest.approx(expected)
+    assert ledger.pattern_risk(own, seen, patterns, 2, ledger.STRICT, 6) == pytest.approx(100 * 2 / 6)
 
 
 @settings(max_examples=40, deadline=None)
@@ -94,17 +99,35 @@ def test_mixture_equals_its_twin(attributes, rows, seed):
     keys = [tuple(pattern >> j & 1 for j in range(attributes)) for pattern in range(len(counts))]
     m, u, share = naive.mixture({key: int(count) for key, count in zip(keys, counts, strict=True) if count}, rows)
     assert ledger.mixture(counts, attributes, rows) == pytest.approx([*m, *u, share], abs=1e-9)
+    for key, weight in zip(keys, ledger.pattern_weights(counts, attributes, rows), strict=True):
+        odds = [m[j] / u[j] if same else (1 - m[j]) / (1 - u[j]) for j, same in enumerate(key)]
+        assert weight == pytest.approx(np.log2(odds).sum(), abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_every_reading_is_that_of_its_own_measure(seed):
+    """Seven settings at once, none of them the other's: each reading as the measure alone gives it."""
+    chosen = seven([
+        ContingencyLoss(order=3), DistanceLoss(divisor="range"), EntropyLoss(), CategoryDisclosure(width=0.5),
+        CategoryLinkage(ties="strict"), ProbabilisticLinkage(ties="expected"), RankLinkage(window=25),
+    ])  # fmt: skip
+    rng = np.random.default_rng(seed)
+    original, masked = (table(rng.integers(0, 4, (20, 3)), [4, 4, 4], [True, True, False]) for _ in range(2))
+    read = Files(original, [masked], chosen).readings[0]
+    assert read.tolist() == [measure.against(original).read(masked) for measure in chosen]
+    alone = Files(original, [masked], seven([DistanceLoss(), RankLinkage(window=25)])).readings[0]
+    assert np.flatnonzero(~np.isnan(alone)).tolist() == [1, 6]
 
 
 def test_entropy_by_hand():
-    """Masked a: originals 2 and 2, one bit for each of four; masked b: known to hide half a bit for each of four.
+    """Masked a: known to hide half a bit for each of four; masked b: originals 2 and 2, one bit for each of four.
 
     Masked c: nobody. A second attribute cannot lose, and counts as one that lost nothing.
     """
     shape = ledger.Shape(*(np.array(x) for x in ([0, 6, 8], [2, 2], [0, 3, 4], np.zeros((0, 2), int), [])))
-    pairs, totals = np.array([2, 2, 3, 1, 0, 0, 4, 4], dtype=np.int32), np.array([4, 4, 0, 8], dtype=np.int32)
+    pairs, totals = np.array([3, 1, 2, 2, 0, 0, 4, 4], dtype=np.int32), np.array([4, 4, 0, 8], dtype=np.int32)
     steps = np.array([0.0, *(c * np.log2(c) for c in range(1, 9))])
-    known, logs = np.array([np.nan, 0.5, 7.0, np.nan]), np.array([2.0, 0.0])
+    known, logs = np.array([0.5, np.nan, 7.0, np.nan]), np.array([2.0, 0.0])
     loss = ledger.entropy_loss(pairs, totals, shape, known, logs, steps)
     assert loss == pytest.approx(100 * (4 * 1 + 4 * 0.5) / (8 * 2.0) / 2)
 
