@@ -16,8 +16,7 @@ REMARKS = {
     "anjana": "anjana generalises the column with most values until k is met; Crypsis judges all 17 920 nodes and "
     "takes the one of least loss.",
     "pymoo": "NSGA-II on both sides with the same population, generations, crossover and scores; mutation is "
-    "polynomial and rounded in pymoo, one step up or down in Crypsis, and pymoo ends nearer to the front. Its compiled "
-    "sorting into fronts is much faster than ours, which is plain quadratic.",
+    "polynomial and rounded in pymoo, one step up or down in Crypsis, and pymoo ends nearer to the front.",
 }
 
 

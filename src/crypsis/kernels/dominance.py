@@ -77,9 +77,9 @@ def _fronts(scores: Floats) -> NDArray[np.int32]:
     newest, older = np.full(n, -1), np.empty(n, dtype=np.int64)
     level = np.empty(n, dtype=np.int32)
     for row in range(n):
-        front, other = 0, newest[0]
+        mine, front, other = rows[row], 0, newest[0]
         while other >= 0:
-            if dominates(rows[other], rows[row]):
+            if dominates(rows[other], mine):
                 front += 1
                 other = newest[front]
             else:
