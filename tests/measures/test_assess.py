@@ -31,6 +31,7 @@ def test_every_measure_is_read_or_says_why_not() -> None:
     original, masked = masked_people()
     result = assess(original, masked)
     assert {reading.measure for reading in result.readings} | set(result.skipped) == set(measures)
+    assert "is needed" in result.skipped["table-use"], "a use without settings says which"
     assert {"sse", "sse-ratio", "il1s", "moments", "pil", "interval-disclosure", "record-linkage"} <= {
         reading.measure for reading in result.readings
     }
