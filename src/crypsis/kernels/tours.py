@@ -126,7 +126,7 @@ def _or_opt(
                 break
             j = place[c]
             for side in (1, -1):
-                if first - 1 <= min(j, j + side) <= last or first <= max(j, j + side) <= last + 1:
+                if first - 1 <= min(j, j + side) <= last:
                     continue
                 if near + edge(points, order, last, j + side) - edge(points, order, j, j + side) < saved * (1 - 1e-9):
                     shift(order, place, first, last, min(j, j + side))
