@@ -9,28 +9,37 @@ import platform
 import sys
 import tempfile
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from crypsis.cli import inputs
-from crypsis.cli.output import say, say_json, table
+from crypsis.cli.output import say, say_json, table, working
 
 NEEDED = ("numpy", "scipy", "numba", "polars", "pyarrow", "narwhals", "pydantic", "jinja2", "joblib", "vl_convert")
 HELPFUL = {"pandas": "pandas frames in and out", "dask": "a cluster as engine"}
 
 
-def doctor(json: inputs.Json = False) -> None:
+def doctor(
+    json: inputs.Json = False,
+    compile: Annotated[
+        bool, typer.Option("--compile", help="Compile the kernels of the usual searches now, for the runs to come.")
+    ] = False,
+) -> None:
     """Check the installation: libraries, compiled kernels, a writable cache, cores and memory."""
     checks = [("python", True, f"{platform.python_version()} at {sys.prefix}")]
     checks += [(name, *_library(name)) for name in NEEDED]
     checks += [(f"{name} (optional)", True, f"{_library(name)[1]} — {why}") for name, why in HELPFUL.items()]
     checks += [("compiled kernels", *_kernels()), ("kernel cache", *_cache()), ("temporary folder", *_temporary())]
     checks.append(("cores", True, str(os.cpu_count())))
+    if compile:
+        with working("compiling the kernels of the usual searches"):
+            checks.append(("compiled for", True, _rehearsed()))
     if json:
         say_json([{"check": name, "ok": ok, "found": found} for name, ok, found in checks])
     else:
         say(table(("check", "", "found"), [(name, "ok" if ok else "PROBLEM", found) for name, ok, found in checks]))
     if not all(ok for _, ok, _ in checks):
-        import typer
-
         raise typer.Exit(1)
 
 
@@ -50,6 +59,12 @@ def _kernels() -> tuple[bool, str]:
     labels = mdav(np.array([[0.0], [0.1], [5.0], [5.1]]), 2, GENERIC, EUCLIDEAN)
     right = labels[0] == labels[1] != labels[2] == labels[3]
     return bool(right), "compile and give the right answer" if right else "give a wrong answer; reinstall numba"
+
+
+def _rehearsed() -> str:
+    from crypsis.run.rehearsal import rehearse
+
+    return ", ".join(rehearse())
 
 
 def _cache() -> tuple[bool, str]:

@@ -13,6 +13,7 @@ from crypsis.plan import Plan, draft
 from crypsis.plan.writing import as_toml
 from crypsis.run import Run
 from crypsis.run.folder import PLAN, STORE
+from crypsis.studio import jobs
 from crypsis.studio.desk import Desk
 from crypsis.table.example import EDUCATION, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy, write_table
@@ -94,6 +95,7 @@ def open_example(home: Path) -> Desk:
         desk.change(rulebook=EXAMPLE_RULEBOOK)
     if not desk.has_run:
         desk.start()
+        jobs.rehearse()
     return desk
 
 

@@ -1,0 +1,28 @@
+"""A rehearsal: every usual search takes a step on a few invented people, so that its kernels are compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from crypsis.engines import Serial
+from crypsis.evolution.evolve import begin, step
+from crypsis.plan.catalogue import searches
+from crypsis.table.example import example
+
+REHEARSED = ("local-recoding", "lattice", "partition")
+"""Last first: a run that began a moment ago compiles in the other direction, and they meet in the middle."""
+ROWS = 60
+
+
+def rehearse() -> Iterator[str]:
+    """Compile for each search in turn; its name when that is done."""
+    table = example(ROWS, seed=1)
+    for name in REHEARSED:
+        search = searches.build(name)
+        problem = search.pose(table, {}, np.random.default_rng(0))
+        state = step(problem, begin(problem, np.random.default_rng(0), Serial()), Serial())
+        for genome in state.frontier.genomes[:1]:
+            problem.space.decode(genome)
+        yield name
