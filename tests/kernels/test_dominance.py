@@ -36,6 +36,14 @@ def test_three_points_by_hand():
     assert not enters
 
 
+def test_inside_a_box_by_hand():
+    """Whoever is better throughout takes over the box; whoever is better somewhere only is not let in."""
+    member, box = np.array([[1.5, 1.5]]), np.array([[2.0, 2.0]])
+    for score, stays, enters in (([1.2, 1.4], False, True), ([1.2, 1.9], True, False), ([1.5, 1.5], True, False)):
+        kept, let_in = dominance.update(member, box, np.array(score), box[0])
+        assert (kept.tolist(), let_in) == ([stays], enters)
+
+
 def test_a_score_that_is_not_a_number_counts_as_infinite():
     scores = np.array([[np.nan, 0.0], [1.0, 1.0], [2.0, 2.0], [np.nan, np.nan], [3.0, 0.0]])
     assert dominance.fronts(scores).tolist() == [1, 0, 1, 2, 0]
@@ -48,7 +56,7 @@ def test_fronts_of_nobody_and_of_equals():
 
 
 @settings(max_examples=60, deadline=None)
-@given(rows(), st.randoms(use_true_random=False), st.sampled_from([1.0, 2.0]))
+@given(rows(), st.randoms(use_true_random=False), st.sampled_from([1.0, 2.0, 4.0]))
 def test_one_step_of_the_archive_equals_its_definition(scores, random, side):
     """Members share no box and dominate nobody; who comes in throws out what it dominates, if no one bars it."""
     boxes = np.ceil(scores / side)
