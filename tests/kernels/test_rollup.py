@@ -42,16 +42,17 @@ def test_every_node_is_that_of_a_plain_count_and_of_itself_alone(table, share, r
         assert read.loss[number] == pytest.approx(loss, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_long_runs_are_merged_as_short_ones(seed):
-    """Three hundred records of up to eight leaves in four columns: stretches beyond what insertion sorts."""
-    table = random_table(seed, 300, 4)
+@pytest.mark.parametrize("rows", [60, 300])
+@pytest.mark.parametrize("seed", range(6))
+def test_long_runs_are_merged_as_short_ones(seed, rows):
+    """Up to eight leaves in four columns: several raises of a node alone, and stretches beyond what insertion sorts."""
+    table = random_table(seed, rows, 4)
     lattice = Lattice.of(table)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leaves, "MOST_TAIL", 0)
         ground = leaves.prepare(table, lattice, "illness", "label", True)
     cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
-    for number in {0, 1, lattice.size // 3, lattice.size // 2, lattice.size - 1}:
+    for number in range(0, lattice.size, max(1, lattice.size // 12)):
         levels = lattice.levels(number)
         lifted = np.stack(
             [h.groups[level][cells[:, a]] for a, (h, level) in enumerate(zip(lattice.hierarchies, levels, strict=True))]
