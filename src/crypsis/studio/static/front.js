@@ -6,6 +6,7 @@ const chart = document.getElementById("front-chart"), walk = document.getElement
 const body = document.querySelector("#front-table tbody"), panel = document.getElementById("panel");
 const loss = document.getElementById("limit-loss"), risk = document.getElementById("limit-risk");
 const pin = document.getElementById("pin"), choose = document.getElementById("choose");
+let touched = false; // until somebody selects, the best balance is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let view = null, points = [], pins = [], chosen = null, selected = null, knee = null;
 
@@ -23,7 +24,8 @@ const fetchPoints = inTurn(async () => {
   document.getElementById("outdated").hidden = !content.outdated;
   for (const id of ["found", "onward"]) document.getElementById(id).hidden = !points.length;
   buttons(content.status);
-  if (selected === null && (chosen ?? knee) !== null) select(chosen ?? knee, false);
+  const best = chosen ?? knee, quiet = content.status.state !== "running"; // while it runs, the panel does not jump
+  if (best !== null && (selected === null || (!touched && quiet && selected !== best))) select(best, false);
   for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
   refresh();
   if (!view) redraw();
@@ -99,6 +101,7 @@ function newRow(p) {
 let asked = 0;
 async function select(number, say = true) {
   selected = number;
+  touched ||= say;
   const p = points.find((each) => each.number === number);
   if (p && say) now.textContent = `Solution ${number}, ${p.method}, ${p.standing}: ${percent(p.loss)} % loss, ${percent(p.risk)} % risk. ${p.words}`;
   refresh();
