@@ -184,3 +184,8 @@ def test_files_that_cannot_be_numbered_are_refused() -> None:
     )
     with pytest.raises(TableError, match=sentence):
         ground.pair(ORIGINAL.take(np.arange(2)))
+    for code in (2, 3, -2):
+        strange = ORIGINAL.with_columns({"b": np.array([0, 1, 0, code], dtype=np.int32)})
+        sentence = r"^column 'b' of the masked file holds codes that stand for no category$"
+        with pytest.raises(TableError, match=sentence):
+            ground.pair(strange)
