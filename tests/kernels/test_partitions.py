@@ -17,8 +17,10 @@ from crypsis.kernels.partitions import (
     add,
     cbfs,
     fill,
+    gather,
     group_sizes,
     look_from_mean,
+    look_from_row,
     mdav,
     measure,
     path_optimum,
@@ -87,6 +89,40 @@ def test_the_last_records_by_hand() -> None:
     assert mdav(three, 3, HYBRID, EUCLIDEAN).tolist() == [0, 0, 0, 2, 2, 2, 1, 1, 1]
     midway = np.array([[0.0], [1], [2], [6], [10], [11], [12]])
     assert mdav(midway, 3, HYBRID, EUCLIDEAN).tolist() == [0, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_neighbourhood_by_hand() -> None:
+    """Around the second of two equal records: itself, its double, the nearest other; and how far they are."""
+    pool = fill(np.array([[0.0], [4], [1], [0], [3]]))
+    group, reach = np.full(3, -9), np.full(3, -9.0)
+    look_from_row(pool, 3)
+    measure(pool, 5, EUCLIDEAN)
+    gather(pool, 5, 3, group, reach)
+    assert group.tolist() == [3, 0, 2]
+    assert reach.tolist() == [0.0, 0.0, 1.0]
+
+
+def test_where_all_are_equally_far_by_hand() -> None:
+    """Five records 5 away from the first, which takes the lowest of them; the lowest one left is then the farthest."""
+    points = np.array([[0.0, 0], [4, 3], [5, 0], [3, 4], [4, 3], [5, 0]])
+    assert mdav(points, 2, GENERIC, EUCLIDEAN).tolist() == [0, 0, 1, 2, 2, 1] == naive.mdav(points, 2)
+
+
+def test_growth_across_the_group_by_hand() -> None:
+    """Around (0, 0): 1 to the right, 1.2 to the left. A record 0.3 further left joins; a pair 0.6 further right, and
+    near to each other, does not, though it is met first."""
+    near = [[0.0, 0], [1, -0.1], [-1.2, -0.1], [1.6, -0.1], [1.7, -0.1], [-1.5, -0.1]]
+    points = np.array(near + [[step / 8, -100.0] for step in range(12)])
+    labels = v_mdav(points, 3, 1.1)
+    assert labels.tolist() == naive.v_mdav(points, 3, 1.1)
+    assert np.flatnonzero(labels == labels[0]).tolist()[:4] == [0, 1, 2, 5]
+
+
+def test_records_that_differ_in_their_last_bit_by_hand() -> None:
+    """At 2⁴⁶ a 64th is the last bit: twice as far from the origin it would be lost."""
+    points = np.random.default_rng(0).integers(0, 9, (40, 2)) / 64
+    for group in (lambda x: mdav(x, 3, GENERIC, EUCLIDEAN), lambda x: v_mdav(x, 3, 1.1), lambda x: cbfs(x, 3)):
+        assert group(points + 2.0**46).tolist() == group(points).tolist()
 
 
 @settings(max_examples=30, deadline=None)
