@@ -179,3 +179,37 @@ def test_settled_is_all_the_same_or_never_crossed() -> None:
     assert genetic.settled(same, 1.0)
     assert genetic.settled(mixed, 0.0)
     assert not genetic.settled(mixed, 0.1)
+    assert not genetic.settled(mixed[[0, 2, 0]], 0.1)
+
+
+def test_shares_of_the_roulette_by_hand() -> None:
+    """1 / (1 + SSE) for a partition of SSE 1 or 3, the penalty for what is none."""
+    points = np.arange(6.0)[:, None]
+    scratch = genetic.prepare(points, 2, 3, np.uint64(5))
+    parents = genetic.Brood(np.array([[0, 0, 0, 1, 1, 1]] * 3, np.int32), np.array([1.0, np.inf, 3.0]))
+    children = genetic.Brood(np.zeros((3, 6), np.int32), np.zeros(3))
+    genetic.succeed(points, 3, 0.001, (0.0, 0.0), 1, parents, children, scratch)
+    assert scratch.wheel == pytest.approx([0.5, 0.501, 0.751])
+    assert children.genes.tolist() == [[0] * 6, [0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1]]
+    assert children.sse == pytest.approx([0.0, 4.0, 4.0])
+    assert genetic.total_squares(np.array([[0.0, 1.0], [4.0, 2.0], [5.0, 3.0]])) == pytest.approx(9 + 1 + 4 + 1 + 0 + 1)
+
+
+def test_crossing_goes_on_without_mutation() -> None:
+    """Seven records in two groups, four chromosomes: what crossing them finds, and when, is what the twin finds."""
+    points, later = np.random.default_rng(8).standard_normal((7, 2)), 0
+    for seed in range(20):
+        labels, sse, epoch, _ = genetic.evolve(points, 3, NONE, 4, (30, -np.inf), (1.0, 0.0), True, np.uint64(seed))
+        twin = naive.evolve(points, 3, [], 4, 30, (1.0, 0.0), True, seed)
+        assert (labels.tolist(), epoch) == (twin[0], twin[2])
+        assert sse == pytest.approx(twin[1])
+        later += epoch > 0
+    assert later > 2
+
+
+def test_a_run_beyond_the_table_of_distances_is_the_twins() -> None:
+    points = np.random.default_rng(2).standard_normal((genetic.TABLED + 2, 1))
+    labels, sse, epoch, _ = genetic.evolve(points, 2, NONE, 2, (2, -np.inf), (1.0, 0.0), True, np.uint64(4))
+    twin = naive.evolve(points, 2, [], 2, 2, (1.0, 0.0), True, 4)
+    assert (labels.tolist(), epoch) == (twin[0], twin[2])
+    assert sse == pytest.approx(twin[1])
