@@ -73,3 +73,18 @@ def test_a_group_that_barely_pays_is_not_cut_off(seed: int, n: int, k: int) -> N
     assert set(best) <= set(np.flatnonzero(offers.sizes).tolist())
     for seed_row in best:
         assert sorted(offers.members[seed_row, : offers.sizes[seed_row]].tolist()) == best
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 10**6), k=st.integers(2, 4), more=st.integers(0, 3))
+def test_a_group_that_pays_only_when_full_is_not_cut_off(seed: int, k: int, more: int) -> None:
+    """Records in one spot, all worth having, around one that is dear: only 2k − 1 together pay for it, and barely."""
+    rng, n = np.random.default_rng(seed), 2 * k - 1 + more
+    points, prices = 1e-6 * rng.standard_normal((n, 2)), rng.uniform(0.5, 1, n)
+    lists = np.full((n, n - 1), -1, np.int32)
+    lists[0] = 1 + rng.permutation(n - 1)
+    best = [0, *sorted(1 + np.argsort(-prices[1:])[: 2 * k - 2])]
+    prices[0] = 1e-6 - prices[best[1:]].sum()
+    offers = price(points, lists, prices, k, 10**6)
+    assert sorted(offers.members[0, : offers.sizes[0]].tolist()) == best
+    assert abs(offers.costs[0] + 1e-6) < 1e-9
