@@ -189,6 +189,7 @@ def test_a_rise_is_borne_by_metropolis() -> None:
     assert annealing.bears(1e-10, 1.5, chance)
     assert not annealing.bears(14 * 1.5, 1.5, chance)
     assert not annealing.bears(np.inf, 1.5, chance)
+    assert annealing.bears(5e-8, 100.0, chance)
     assert chance[0] == before
     assert [annealing.below(np.uint64(bits), 5) for bits in (0, 2**32 // 5, 2**32 // 5 + 1, 2**32 - 1)] == [0, 0, 1, 4]
 
@@ -203,3 +204,21 @@ def test_a_region_consists_of_whole_groups_around_the_seed() -> None:
     assert len(set(pool.tolist())) == len(pool) > 40 - 2 * 4
     assert sorted(pool.tolist()) == np.flatnonzero(np.isin(labels, labels[pool])).tolist()
     assert np.array_equal(np.flatnonzero(made.groups.free), np.sort(pool))
+
+
+@pytest.mark.parametrize("room", [20, 120])
+def test_a_region_grows_from_the_nearest(room: int) -> None:
+    """The seed's group, its neighbours' groups nearest first, then the neighbours of each record that came in."""
+    points = np.random.default_rng(9).standard_normal((200, 2))
+    made = walk(points, 4)
+    labels, wanted, turn = made.labels(), [], -1
+    while len(wanted) + 7 <= room:
+        centre = 3 if turn < 0 else wanted[turn]
+        turn += 1
+        for row in [centre, *made.ground.neighbours[centre].tolist()]:
+            if row not in wanted and len(wanted) + 7 <= room:
+                wanted.extend(np.flatnonzero(labels == labels[row]).tolist())
+    pool = np.zeros(room, np.int32)
+    count = annealing.region(made.groups, made.ground, 3, pool)
+    assert count > room - 7
+    assert set(pool[:count].tolist()) == set(wanted)
