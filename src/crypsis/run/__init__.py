@@ -2,7 +2,8 @@
 
 from crypsis.run.evolving import evolve
 from crypsis.run.front import Front
-from crypsis.run.run import Progress, Run
+from crypsis.run.progress import Progress
+from crypsis.run.run import Run
 from crypsis.run.solution import Measured, Solution
 
 __all__ = ["Front", "Measured", "Progress", "Run", "Solution", "evolve"]

@@ -10,7 +10,6 @@ import math
 import secrets
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +29,7 @@ from crypsis.run import folder as places
 from crypsis.run.baselines import Baseline, baselines
 from crypsis.run.clock import Clock
 from crypsis.run.front import Front
+from crypsis.run.progress import Progress
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Row, Store
 from crypsis.run.strand import Strand, is_milestone, stream
@@ -45,23 +45,6 @@ SHARE_FOR_SEARCH = 0.9
 """Part of a budget in seconds after which the searches end and their fronts are measured."""
 BETWEEN_CHECKPOINTS = 0.25
 """Seconds of quick generations that may share one checkpoint; a slow one always has its own."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What has just happened, for whoever watches."""
-
-    what: str
-    """'baseline', 'generation' or 'measured'."""
-    title: str
-    generation: int = 0
-    evaluations: int = 0
-    front: int = 0
-    best: float = math.nan
-    seconds: float = 0.0
-    """Since the run began, over all sessions."""
-    used: float = 0.0
-    """Share of the budget, 0 to 1."""
 
 
 class Run:
