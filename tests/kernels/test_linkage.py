@@ -113,7 +113,7 @@ def test_ties_weigh_what_they_stand_for_and_only_the_nearest_count(seed: int, m:
     known, ancestors = rng.integers(0, 3, (10, q)).astype(float), rng.integers(0, groups, (10, 1)).astype(np.int32)
     square = ((known[:, None] - points[None]) ** 2).sum(axis=2) + (ancestors != group[None])
     asked = square[np.arange(10), rng.integers(0, m, 10)]
-    asked[rng.random(10) < 0.3] += 0.25
+    asked = np.maximum(asked + rng.choice([0.0, 0.0, 0.25, -0.25], 10), 0.0)
     distance = np.where(rng.random(10) < 0.2, np.nan, np.sqrt(asked))
     ties, lowest = ties_at(known, distance, ancestors, np.argsort(ancestors[:, 0]), groups_of(codes, places), forest)
     for row in range(10):
