@@ -66,6 +66,8 @@ def taken(page: Any, address: str, path: Path, tallest: int | None = None) -> No
 def story(page: Any, base: str, images: Path) -> None:
     """All five pages with a pinned and a chosen solution."""
     until(page, FINISHED)
+    page.reload()  # so that the best balance is selected
+    page.wait_for_selector("body[data-ready]")
     page.wait_for_selector("#pin:not([disabled])")
     page.keyboard.press("p")
     page.wait_for_selector("#pin:has-text('Unpin')")
@@ -87,7 +89,11 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=HERE / "images")
     images = parser.parse_args().out
     images.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory() as home, studio(Path(home)) as address, sync_playwright() as driver:
+    with (
+        tempfile.TemporaryDirectory(prefix="studio-") as home,
+        studio(Path(home)) as address,
+        sync_playwright() as driver,
+    ):
         base = address.split("/?")[0]
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         context = browser.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")

@@ -13,7 +13,7 @@ function looks() {
   return {
     background: "transparent", font: "system-ui, sans-serif", view: { stroke: null },
     axis: { labelColor: soft, titleColor: ink, domainColor: soft, tickColor: line, gridColor: line, gridOpacity: .6, labelFontSize: 12, titleFontSize: 13, titleFontWeight: "normal" },
-    legend: { labelColor: ink, titleColor: soft, orient: narrow.matches ? "bottom" : "top", labelFontSize: 12, titleFontWeight: "normal", columns: narrow.matches ? 1 : 0, symbolFillColor: soft },
+    legend: { labelColor: ink, titleColor: soft, orient: narrow.matches ? "bottom" : "top", labelFontSize: 12, titleFontWeight: "normal", columns: narrow.matches ? 1 : 0, symbolFillColor: soft, ...(narrow.matches ? { layout: { bottom: { anchor: "start", direction: "vertical" } } } : {}) },
     text: { color: ink }, rect: { color: of("--accent") }, line: { color: soft }, point: { stroke: ink },
     range: { category: PALETTE[dark.matches ? "dark" : "light"] },
   };

@@ -138,6 +138,7 @@ function step(by) {
 
 async function act(address) {
   if (selected === null) { tell("Select a solution first."); return; }
+  touched = true;
   if (await send(`${address}/${selected}`, {})) fetchPoints();
 }
 const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
