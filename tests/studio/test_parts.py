@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from crypsis.errors import TableError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.studio import jobs
+from crypsis.studio import jobs, opening
 from crypsis.studio.columns import MOST_ORDERED
 from crypsis.studio.comparing import MOST_COLUMNS, cramer, explained_match, moved_ties
 from crypsis.studio.desk import MOST_PINS
@@ -164,6 +165,17 @@ def test_a_name_keeps_what_is_harmless() -> None:
 def test_a_name_that_is_none_is_refused(given: str) -> None:
     with pytest.raises(TableError, match="must end in one of"):
         safe_name(given)
+
+
+def test_what_a_killed_studio_left_of_an_upload_goes_and_nothing_else(tmp_path: Path) -> None:
+    old, fresh, whole = tmp_path / "uploads" / "1", tmp_path / "uploads" / "2", tmp_path / "uploads" / "3"
+    for folder, name in ((old, f"a.csv{opening.PART}"), (fresh, f"b.csv{opening.PART}"), (whole, "c.csv")):
+        folder.mkdir(parents=True)
+        (folder / name).write_text("x")
+        if folder != fresh:
+            os.utime(folder / name, (0, 0))
+    opening.sweep_uploads(tmp_path)
+    assert [old.exists(), fresh.exists(), whole.exists()] == [False, True, True]
 
 
 def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:

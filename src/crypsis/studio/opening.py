@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import time
 import tomllib
 from pathlib import Path
 
@@ -22,6 +23,10 @@ from crypsis.table.profile import profile
 EXAMPLE_ROWS = 1000
 EXAMPLE_BUDGET = "12s"
 EXAMPLE_RULEBOOK = "licensed"
+PART = ".part"
+"""What the name of a file ends in while it arrives."""
+FORGOTTEN = 3600.0
+"""Seconds after which a file of which nothing more arrived is no longer on its way."""
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 
 
@@ -82,6 +87,13 @@ def upload_folder(home: Path) -> Path:
     folder = uploads / str(number)
     folder.mkdir(mode=0o700)
     return folder
+
+
+def sweep_uploads(home: Path) -> None:
+    """Remove what a killed studio left of uploads that never became whole."""
+    for part in home.glob(f"uploads/*/*{PART}"):
+        if time.time() - part.stat().st_mtime > FORGOTTEN:
+            shutil.rmtree(part.parent, ignore_errors=True)
 
 
 def open_example(home: Path) -> Desk:

@@ -12,7 +12,7 @@ import uvicorn
 
 from crypsis.studio.app import build
 from crypsis.studio.gate import Gate, Pass
-from crypsis.studio.opening import open_example, open_path
+from crypsis.studio.opening import open_example, open_path, sweep_uploads
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import home
 
@@ -25,6 +25,7 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
     tell     is given the sentences a person at the terminal should read
     """
     own = home()
+    sweep_uploads(own)
     desk = open_example(own) if path is None else open_path(path)
     studio = Studio(own, desk)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)

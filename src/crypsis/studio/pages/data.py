@@ -20,7 +20,7 @@ from crypsis.studio.columns import builder, entry, grid, in_words, levels, order
 from crypsis.studio.desk import Desk
 from crypsis.studio.forms import Form, one
 from crypsis.studio.gate import UPLOAD
-from crypsis.studio.opening import open_example, open_path, safe_name, upload_folder
+from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
 from crypsis.studio.studio import Studio
 from crypsis.table.frames import to_frame
@@ -103,17 +103,20 @@ def routes(studio: Studio) -> list[Route]:
 async def _receive(request: Request, home: Path, given: str) -> Path:
     """Stream the body to a new private folder; nothing of it is held in memory."""
     name = safe_name(given)
-    path = upload_folder(home) / name
-    written = 0
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    written, folder = 0, None
     try:
-        with os.fdopen(handle, "wb") as file:
+        folder = upload_folder(home)
+        path = folder / name
+        part = folder / f"{name}{PART}"
+        with os.fdopen(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
             async for piece in request.stream():
                 written += len(piece)
                 await run_in_threadpool(file.write, piece)
+        part.rename(path)
     except (ClientDisconnect, OSError):
-        shutil.rmtree(path.parent, ignore_errors=True)  # half a file is worse than none
-        raise TableError(f"{path.name} did not arrive whole; check the free space and try again") from None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)  # half a file is worse than none
+        raise TableError(f"{name} did not arrive whole; check the free space and try again") from None
     if not written:
         shutil.rmtree(path.parent, ignore_errors=True)
         raise TableError(f"{path.name} is empty: it has no header and no record; choose another file")
