@@ -21,7 +21,7 @@ from crypsis.table.files import read_table, write_atomically, write_hierarchy, w
 from crypsis.table.profile import profile
 
 EXAMPLE_ROWS = 1000
-EXAMPLE_BUDGET = "12s"
+EXAMPLE_BUDGET = "8s"
 EXAMPLE_RULEBOOK = "licensed"
 PART = ".part"
 """What the name of a file ends in while it arrives."""
