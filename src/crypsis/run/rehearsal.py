@@ -11,8 +11,8 @@ from crypsis.evolution.evolve import begin, step
 from crypsis.plan.catalogue import searches
 from crypsis.table.example import example
 
-REHEARSED = ("local-recoding", "lattice", "partition")
-"""Last first: a run that began a moment ago compiles in the other direction, and they meet in the middle."""
+REHEARSED = ("lattice", "local-recoding", "partition")
+"""What compiles longest first: a run that began a moment ago and has it last finds it done."""
 ROWS = 60
 
 
