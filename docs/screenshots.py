@@ -72,7 +72,7 @@ def story(page: Any, base: str, images: Path) -> None:
     page.keyboard.press("p")
     page.wait_for_selector("#pin:has-text('Unpin')")
     for _ in range(3):
-        page.keyboard.press("ArrowRight")
+        page.keyboard.press("ArrowLeft")
     page.wait_for_selector("#pin:has-text('Pin ')")
     page.keyboard.press("p")
     page.wait_for_selector("#pin:has-text('Unpin')")
