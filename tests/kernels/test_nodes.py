@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from crypsis.kernels import nodes
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Block
 from crypsis.searches.lattices import leaves
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
+from crypsis.table.table import Table
 from lattice_tables import tables
 from naive.nodes import figures, plain
 
@@ -68,3 +71,27 @@ def test_counts_of_cells_by_hand() -> None:
     assert nodes.value_squares_of(block, 2) == 9 + 4 + 16 + 1 + 36
     words = np.array([[7, 3, 1], [0, 0, 2**63 + 6], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
     assert nodes.diversity_of(Block(size, words, tally[:0], 1, 3), 0).tolist() == [2, 4, 0, 3]
+
+
+def test_listed_labels_leave_tallied_values_and_no_values_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places A and B: A holds two of two values and three labels of five, B one value and two labels."""
+    place = Hierarchy((np.arange(2, dtype=np.int32),), (("A", "B"),))
+    made = [
+        Attribute("place", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("A", "B"), place),
+        Attribute("illness", Kind.NOMINAL, Role.CONFIDENTIAL, ("x", "y")),
+        Attribute("label", Kind.NOMINAL, Role.OTHER, tuple("vwabc")),
+    ]
+    codes = [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 2, 3, 4, 4]]
+    table = Table(tuple(made), tuple(np.array(column, dtype=np.int32) for column in codes))
+    monkeypatch.setattr(leaves, "MOST_TALLIED", 3)
+    for spread in (True, False):
+        ground = leaves.prepare(table, Lattice.of(table), "illness", "label", spread)
+        read = figures(ground.reading((0,), STRICTEST, 0), 0)
+        assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (3, 1, 2 + 1, 0)
+        read = figures(ground.reading((0,), DEMANDED, 0, 2, 2), 0)
+        assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (4, 2, 2 + 3, 3)
+    for label in ("label", None):
+        read = figures(leaves.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 3), 0)
+        assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (4, 0, 1, 3)
+        read = figures(leaves.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 2), 0)
+        assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (3, 0, 2, 0)
