@@ -119,6 +119,7 @@ def test_plain_function_is_the_compiled_one() -> None:
     compiled, plain = genetic.evolve(*arguments), genetic._evolve(*arguments)
     assert compiled[0].tolist() == plain[0].tolist()
     assert compiled[1:3] == plain[1:3]
+    assert compiled[0].dtype == plain[0].dtype == np.int32
 
 
 def test_distances_beyond_the_table_are_the_same() -> None:
@@ -131,8 +132,10 @@ def test_distances_beyond_the_table_are_the_same() -> None:
 
 
 def test_identical_records_cost_nothing() -> None:
-    _, sse, epoch, history = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, (10, -np.inf), (0.5, 0.1), True, np.uint64(0))
+    run = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, (10, -np.inf), (0.5, 0.1), True, np.uint64(0))
+    labels, sse, epoch, history = run
     assert (sse, epoch) == (0.0, 0)
+    assert labels.tolist() == naive.first_chromosome(9, 3, naive.SplitMix(0)), "no progress after the first"
     assert history.tolist() == [0.0] * 11
 
 
@@ -213,3 +216,25 @@ def test_a_run_beyond_the_table_of_distances_is_the_twins() -> None:
     twin = naive.evolve(points, 2, [], 2, 2, (1.0, 0.0), True, 4)
     assert (labels.tolist(), epoch) == (twin[0], twin[2])
     assert sse == pytest.approx(twin[1])
+
+
+def test_what_is_no_partition_has_a_thousandth_of_the_share_of_one_group() -> None:
+    """10⁻³ / (1 + SST): runs with many that are none and an SST next to nothing beside 1, where that decides."""
+    points = np.random.default_rng(3).standard_normal((9, 2)) / 100
+    for seed in (4, 14):
+        labels, _, epoch, history = genetic.evolve(
+            points, 2, NONE, 40, (10, -np.inf), (1.0, 0.3), True, np.uint64(seed)
+        )
+        twin = naive.evolve(points, 2, [], 40, 10, (1.0, 0.3), True, seed)
+        assert (labels.tolist(), epoch) == (twin[0], twin[2])
+        np.testing.assert_allclose(history, twin[3], rtol=1e-9)
+
+
+def test_who_redraws_every_gene_and_never_crosses_goes_on() -> None:
+    points, later = np.random.default_rng(8).standard_normal((7, 2)), 0
+    for seed in range(4):
+        labels, _, epoch, _ = genetic.evolve(points, 3, NONE, 4, (20, -np.inf), (0.0, 1.0), True, np.uint64(seed))
+        twin = naive.evolve(points, 3, [], 4, 20, (0.0, 1.0), True, seed)
+        assert (labels.tolist(), epoch) == (twin[0], twin[2])
+        later += epoch > 0
+    assert later
