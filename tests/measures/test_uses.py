@@ -58,6 +58,9 @@ def test_a_weighted_table_by_hand() -> None:
     table = people("aabc", [1, 2, 3, 4])
     moved = regions(table, "abbc")
     assert loss("table-use", table, moved, columns=("region",), weights="income") == pytest.approx(20)
+    tenths = people("aabc", [0.05, 0.1, 0.15, 0.2])
+    moved = regions(tenths, "abbc")
+    assert loss("table-use", tenths, moved, columns=("region",), weights="income") == pytest.approx(20), "½ in all"
 
 
 def test_a_generalised_category_stands_evenly_for_what_it_covers() -> None:
@@ -98,6 +101,13 @@ def test_a_lost_group_and_a_mean_of_zero_count_in_full() -> None:
     assert loss("means-use", table, lost, columns=("income",), by=("region",)) == pytest.approx(50)
     off = table.with_columns({"income": np.array([10.0, 20.0, -5.0, 6.0])})
     assert loss("means-use", table, off, columns=("income",), by=("region",)) == pytest.approx(50)
+
+
+def test_small_means_change_by_their_own_size() -> None:
+    """A mean of ½ that becomes 0.6 changes by a fifth; one of a quarter that becomes 0.3 too."""
+    table = people("ab", [0.5, 0.25])
+    masked = table.with_columns({"income": np.array([0.6, 0.3])})
+    assert loss("means-use", table, masked, columns=("income",), by=("region",)) == pytest.approx(20)
 
 
 def test_means_of_a_coarser_group_are_read_for_every_group_in_it() -> None:
@@ -255,6 +265,17 @@ def test_correlations_by_hand() -> None:
     assert (gone.value, gone.counts) == (100, {"pairs": 1, "records released": 0})
     holes = table.with_columns({"y": np.array([np.nan, np.nan, np.nan])})
     assert loss("correlation-use", holes, table, columns=("x", "y")) == pytest.approx(50)
+
+
+def test_correlations_of_large_numbers_with_small_differences() -> None:
+    """A thousand million and 0, 1, 2, 3 correlate as 0, 1, 2, 3 do; a missing value has no say."""
+    far, up = 1e9, np.arange(4.0)
+    attributes = (Attribute("x", Kind.NUMERIC), Attribute("y", Kind.NUMERIC))
+    table = Table(attributes, (far + np.append(up, np.nan), -3 * far + np.append(up, 1)))
+    turned = table.with_columns({"y": -3 * far + np.append(up[::-1], 1)})
+    assert loss("correlation-use", table, turned, columns=("x", "y")) == pytest.approx(100)
+    crossed = table.with_columns({"y": -3 * far + np.array([1.0, 0, 3, 2, 1])})
+    assert loss("correlation-use", table, crossed, columns=("x", "y")) == pytest.approx(20), "from 1 to 0.6"
 
 
 def test_readings_explain_themselves() -> None:
