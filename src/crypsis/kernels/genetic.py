@@ -36,6 +36,7 @@ class Work(NamedTuple):
     """What every evaluation needs and no one keeps."""
 
     distances: NDArray[np.float64]
+    """float64[n, n]: squared, of a record to those before it; or float64[0, 0]"""
     counts: NDArray[np.int64]
     last: NDArray[np.int64]
     previous: NDArray[np.int64]
@@ -114,7 +115,6 @@ def _prepare(points: NDArray[np.float64], letters: int, population: int, seed: n
     for one in range(tabled):
         for other in range(one):
             distances[one, other] = distance(points, one, other)
-            distances[other, one] = distances[one, other]
     state = np.empty(1, np.uint64)
     state[0] = seed
     return Work(
