@@ -182,6 +182,9 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
             took = load.carry_out()
             busy = used(server.process.pid) - before
             searching = jobs.running(server.run)
+            during = len(seen)
+            jobs.stop(server.run)
+            Load(server, rate, seconds / 2).carry_out()
             stop.set()
             watcher.join()
             time.sleep(3)
@@ -189,8 +192,8 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
         finally:
             server.close()
     every = np.sort(np.concatenate([np.array(each) for each in load.latencies.values()])) * 1000
-    memory = [megabytes for megabytes, _ in seen]
-    quarter = len(memory) // 4
+    memory, resting = [megabytes for megabytes, _ in seen[:during]], [megabytes for megabytes, _ in seen[during:]]
+    quarter, half = len(memory) // 4, len(resting) // 2
     return {
         "asked per second": rate,
         "answered per second": round(load.total / took, 1),
@@ -205,6 +208,10 @@ def soak_studio(rate: float, seconds: float) -> dict[str, Any]:
             "before": round(memory[0], 1),
             "second quarter": round(float(np.median(memory[quarter : 2 * quarter])), 1),
             "last quarter": round(float(np.median(memory[-quarter:])), 1),
+        },
+        "MB, the search ended and half as many requests more": {
+            "first half": round(float(np.median(resting[:half])), 1),
+            "second half": round(float(np.median(resting[half:])), 1),
         },
         "descriptors": {"before": seen[0][1], "most": max(count for _, count in seen), "after": after[1]},
     }
