@@ -27,7 +27,7 @@ def test_every_row_of_small_codes_has_a_number_of_its_own() -> None:
     assert len(joint_key(np.empty((0, 2), dtype=np.int64))) == 0
 
 
-@pytest.mark.parametrize(("bits", "columns"), [(20, 3), (24, 4), (30, 4), (32, 3), (50, 1)])
+@pytest.mark.parametrize(("bits", "columns"), [(20, 3), (24, 4), (28, 4), (30, 4), (32, 3), (50, 1)])
 def test_rows_of_large_codes_are_told_apart_by_one_step_in_one_column(bits: int, columns: int) -> None:
     """The plain product of the columns' widths passes 2^53, what a float tells apart, or 2^64, what wraps around."""
     most = np.full((1, columns), (1 << bits) - 3, dtype=np.int64)

@@ -200,6 +200,19 @@ def test_missing_values_are_a_cell_at_every_level() -> None:
         assert loss("table-use", table, recoded, columns=("region",)) == pytest.approx(37.5)
 
 
+@pytest.mark.parametrize(("west", "level"), [(0, 1), (2, LOCAL)])
+def test_a_value_the_hierarchy_does_not_know_is_not_what_a_blank_stands_for(west: int, level: int) -> None:
+    """a, b, z as west, west and a blank: z lost its third. With a blank before it: z lost its quarter to the blanks."""
+    tree = Hierarchy.from_rows([["a", "west"], ["b", "west"]])
+    known = Attribute("r", Kind.NOMINAL, Role.OTHER, ("a", "b"), tree)
+    for codes, lost in (([0, 1, 2], 100 / 3), ([0, 1, 2, -1], 25)):
+        table = Table((Attribute("r", Kind.NOMINAL, Role.OTHER, ("a", "b", "z")),), (np.array(codes, dtype=np.int32),))
+        recoded = np.array([west, west, -1, -1][: len(codes)], dtype=np.int32)
+        masked = table.with_columns({"r": recoded}, attributes={"r": known}, levels={"r": level})
+        use = measures.build("table-use", columns=("r",)).against(table)
+        assert use.read(masked) == pytest.approx(lost)
+
+
 def test_a_table_of_more_cells_than_a_key_can_number() -> None:
     """Twelve columns of 90 values: 90^12 cells. Moving one record of ninety moves a ninetieth."""
     names = [f"c{j}" for j in range(12)]

@@ -61,6 +61,7 @@ class Axis:
         where = {label: leaf for leaf, label in enumerate(hierarchy.labels[0])}
         known = [where.get(label, MISSING) for label in original.attribute(self.name).categories]
         leaves = np.array([*known, MISSING], dtype=np.int32)[cells]
+        strange = (leaves == MISSING) & (cells != MISSING)
         column = masked.column(self.name)
         for each in range(hierarchy.height + 1) if level == LOCAL else [level]:
             start = int(hierarchy.offsets[each]) if level == LOCAL else 0
@@ -69,7 +70,9 @@ class Axis:
             codes = np.where(inside, column - start, np.where(blank, MISSING, ELSEWHERE)).astype(np.int64)
             sizes = np.append(hierarchy.leaves(each), 1)
             share = 1.0 / sizes[np.where(inside, codes, -1)]
-            yield codes, hierarchy.lift(leaves, each).astype(np.int64), share
+            # A value the hierarchy does not know is not what a blank stands for: no published code is this one.
+            wanted = np.where(strange, len(hierarchy.labels[each]), hierarchy.lift(leaves, each))
+            yield codes, wanted.astype(np.int64), share
 
 
 def binned(numbers: Floats, edges: Floats) -> Integers:
