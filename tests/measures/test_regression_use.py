@@ -153,3 +153,20 @@ def test_what_a_regression_reads_and_refuses() -> None:
         RegressionUse(columns=("k",), target="y").against(original)
     itself = RegressionUse(columns=("y", "x"), target="y").obstacle(original)
     assert itself == "column 'y' cannot explain itself; leave it out of the regressors"
+
+
+def test_a_constant_added_to_the_target_leaves_slopes_and_intervals() -> None:
+    """Residuals of ±1 are an error, however far from zero the target lies."""
+    x = np.arange(8.0)[:, None]
+    y = 2 * x[:, 0] + np.array([1.0, -1, -1, 1, 1, -1, -1, 1])
+    near, far = fit(x, y), fit(x, y + 1e9)
+    assert near.half_width[0] > 0.1
+    assert far.estimate == pytest.approx(near.estimate, rel=1e-4)
+    assert far.half_width == pytest.approx(near.half_width, rel=1e-4)
+
+
+def test_fewer_records_than_slopes_say_nothing_of_any() -> None:
+    """Three equal records and four regressors: the constant is all there is to estimate."""
+    found = fit(np.ones((3, 4)), np.array([1.0, 2.0, 4.0]))
+    assert found.records == 3
+    assert np.isnan(found.estimate).tolist() == np.isnan(found.half_width).tolist() == [True] * 4
