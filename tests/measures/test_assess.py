@@ -49,7 +49,7 @@ def test_scores_are_means_of_the_readings_in_per_cent() -> None:
     assert result.max_score == pytest.approx(max(loss, risk))
     only = assess(original, masked, ["sse"])
     assert (only.information_loss, only.disclosure_risk, only.mean_score, only.max_score) == (None,) * 4
-    with pytest.raises(KeyError):
+    with pytest.raises(KeyError, match="pil"):
         only["pil"]
 
 
@@ -74,17 +74,17 @@ def test_a_table_to_read_word_for_word() -> None:
             reading("link", 12.345678, "%", "low", "risk", interval=(10.0, 1234.56), baseline=1.5, control=0.25),
             reading("far", 1000.0, "pairs", "high", "loss", warning="read with care"),
             reading("near", -999.4, "%", "low", "loss"),
-            reading("fair", 3.0, "people", "high", "privacy"),
+            reading("fair", 3.0, "persons", "high", "privacy"),
         ),
         {"pil": "no numbers"},
     )
     assert str(result).splitlines() == [
-        "measure   value  unit    95 % interval  guessing  outsiders",
-        "───────  ──────  ──────  ─────────────  ────────  ─────────",
+        "measure   value  unit     95 % interval  guessing  outsiders",
+        "───────  ──────  ───────  ─────────────  ────────  ─────────",
         "far ↑    1000.0  pairs",
         "near ↓   -999.4  %",
-        "link ↓    12.35  %       10 – 1234.6    1.5       0.25",
-        "fair ↑        3  people",
+        "link ↓    12.35  %        10 – 1234.6    1.5       0.25",
+        "fair ↑        3  persons",
         "",
         "information loss  -999.400 %",
         "disclosure risk     12.346 %",
