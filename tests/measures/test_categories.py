@@ -123,6 +123,16 @@ def test_distances_over_a_denominator_too_large_are_rounded() -> None:
     assert exact.link[:3].tolist() == [0, 277, 2 * 277]
 
 
+def test_two_ordered_categories_lie_a_whole_range_apart() -> None:
+    """Two ranks: half of their number, all of their range. One rank: nothing lies further than a missing value."""
+    two = table([(0,), (1,)], [2], [True])
+    one = table([(0,), (-1,)], [1], [True])
+    for file, divisor, below in ((two, "size", 2), (two, "range", 1), (one, "size", 1), (one, "range", 1)):
+        found = distances(Ground.of(file, ()).pair(file), divisor)
+        assert found.denominators.tolist() == [below]
+        assert found.loss[:2].tolist() == [0, 1]
+
+
 def test_small_tables_of_distances() -> None:
     assert ranks_apart(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert unequal(2).tolist() == [[0, 1], [1, 0]]
@@ -146,6 +156,15 @@ def test_distinct_rows_of_codes_longer_than_a_key() -> None:
         "without ranking again the first column is multiplied by 2^64, which is nothing"
     )
     assert len(distinct(np.empty((0, 2), dtype=np.int32))[0]) == 0
+
+
+@pytest.mark.parametrize(("bits", "columns"), [(20, 3), (24, 4), (28, 4), (31, 2), (31, 4)])
+def test_distinct_rows_differ_by_one_step_in_one_column(bits: int, columns: int) -> None:
+    most = np.full((1, columns), (1 << bits) - 1, dtype=np.int32)
+    rows = np.concatenate([most, most - np.eye(columns, dtype=np.int32), most])
+    found, counts, _, member = distinct(rows)
+    assert len(found) == columns + 1
+    assert (counts[member[0]], member[0]) == (2, member[-1])
 
 
 def test_columns_that_can_be_read() -> None:
