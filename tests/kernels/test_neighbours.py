@@ -100,7 +100,7 @@ def thinned(n: int, p: int, coarse: bool, metric: int) -> tuple[np.ndarray, Tree
     return points, tree, sorted({*held.tolist()} - {*gone.tolist()})
 
 
-@pytest.mark.parametrize("n, p, coarse", CASES)
+@pytest.mark.parametrize("n, p, coarse", [*CASES, (2400, 1, False)])
 def test_a_tree_holds_its_records_in_tight_boxes(n: int, p: int, coarse: bool, metric: int) -> None:
     points, tree, left = thinned(n, p, coarse, metric)
     below = nodes_below(tree)
@@ -218,3 +218,11 @@ def test_small_tables_have_the_groups_of_the_plain_passes(n: int, p: int, k: int
         got = mdav_by_tree(points, k, ending, metric)
         assert got.tolist() == mdav(points, k, ending, metric).tolist()
         assert got.dtype == np.int32
+
+
+@pytest.mark.parametrize("metric", [EUCLIDEAN, MANHATTAN])
+def test_equal_records_are_grouped_as_by_the_plain_passes(metric: int) -> None:
+    """Who is farthest is in the first group already: the next farthest is looked for among those left."""
+    for k in (2, 3):
+        points = np.ones((4 * k, 2))
+        assert mdav_by_tree(points, k, GENERIC, metric).tolist() == mdav(points, k, GENERIC, metric).tolist()
