@@ -118,6 +118,17 @@ def _to_box(point: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[
 to_box = kernel(_to_box)
 
 
+def _push_halves(point: NDArray[np.float64], child: int, forest: Forest, stack: NDArray[np.int64], top: int) -> None:
+    """Put both halves of a node on the stack, the nearer one on top."""
+    near, far = child, child + 1
+    if to_box(point, forest.low, forest.high, far) < to_box(point, forest.low, forest.high, near):
+        near, far = far, near
+    stack[top], stack[top + 1] = far, near
+
+
+push_halves = kernel(_push_halves)
+
+
 def _probe(
     point: NDArray[np.float64],
     base: float,
@@ -143,10 +154,7 @@ def _probe(
             continue
         child = forest.span[node, 2]
         if child >= 0:
-            near, far = child, child + 1
-            if to_box(point, forest.low, forest.high, far) < to_box(point, forest.low, forest.high, near):
-                near, far = far, near
-            stack[top], stack[top + 1] = far, near
+            push_halves(point, child, forest, stack, top)
             top += 2
             continue
         for i in range(forest.span[node, 0], forest.span[node, 1]):
@@ -295,10 +303,7 @@ def _nearest_in(
             continue
         child = forest.span[node, 2]
         if child >= 0:
-            near, far = child, child + 1
-            if to_box(point, forest.low, forest.high, far) < to_box(point, forest.low, forest.high, near):
-                near, far = far, near
-            stack[top], stack[top + 1] = far, near
+            push_halves(point, child, forest, stack, top)
             top += 2
             continue
         for i in range(forest.span[node, 0], forest.span[node, 1]):
