@@ -119,9 +119,9 @@ def ranks_of_a_correlation(rng: Generator) -> Pair:
     """Pearson on ranks is Spearman on values: so much of a correlation is lost when values become ranks."""
     values = rng.standard_normal((int(rng.integers(5, 40)), 2))
     ranks = np.column_stack([rankdata(column) for column in values.T])
-    gauge = measures.build("correlation-use", columns=("v0", "v1")).against(numbers(values))
+    bound = measures.build("correlation-use", columns=("v0", "v1")).against(numbers(values))
     lost = abs(spearmanr(values[:, 0], values[:, 1])[0] - np.corrcoef(values.T)[0, 1])
-    return gauge.read(numbers(ranks)), 50.0 * lost
+    return bound.read(numbers(ranks)), 50.0 * lost
 
 
 # -- statsmodels --

@@ -27,7 +27,7 @@ from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.searches.lattices import evaluate_lattice, least_loss, minimal, optimum
 from crypsis.searches.lattices.evaluation import allowed
-from crypsis.searches.lattices.leaves import prepare
+from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.scoring import DemandScores
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
@@ -157,12 +157,12 @@ def optima(table: Table) -> list[Row]:
 
 
 def local(table: Table) -> list[Row]:
-    rows, gauge = [], GeneralLoss().against(table)
+    rows, bound = [], GeneralLoss().against(table)
     for k, (loss, limit) in LOCAL.items():
         spent, masked = seconds(lambda k=k: LocalRecoding(k=k).mask(table, np.random.default_rng(1)), 2)
         sizes = np.unique(masked.codes(table.quasi_identifiers), axis=0, return_counts=True)[1]
         rows.append(
-            {"k": k, "loss": round(gauge.read(masked) / 100, 5), "ARX": loss, "smallest class": int(sizes.min()),
+            {"k": k, "loss": round(bound.read(masked) / 100, 5), "ARX": loss, "smallest class": int(sizes.min()),
              "suppressed": int((~masked.kept).sum()), "seconds": round(spent, 2), "ARX seconds": limit}
         )  # fmt: skip
     return rows

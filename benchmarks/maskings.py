@@ -152,8 +152,8 @@ def cost() -> list[Row]:
         lines.append(
             {
                 "records": n,
-                "distinct originals": len(files.ground.tuples),
-                "full, seven gauges (ms)": 1e3 * full,
+                "distinct originals": len(files.context.tuples),
+                "full, seven bound_measures (ms)": 1e3 * full,
                 "full with binding (ms)": 1e3 * bound,
                 "mutation step (µs)": 1e6 * single,
                 "mutation in a burst (µs)": 1e6 * burst / 500,

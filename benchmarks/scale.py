@@ -138,7 +138,7 @@ def parquet(folder: Path, rows: int, cap: float) -> dict[str, Any]:
 def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
     if cap:
         resource.setrlimit(resource.RLIMIT_DATA, (int(cap * GB), int(cap * GB)))
-    from crypsis.release.lazily import release_lazily
+    from crypsis.release.lazy_release import release_lazily
     from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
     from crypsis.searches.lattices.indices import minimal
     from crypsis.table.hierarchy import Hierarchy

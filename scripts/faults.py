@@ -36,7 +36,7 @@ from killing import Pace, aside, child, content, digest, done, ended, further, g
 from visiting import lines, serve_silently, visit
 
 from crypsis.cli.publishing import release_solution
-from crypsis.masking.partitioned import microaggregate_files
+from crypsis.masking.out_of_core import microaggregate_files
 from crypsis.plan import Plan
 from crypsis.release import verify
 from crypsis.run import Run

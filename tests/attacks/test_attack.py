@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crypsis.attacks import Findings, Intruder, Scene, attack
 from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.intersection import intersection
-from crypsis.attacks.likeness import inference, linkability
+from crypsis.attacks.linkability_inference import inference, linkability
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError

@@ -15,7 +15,7 @@ from types import SimpleNamespace
 import pytest
 
 from cli.test_commands import crypsis
-from crypsis.cli.running import show_front
+from crypsis.cli.run import show_front
 from crypsis.run import Run
 from run.runs import PLAN, begun, bits, finished, folder_with
 

@@ -53,14 +53,14 @@ def outcome(registry: Registry[Any], instance: Any, table: Table) -> Any:
     return verdict.required, verdict.attained, verdict.offending, verdict.statement, instance.levels(table).tobytes()
 
 
-def reading_of(gauge: Any, masked: Table) -> Any:
+def reading_of(bound: Any, masked: Table) -> Any:
     """The explained value, which must be the quick one; None where the masking is refused in a sentence."""
     try:
-        reading = gauge.explain(masked)
+        reading = bound.explain(masked)
     except CrypsisError as refusal:
         assert len(str(refusal)) > 20
         return None
-    assert reading.value == gauge.read(masked) or (np.isnan(reading.value) and np.isnan(gauge.read(masked)))
+    assert reading.value == bound.read(masked) or (np.isnan(reading.value) and np.isnan(bound.read(masked)))
     return str(reading.value), reading.interval
 
 

@@ -18,10 +18,10 @@ from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity
 from crypsis.release import Account, publish, verify
 from crypsis.run import Run
-from crypsis.studio import gate
+from crypsis.studio import access
+from crypsis.studio.access import Gate, Pass
 from crypsis.studio.app import build
-from crypsis.studio.desk import Desk
-from crypsis.studio.gate import Gate, Pass
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
 from crypsis.table.example import example
@@ -107,11 +107,11 @@ def test_an_upload_that_finds_no_room_leaves_nothing(size: int, client: TestClie
     more = PEOPLE.encode() * 400
     assert len(more) > 100_000
     with room(size):
-        answer = client.post(gate.UPLOAD, headers={**ORIGIN, "x-file-name": "more.csv"}, content=more)
+        answer = client.post(access.UPLOAD, headers={**ORIGIN, "x-file-name": "more.csv"}, content=more)
     assert answer.status_code == 422
     assert answer.json()["problems"] == ["more.csv did not arrive whole; check the free space and try again"]
     assert list((tmp_path / "uploads").iterdir()) == []
-    assert client.post(gate.UPLOAD, headers={**ORIGIN, "x-file-name": "p.csv"}, content=PEOPLE.encode()).is_success
+    assert client.post(access.UPLOAD, headers={**ORIGIN, "x-file-name": "p.csv"}, content=PEOPLE.encode()).is_success
 
 
 def test_a_choice_that_finds_no_room_leaves_the_one_before(client: TestClient, studio: Studio) -> None:

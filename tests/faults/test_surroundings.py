@@ -15,7 +15,7 @@ import pytest
 from cli.test_commands import crypsis
 from crypsis.errors import TableError
 from crypsis.kernels import compile as compiling
-from crypsis.masking import partitioned
+from crypsis.masking import out_of_core
 from crypsis.run import Run
 from crypsis.run.folder import held
 from crypsis.studio.vega import home
@@ -108,16 +108,16 @@ def test_blocks_of_a_file_that_changed_between_two_passes_are_refused(
     rng = np.random.default_rng(0)
     source = tmp_path / "many.parquet"
     pl.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)}).write_parquet(source)
-    real = partitioned._sample
+    real = out_of_core._sample
 
     def change(*given: Any) -> Any:
         drawn = real(*given)
         pl.DataFrame({"a": rng.normal(size=400), "b": rng.normal(size=400)}).write_parquet(source)
         return drawn
 
-    monkeypatch.setattr(partitioned, "_sample", change)
+    monkeypatch.setattr(out_of_core, "_sample", change)
     with pytest.raises(TableError, match="was changed while its blocks were made, and nothing was written"):
-        partitioned.microaggregate_files(source, ["a", "b"], 3, tmp_path / "out", rng, block=100)
+        out_of_core.microaggregate_files(source, ["a", "b"], 3, tmp_path / "out", rng, block=100)
     assert [path.name for path in tmp_path.iterdir()] == ["many.parquet"]
 
 

@@ -26,21 +26,21 @@ def walk(points: NDArray[np.float64], k: int, state: int = 12345) -> Walk:
 
 
 def exact(made: Walk) -> float:
-    return sse(made.ground.points, made.labels())
+    return sse(made.context.points, made.labels())
 
 
 def test_a_swap_by_hand() -> None:
     """0, 10 | 1, 11 cost 50 each; after trading 10 for 1 the groups 0, 1 | 10, 11 cost 1/2 each."""
     made = walk(np.array([[0.0], [10.0], [1.0], [11.0]]), 2)
     assert exact(made) == pytest.approx(100)
-    assert annealing.exchange(made.groups, made.ground.points, 1, 2) == pytest.approx(-99)
+    assert annealing.exchange(made.groups, made.context.points, 1, 2) == pytest.approx(-99)
 
 
 def test_entering_and_leaving_keep_the_centroid_and_the_member_list() -> None:
     made = walk(np.array([[0.0], [2.0], [4.0], [10.0], [12.0]]), 2)
     assert made.groups.centroids[1, 0] == pytest.approx(26 / 3)
-    annealing.leave(made.groups, made.ground.points, 2)
-    annealing.enter(made.groups, made.ground.points, 2, 0)
+    annealing.leave(made.groups, made.context.points, 2)
+    annealing.enter(made.groups, made.context.points, 2, 0)
     assert made.groups.sizes[:2].tolist() == [3, 2]
     assert made.groups.centroids[:2, 0] == pytest.approx([2, 11])
     assert sorted(made.groups.members[0, :3].tolist()) == [0, 1, 2]
@@ -51,11 +51,11 @@ def test_scattering_a_group_costs_what_its_members_bring_elsewhere() -> None:
     points = np.array([[0.0], [1.0], [2.0], [3.0], [20.0], [21.0]])
     made = walk(points, 2)
     before = exact(made)
-    rise = annealing.scatter(made.groups, made.ground, 1, np.inf)
+    rise = annealing.scatter(made.groups, made.context, 1, np.inf)
     groups = [[0, 1, 2], [4, 5, 3]]
     assert rise == pytest.approx(total_sse(points, groups) - before)
-    annealing.rewind(made.groups, made.ground.points, 0, 2)
-    assert annealing.scatter(made.groups, made.ground, 1, rise) == np.inf
+    annealing.rewind(made.groups, made.context.points, 0, 2)
+    assert annealing.scatter(made.groups, made.context, 1, rise) == np.inf
     assert exact(made) == pytest.approx(before)
     assert lists(made.labels()) == [[0, 1], [2, 3], [4, 5]]
 
@@ -64,10 +64,10 @@ def test_gathering_takes_only_what_groups_can_spare() -> None:
     points = np.array([[0.0], [1.0], [5.0], [6.0], [7.0], [12.0]])
     made = walk(points, 2)
     made.load(np.array([0, 0, 0, 1, 1, 1], np.int32))
-    rise = annealing.gather(made.groups, made.ground, 2, 2, 0)
+    rise = annealing.gather(made.groups, made.context, 2, 2, 0)
     assert lists(made.labels()) == [[0, 1], [4, 5], [2, 3]]
     assert rise == pytest.approx(0.5 + 12.5 + 0.5 - group_sse(points, [0, 1, 2]) - group_sse(points, [3, 4, 5]))
-    assert annealing.gather(made.groups, made.ground, 0, 3, 0) == np.inf
+    assert annealing.gather(made.groups, made.context, 0, 3, 0) == np.inf
 
 
 def test_the_generator_is_xorshift() -> None:
@@ -83,7 +83,7 @@ def test_the_compiled_walk_is_its_plain_twin(seed: int, n: int, k: int, upheaval
     start = made.labels()
     made.upheaval = upheaval
     value = made.anneal(300, 1.0, 0.05)
-    twin = Annealer(points, made.ground.neighbours, made.ground.warmth, start, k, seed + 1)
+    twin = Annealer(points, made.context.neighbours, made.context.warmth, start, k, seed + 1)
     assert np.array_equal(twin.walk(300, 1.0, 0.05, upheaval), made.labels())
     assert value == pytest.approx(total_sse(points, lists(made.labels())))
 
@@ -120,9 +120,9 @@ def test_what_is_not_free_stays_as_it_is(seed: int) -> None:
     made = walk(points, 3, seed + 1)
     made.load((np.arange(60) // 4).astype(np.int32))
     room = np.zeros(24, np.int32)
-    pool = room[: annealing.region(made.groups, made.ground, 7 * seed, room)]
+    pool = room[: annealing.region(made.groups, made.context, 7 * seed, room)]
     before, chance = made.labels(), np.array([seed + 5], np.uint64)
-    annealing.anneal(made.groups, made.ground, pool, 400, 5.0, 1.0, 0.3, chance)
+    annealing.anneal(made.groups, made.context, pool, 400, 5.0, 1.0, 0.3, chance)
     after = made.groups.labels
     inside, outside = np.isin(np.arange(60), pool), ~np.isin(np.arange(60), pool)
     was = {frozenset(np.flatnonzero(outside & (before == g)).tolist()) for g in set(before[outside])}
@@ -137,8 +137,8 @@ def test_what_is_not_free_stays_as_it_is(seed: int) -> None:
 def test_a_closed_slot_is_filled_with_the_last() -> None:
     made = walk(2.0 * np.arange(8.0)[:, None], 2)
     for row in (0, 1):
-        annealing.leave(made.groups, made.ground.points, row)
-        annealing.enter(made.groups, made.ground.points, row, row + 1)
+        annealing.leave(made.groups, made.context.points, row)
+        annealing.enter(made.groups, made.context.points, row, row + 1)
     annealing.close(made.groups, 0)
     assert made.groups.used[0] == 3
     assert made.groups.sizes[:4].tolist() == [2, 3, 3, 0]
@@ -147,8 +147,8 @@ def test_a_closed_slot_is_filled_with_the_last() -> None:
     assert [int(made.groups.members[0, made.groups.place[row]]) for row in (6, 7)] == [6, 7]
     made.load(blocks(8, 2))
     for row in (6, 7):
-        annealing.leave(made.groups, made.ground.points, row)
-        annealing.enter(made.groups, made.ground.points, row, row - 5)
+        annealing.leave(made.groups, made.context.points, row)
+        annealing.enter(made.groups, made.context.points, row, row - 5)
     annealing.close(made.groups, 3)
     assert made.groups.used[0] == 3
     assert made.groups.sizes[:4].tolist() == [2, 3, 3, 0]
@@ -158,7 +158,7 @@ def test_a_closed_slot_is_filled_with_the_last() -> None:
 def test_squared_distances_and_trades_over_all_columns() -> None:
     points = np.random.default_rng(3).standard_normal((8, 7))
     made = walk(points, 3)
-    wide = made.ground.points
+    wide = made.context.points
     for i, j in ((0, 5), (2, 7), (4, 4)):
         assert annealing.apart(wide, i, wide, j) == pytest.approx(np.square(points[i] - points[j]).sum())
     before = total_sse(points, [[0, 1, 2], [3, 4, 5, 6, 7]])
@@ -171,7 +171,7 @@ def test_settling_recomputes_the_groups_of_a_pool() -> None:
     points = np.array([[0.0], [2.0], [4.0], [10.0], [7.0], [8.0]])
     made = walk(points, 2)
     made.groups.centroids[:3] = 99.0
-    assert annealing.settle(made.groups, made.ground.points, np.array([2, 3, 0, 1], np.int32)) == pytest.approx(2 + 18)
+    assert annealing.settle(made.groups, made.context.points, np.array([2, 3, 0, 1], np.int32)) == pytest.approx(2 + 18)
     assert made.groups.centroids[:3, 0].tolist() == [1.0, 7.0, 99.0]
 
 
@@ -198,7 +198,7 @@ def test_a_region_consists_of_whole_groups_around_the_seed() -> None:
     points = np.random.default_rng(5).standard_normal((200, 2))
     made = walk(points, 4)
     room = np.zeros(40, np.int32)
-    pool = room[: annealing.region(made.groups, made.ground, 17, room)]
+    pool = room[: annealing.region(made.groups, made.context, 17, room)]
     labels = made.labels()
     assert 17 in pool
     assert len(set(pool.tolist())) == len(pool) > 40 - 2 * 4
@@ -215,10 +215,10 @@ def test_a_region_grows_from_the_nearest(room: int) -> None:
     while len(wanted) + 7 <= room:
         centre = 3 if turn < 0 else wanted[turn]
         turn += 1
-        for row in [centre, *made.ground.neighbours[centre].tolist()]:
+        for row in [centre, *made.context.neighbours[centre].tolist()]:
             if row not in wanted and len(wanted) + 7 <= room:
                 wanted.extend(np.flatnonzero(labels == labels[row]).tolist())
     pool = np.zeros(room, np.int32)
-    count = annealing.region(made.groups, made.ground, 3, pool)
+    count = annealing.region(made.groups, made.context, 3, pool)
     assert count > room - 7
     assert set(pool[:count].tolist()) == set(wanted)

@@ -48,7 +48,7 @@ def test_where_loss_weighs_more_changed_cells_go_home():
     """A constant mask: all loss; a change of the ordered attribute goes to or towards the original."""
     files = posed([(0, 0), (0, 0), (0, 0), (0, 0)])
     for row, attribute, code in chosen(files, 1.0):
-        home = files.ground.codes[row, attribute]
+        home = files.context.codes[row, attribute]
         here = files.codes(0)[row, attribute]
         assert abs(code - home) < abs(here - home) or attribute == 1 or here == home
 

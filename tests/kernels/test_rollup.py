@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import rollup
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
-from crypsis.searches.lattices import leaves
+from crypsis.searches.lattices import lattice_preparation
 from crypsis.table.lattice import Lattice
 from lattice_tables import random_table, tables
 from naive.classes import group_by
@@ -28,12 +28,12 @@ from naive.nodes import figures, plain
 def test_every_node_is_that_of_a_plain_count_and_of_itself_alone(table, share, rule, tallied, tail, data):
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaves, "MOST_TALLIED", tallied)
-        patch.setattr(leaves, "MOST_TAIL", tail)
-        ground = leaves.prepare(table, lattice, "illness", "label", True)
-    read = ground.readings(rule, allowance, 3, 2)
+        patch.setattr(lattice_preparation, "MOST_TALLIED", tallied)
+        patch.setattr(lattice_preparation, "MOST_TAIL", tail)
+        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
+    read = context.readings(rule, allowance, 3, 2)
     for number in range(lattice.size):
-        alone = ground.reading(lattice.levels(number), rule, allowance, 3, 2)
+        alone = context.reading(lattice.levels(number), rule, allowance, 3, 2)
         assert figures(read, number) == figures(alone, 0)
         assert read.loss[number] == pytest.approx(alone.loss[0], abs=1e-9)
     for number in data.draw(st.lists(st.integers(0, lattice.size - 1), min_size=1, max_size=6)):
@@ -49,8 +49,8 @@ def test_long_runs_are_merged_as_short_ones(seed, rows):
     table = random_table(seed, rows, 4)
     lattice = Lattice.of(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaves, "MOST_TAIL", 0)
-        ground = leaves.prepare(table, lattice, "illness", "label", True)
+        patch.setattr(lattice_preparation, "MOST_TAIL", 0)
+        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
     cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
     for number in range(0, lattice.size, max(1, lattice.size // 12)):
         levels = lattice.levels(number)
@@ -58,7 +58,7 @@ def test_long_runs_are_merged_as_short_ones(seed, rows):
             [h.groups[level][cells[:, a]] for a, (h, level) in enumerate(zip(lattice.hierarchies, levels, strict=True))]
         )
         _, sizes = np.unique(lifted, axis=1, return_counts=True)
-        read = ground.reading(levels, BY_SIZE, 0)
+        read = context.reading(levels, BY_SIZE, 0)
         assert (read.classes[0], read.k[0], read.size_sum[0]) == (len(sizes), sizes.min(), (sizes**2).sum())
 
 
@@ -68,9 +68,9 @@ def test_a_node_is_left_out_only_if_it_cannot_reach_k(table, k, share, tail):
     """Without a tail exactly those are: too many of their records stand in classes below k."""
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaves, "MOST_TAIL", tail)
-        ground = leaves.prepare(table, lattice, "illness", "label", True)
-    whole, pruned = ground.readings(BY_SIZE, allowance), ground.readings(BY_SIZE, allowance, prune=k)
+        patch.setattr(lattice_preparation, "MOST_TAIL", tail)
+        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
+    whole, pruned = context.readings(BY_SIZE, allowance), context.readings(BY_SIZE, allowance, prune=k)
     cells = [table.leaf_codes(name).tolist() for name in lattice.names]
     for number in range(lattice.size):
         levels = lattice.levels(number)

@@ -45,10 +45,10 @@ def test_names_are_those_of_the_registry():
 def test_amended_equals_full_bit_for_bit(files, data, seven):
     original, masked, sizes, ordinal, kept = files
     base = table(original, sizes, ordinal)
-    gauges = [None if measure is None else measure.against(base) for measure in seven]
+    bound_measures = [None if measure is None else measure.against(base) for measure in seven]
     now = table(masked, sizes, ordinal, kept)
     codes = np.array(masked, dtype=np.int32).reshape(len(masked), -1)
-    ledgers = [None if gauge is None else gauge.ledger(now) for gauge in gauges]
+    ledgers = [None if bound is None else bound.ledger(now) for bound in bound_measures]
     open_rows = [row for row, stays in enumerate(kept) if stays]
     for _ in range(data.draw(st.integers(0, 12)) if open_rows else 0):
         row = data.draw(st.sampled_from(open_rows))
@@ -59,16 +59,16 @@ def test_amended_equals_full_bit_for_bit(files, data, seven):
             if ledger is not None:
                 ledger.amend(row, attribute, code)
         now = table(codes, sizes, ordinal, kept)
-        for gauge, ledger in zip(gauges, ledgers, strict=True):
-            if gauge is not None:
-                assert ledger.read() == gauge.read(now)
+        for bound, ledger in zip(bound_measures, ledgers, strict=True):
+            if bound is not None:
+                assert ledger.read() == bound.read(now)
 
 
 def test_a_stack_keeps_its_files_apart():
     rng = np.random.default_rng(5)
     codes = rng.integers(0, 4, (3, 30, 3)).astype(np.int32)
     base = table(codes[0], [4, 4, 4], [True, True, False])
-    pairing = DistanceLoss().against(base).ground.pair(base)
+    pairing = DistanceLoss().against(base).context.pair(base)
     stack = Stack(pairing, DEFAULTS, 4)
     for who in range(3):
         stack.fill(who, codes[who])
@@ -88,9 +88,9 @@ def test_a_stack_keeps_its_files_apart():
 def test_a_merged_label_can_be_amended():
     base = table([(0, 0), (1, 0), (2, 1), (3, 1)], [4, 2], [True, False])
     masked = recoded(base)
-    gauge = DistanceLoss().against(base)
-    ledger = gauge.ledger(masked)
-    assert ledger.read() == gauge.read(masked)
+    bound = DistanceLoss().against(base)
+    ledger = bound.ledger(masked)
+    assert ledger.read() == bound.read(masked)
     ledger.amend(2, 0, 2)
     assert ledger.read() == pytest.approx(100 * 3 * 0.25 / 8)
 
@@ -99,7 +99,7 @@ def test_only_what_was_chosen_is_read():
     rng = np.random.default_rng(6)
     codes = rng.integers(0, 3, (2, 20, 2)).astype(np.int32)
     base, masked = (table(file, [3, 3], [True, False]) for file in codes)
-    pairing = DistanceLoss().against(base).ground.pair(masked)
+    pairing = DistanceLoss().against(base).context.pair(masked)
     full = [measure.against(base).read(masked) for measure in DEFAULTS]
     for place, (field, measure) in enumerate(zip(Seven._fields, DEFAULTS, strict=True)):
         stack = Stack(pairing, Seven(**{field: measure}), 1)
@@ -137,7 +137,7 @@ def test_the_smallest_window_is_the_widest_of_the_columns():
 def test_two_of_a_kind_are_worth_what_the_settings_say(seven, worth):
     """Every record has a double: it is one of two candidates, itself unchanged."""
     base = table([(0, 0), (0, 0), (1, 1), (1, 1), (2, 0), (2, 0)], [3, 2], [True, False])
-    pairing = DistanceLoss().against(base).ground.pair(base)
+    pairing = DistanceLoss().against(base).context.pair(base)
     stack = Stack(pairing, seven, 1)
     stack.fill(0, pairing.codes)
     assert stack.read(0)[seven.chosen].tolist() == [worth]
@@ -152,7 +152,7 @@ def test_many_tuples_are_filled_by_margins(monkeypatch):
     small = table([(0, 0), (1, 0), (2, 1), (3, 1)], [4, 2], [True, False])
     alone = table([(0,), (1,), (2,), (3,), (1,)], [4], [True])
     for original, file in ((base, masked), (small, merged), (alone, recoded(alone))):
-        pairing = DistanceLoss().against(original).ground.pair(file)
+        pairing = DistanceLoss().against(original).context.pair(file)
         plain, margins = (Stack(pairing, Seven(probabilistic=ProbabilisticLinkage()), 1) for _ in range(2))
         plain.fill(0, pairing.codes)
         monkeypatch.setattr("crypsis.measures.categorical_ledger.MANY_PAIRS", 0)
@@ -169,7 +169,7 @@ def test_the_memory_is_foretold(monkeypatch, seven):
     """Tallies of three files: refused just below what they take, built just above; of many files in GB."""
     rng = np.random.default_rng(8)
     base = table(rng.integers(0, 20, (2000, 3)), [20, 20, 20], [True, False, True])
-    pairing = DistanceLoss().against(base).ground.pair(base)
+    pairing = DistanceLoss().against(base).context.pair(base)
     taken = sum(array.nbytes for array in Stack(pairing, seven, 3).tallies)
     monkeypatch.setattr("crypsis.measures.categorical_ledger.MOST_BYTES", int(1.006 * taken))
     Stack(pairing, seven, 3)
@@ -186,7 +186,7 @@ def test_patterns_take_memory_only_where_they_are_tallied():
     """Six columns have 64 patterns; who asks for a distance alone keeps none of them."""
     rng = np.random.default_rng(9)
     base = table(rng.integers(0, 3, (50, 6)), [3] * 6, [True] * 6)
-    pairing = DistanceLoss().against(base).ground.pair(base)
+    pairing = DistanceLoss().against(base).context.pair(base)
     small, large = Seven(distance=DistanceLoss()), Seven(probabilistic=ProbabilisticLinkage())
     taken = [sum(array.nbytes for array in Stack(pairing, seven, 1).tallies) for seven in (small, large)]
     assert taken[1] > 4 * taken[0]
@@ -209,4 +209,4 @@ def test_what_cannot_follow_is_refused():
     ledger.amend(0, 0, -1)
     assert ledger.read() == DistanceLoss().against(base).read(table([(-1,), (1,)], [2], [False], [True, False]))
     with pytest.raises(SearchError, match=r"of \d+ files would need [\d]+ GB"):
-        Stack(DistanceLoss().against(base).ground.pair(base), DEFAULTS, 1 << 40)
+        Stack(DistanceLoss().against(base).context.pair(base), DEFAULTS, 1 << 40)

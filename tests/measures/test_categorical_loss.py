@@ -56,10 +56,10 @@ def test_a_known_matrix_replaces_the_estimate():
     """Two equally frequent categories flipped with probability 1/4: posterior (3/4, 1/4) whatever was drawn."""
     original = table([(0,), (1,)], [2], [False])
     matrix = ((0.75, 0.25), (0.25, 0.75))
-    gauge = EntropyLoss(transitions={"a": matrix}).against(original)
+    bound = EntropyLoss(transitions={"a": matrix}).against(original)
     expected = 100 * (-0.75 * math.log2(0.75) - 0.25 * math.log2(0.25))
     for codes in ([(0,), (1,)], [(1,), (1,)]):
-        assert gauge.read(table(codes, [2], [False])) == pytest.approx(expected)
+        assert bound.read(table(codes, [2], [False])) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("matrix", [((0.5, 0.4), (0.5, 0.5)), ((1.0,),), ((1.5, -0.5), (0.0, 1.0))])
@@ -77,8 +77,8 @@ def test_a_matrix_for_another_column_is_refused():
 @given(pairs_of_files(), st.integers(1, 3))
 def test_contingency_equals_its_twin(files, order):
     original, masked, sizes, ordinal, kept = files
-    gauge = ContingencyLoss(order=order).against(table(original, sizes, ordinal))
-    got = gauge.read(table(masked, sizes, ordinal, kept))
+    bound = ContingencyLoss(order=order).against(table(original, sizes, ordinal))
+    got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.contingency(original, masked, kept, order))
     assert 0 <= got <= 100
 
@@ -87,8 +87,8 @@ def test_contingency_equals_its_twin(files, order):
 @given(pairs_of_files(), st.sampled_from(["size", "range"]))
 def test_distance_equals_its_twin(files, divisor):
     original, masked, sizes, ordinal, kept = files
-    gauge = DistanceLoss(divisor=divisor).against(table(original, sizes, ordinal))
-    got = gauge.read(table(masked, sizes, ordinal, kept))
+    bound = DistanceLoss(divisor=divisor).against(table(original, sizes, ordinal))
+    got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.distance_loss(original, masked, kept, sizes, ordinal, divisor))
 
 
@@ -96,17 +96,17 @@ def test_distance_equals_its_twin(files, divisor):
 @given(pairs_of_files(), st.sampled_from(["size", "entropy"]))
 def test_entropy_equals_its_twin(files, normalisation):
     original, masked, sizes, ordinal, kept = files
-    gauge = EntropyLoss(normalisation=normalisation).against(table(original, sizes, ordinal))
-    got = gauge.read(table(masked, sizes, ordinal, kept))
+    bound = EntropyLoss(normalisation=normalisation).against(table(original, sizes, ordinal))
+    got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.entropy_loss(original, masked, kept, sizes, normalisation), abs=1e-9)
 
 
 @pytest.mark.parametrize("measure", [ContingencyLoss(), DistanceLoss(), EntropyLoss()])
 def test_the_identity_loses_nothing_and_suppression_everything(measure):
     original = table(ORIGINAL, [4, 2], [True, False])
-    gauge = measure.against(original)
-    assert gauge.read(original) == 0.0
-    reading = gauge.explain(original.without(np.ones(4, dtype=np.bool_)))
+    bound = measure.against(original)
+    assert bound.read(original) == 0.0
+    reading = bound.explain(original.without(np.ones(4, dtype=np.bool_)))
     assert reading.value == pytest.approx(100.0)
     assert reading.aim == "loss"
     assert reading.scope == ("a", "b")
@@ -114,18 +114,18 @@ def test_the_identity_loses_nothing_and_suppression_everything(measure):
 
 
 @pytest.mark.parametrize("measure", [ContingencyLoss(order=1), DistanceLoss(divisor="range"), EntropyLoss()])
-def test_a_ledger_reads_what_the_gauge_reads(measure):
+def test_a_ledger_reads_what_the_bound_measure_reads(measure):
     original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
-    gauge = measure.against(original)
-    assert gauge.ledger(masked).read() == gauge.read(masked)
+    bound = measure.against(original)
+    assert bound.ledger(masked).read() == bound.read(masked)
 
 
 def test_large_tables_are_counted_by_tuples(monkeypatch):
     original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
-    gauge = ContingencyLoss().against(original)
-    dense = gauge.read(masked)
+    bound = ContingencyLoss().against(original)
+    dense = bound.read(masked)
     monkeypatch.setattr("crypsis.measures.categorical_loss.DENSE", 0)
-    assert gauge.read(masked) == dense
+    assert bound.read(masked) == dense
 
 
 def test_a_new_label_stands_for_what_it_replaced():
@@ -174,8 +174,8 @@ def test_cells_of_a_table_are_those_that_can_be_filled():
     attribute = original.attribute("b").but(categories=("0", "1", "new"))
     masked = original.with_columns({"b": np.array([2, 0, 1, 1], dtype=np.int32)}, attributes={"b": attribute})
     # b: 0 loses one and 'new' gains one (2); (0, 0) loses one and (0, new) gains one (2).
-    gauge = ContingencyLoss(normalisation="cells").against(original)
-    assert gauge.read(masked) == pytest.approx(4 / (5 + 3 + 15))
+    bound = ContingencyLoss(normalisation="cells").against(original)
+    assert bound.read(masked) == pytest.approx(4 / (5 + 3 + 15))
     assert ContingencyLoss(normalisation="cells", order=1).against(original).read(masked) == pytest.approx(2 / 8)
 
 
@@ -183,10 +183,10 @@ def test_cells_of_a_table_are_those_that_can_be_filled():
 @given(pairs_of_files(), st.integers(1, 3))
 def test_counting_by_tuples_equals_counting_by_cells(files, order):
     original, masked, sizes, ordinal, kept = files
-    gauge = ContingencyLoss(order=order).against(table(original, sizes, ordinal))
+    bound = ContingencyLoss(order=order).against(table(original, sizes, ordinal))
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("crypsis.measures.categorical_loss.DENSE", 0)
-        got = gauge.read(table(masked, sizes, ordinal, kept))
+        got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.contingency(original, masked, kept, order))
 
 
@@ -194,7 +194,7 @@ def test_a_known_matrix_is_weighed_by_how_often_categories_occur():
     """0, 0, 0, 1 and a third category that never occurs: P(0 | masked 0) is 3·¾ to 1·½, P(0 | masked 1) 3·¼ to ½."""
     original = table([(0,), (0,), (0,), (1,)], [3], [False])
     matrix = ((0.75, 0.25, 0.0), (0.5, 0.5, 0.0), (0.0, 0.0, 1.0))
-    gauge = EntropyLoss(transitions={"a": matrix}).against(original)
+    bound = EntropyLoss(transitions={"a": matrix}).against(original)
 
     def bits(*weights):
         return naive.entropy([label for label, weight in enumerate(weights) for _ in range(weight)])
@@ -205,11 +205,11 @@ def test_a_known_matrix_is_weighed_by_how_often_categories_occur():
         ([2, 2, 2, 2], 0.0),
         ([0, 1, 0, 2], (2 * bits(9, 2) + bits(3, 2)) / 4),
     ):
-        got = gauge.read(table([(code,) for code in codes], [3], [False]))
+        got = bound.read(table([(code,) for code in codes], [3], [False]))
         assert got == pytest.approx(100 * expected / math.log2(3))
     # A suppressed record tells nothing: the entropy of the original column, whatever the matrix.
     gone = table([(0,)] * 4, [3], [False], [False] * 4)
-    assert gauge.read(gone) == pytest.approx(100 * bits(3, 1) / math.log2(3))
+    assert bound.read(gone) == pytest.approx(100 * bits(3, 1) / math.log2(3))
 
 
 def test_a_matrix_for_one_column_leaves_the_others_to_their_counts():

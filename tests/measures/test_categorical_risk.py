@@ -88,8 +88,8 @@ def test_disclosure_equals_its_twin(files, width):
 @given(pairs_of_files(), st.sampled_from(["size", "range"]), st.sampled_from(["expected", "strict", "first"]))
 def test_linkage_equals_its_twin(files, divisor, ties):
     original, masked, sizes, ordinal, kept = files
-    gauge = CategoryLinkage(divisor=divisor, ties=ties).against(table(original, sizes, ordinal))
-    got = gauge.read(table(masked, sizes, ordinal, kept))
+    bound = CategoryLinkage(divisor=divisor, ties=ties).against(table(original, sizes, ordinal))
+    got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.linkage(original, masked, kept, sizes, ordinal, divisor, ties))
 
 
@@ -131,8 +131,8 @@ def test_weighted_linkage_equals_its_twin(files, weights):
 )
 def test_rank_linkage_equals_its_twin(files, window, ranks, credit):
     original, masked, sizes, ordinal, kept = files
-    gauge = RankLinkage(window=window, ranks=ranks, credit=credit).against(table(original, sizes, ordinal))
-    got = gauge.read(table(masked, sizes, ordinal, kept))
+    bound = RankLinkage(window=window, ranks=ranks, credit=credit).against(table(original, sizes, ordinal))
+    got = bound.read(table(masked, sizes, ordinal, kept))
     assert got == pytest.approx(naive.rank_linkage(original, masked, kept, sizes, ordinal, window, ranks, credit))
 
 
@@ -162,13 +162,13 @@ def test_em_finds_the_parameters_that_made_the_patterns():
 @pytest.mark.parametrize("measure", ALL)
 def test_a_suppressed_file_discloses_nothing(measure):
     original = table(ORIGINAL, *SHAPE)
-    gauge = measure.against(original)
+    bound = measure.against(original)
     gone = original.without(np.ones(4, dtype=np.bool_))
-    assert gauge.read(gone) == 0.0
-    assert gauge.read(original) == 100.0
-    reading = gauge.explain(gone)
+    assert bound.read(gone) == 0.0
+    assert bound.read(original) == 100.0
+    reading = bound.explain(gone)
     assert reading.warning
-    assert not gauge.explain(original).warning
+    assert not bound.explain(original).warning
     assert reading.aim == "risk"
     assert reading.baseline is not None
 
@@ -206,7 +206,7 @@ def test_weights_of_any_size_keep_their_order():
 @pytest.mark.parametrize("measure", [CategoryLinkage(), CategoryLinkage(weights={"a": 0.5}), RankLinkage()])
 def test_a_suppressed_record_is_far_from_everybody(measure):
     """The code after 'missing' stands for suppression: 5 of 4 categories in a, 3 of 2 in b."""
-    pairing = measure.against(table(ORIGINAL, *SHAPE)).ground.pair(table(MASKED, *SHAPE))
+    pairing = measure.against(table(ORIGINAL, *SHAPE)).context.pair(table(MASKED, *SHAPE))
     costs = measure.costs(pairing)
     of_a, of_b = costs[:30].reshape(6, 5), costs[30:].reshape(4, 3)
     assert (of_a[5] == FAR).all()
@@ -250,29 +250,29 @@ def test_the_smallest_window_is_that_of_the_worst_column():
 
 
 @pytest.mark.parametrize("measure", ALL)
-def test_a_ledger_reads_what_the_gauge_reads(measure):
-    gauge = measure.against(table(ORIGINAL, *SHAPE))
-    assert gauge.ledger(table(MASKED, *SHAPE)).read() == gauge.read(table(MASKED, *SHAPE))
+def test_a_ledger_reads_what_the_bound_measure_reads(measure):
+    bound = measure.against(table(ORIGINAL, *SHAPE))
+    assert bound.ledger(table(MASKED, *SHAPE)).read() == bound.read(table(MASKED, *SHAPE))
 
 
 def test_merged_labels_are_never_counted_by_margins(monkeypatch):
     """What a merged label stands for is not seen in the margins, however many tuples there are."""
     lone = table([(0,), (1,), (2,), (3,)], [4], [True])
     for original in (table(ORIGINAL, *SHAPE), lone):
-        gauge = ProbabilisticLinkage().against(original)
-        before = gauge.read(recoded(original))
+        bound = ProbabilisticLinkage().against(original)
+        before = bound.read(recoded(original))
         monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
-        assert gauge.read(recoded(original)) == before
+        assert bound.read(recoded(original)) == before
         monkeypatch.undo()
 
 
 def test_many_tuples_count_patterns_by_margins(monkeypatch):
     rng = np.random.default_rng(3)
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
-    gauge = ProbabilisticLinkage().against(original)
-    own, seen, counted = gauge.tally(gauge.ground.pair(masked))
+    bound = ProbabilisticLinkage().against(original)
+    own, seen, counted = bound.tally(bound.context.pair(masked))
     monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
-    for one, other in zip((own, seen, counted), gauge.tally(gauge.ground.pair(masked)), strict=True):
+    for one, other in zip((own, seen, counted), bound.tally(bound.context.pair(masked)), strict=True):
         assert np.array_equal(one, other)
 
 
@@ -380,6 +380,6 @@ def test_the_parameters_of_probabilistic_linkage_are_told():
 def test_explained_and_quick_numbers_are_the_same(files):
     original, masked, sizes, ordinal, kept = files
     for measure in (*ALL, RankLinkage(window=None, credit="nearest"), CategoryLinkage(ties="first")):
-        gauge = measure.against(table(original, sizes, ordinal))
+        bound = measure.against(table(original, sizes, ordinal))
         now = table(masked, sizes, ordinal, kept)
-        assert gauge.explain(now).value == pytest.approx(gauge.read(now))
+        assert bound.explain(now).value == pytest.approx(bound.read(now))

@@ -9,7 +9,7 @@ from categories import table
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR
 from crypsis.measures.categories import (
-    Ground,
+    CategoryContext,
     agreements,
     count_logs,
     distances,
@@ -35,22 +35,22 @@ def merged(codes: list[int], labels: tuple[str, ...]) -> Table:
 
 
 def test_the_original_side_by_hand() -> None:
-    ground = Ground.of(ORIGINAL, ())
-    assert (ground.names, ground.sizes, ground.ordinal, ground.rows) == (("a", "b"), (3, 2), (True, False), 4)
-    assert ground.codes.tolist() == [[0, 0], [1, 1], [3, 0], [2, 0]]
-    assert ground.lacks.tolist() == [True, False]
-    assert [list(counts) for counts in ground.frequencies] == [[1, 1, 1, 1], [3, 1, 0]]
-    assert ground.entropy(0) == pytest.approx(2)
-    assert ground.entropy(1) == pytest.approx(-(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)))
-    assert ground.tuples.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0]]
-    assert (ground.counts.tolist(), ground.members.tolist()) == ([1, 1, 1, 1], [0, 1, 3, 2])
+    context = CategoryContext.of(ORIGINAL, ())
+    assert (context.names, context.sizes, context.ordinal, context.rows) == (("a", "b"), (3, 2), (True, False), 4)
+    assert context.codes.tolist() == [[0, 0], [1, 1], [3, 0], [2, 0]]
+    assert context.lacks.tolist() == [True, False]
+    assert [list(counts) for counts in context.frequencies] == [[1, 1, 1, 1], [3, 1, 0]]
+    assert context.entropy(0) == pytest.approx(2)
+    assert context.entropy(1) == pytest.approx(-(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)))
+    assert context.tuples.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0]]
+    assert (context.counts.tolist(), context.members.tolist()) == ([1, 1, 1, 1], [0, 1, 3, 2])
 
 
 def test_a_masked_file_in_the_same_numbering() -> None:
     """Missing is 3 and suppressed 4 of a; new labels follow, in order of appearance; known labels keep their codes."""
-    ground = Ground.of(ORIGINAL, ())
+    context = CategoryContext.of(ORIGINAL, ())
     masked = merged([0, 0, -1, 1], ("0|1", "2")).without(np.array([False, False, True, False]))
-    pairing = ground.pair(masked)
+    pairing = context.pair(masked)
     assert pairing.codes.tolist() == [[5, 0], [5, 1], [4, 3], [2, 0]]
     assert pairing.spans[0].astype(int).tolist() == [
         [1, 0, 0, 0],
@@ -66,28 +66,28 @@ def test_a_masked_file_in_the_same_numbering() -> None:
 
 
 def test_several_files_share_the_codes_of_new_labels() -> None:
-    ground = Ground.of(ORIGINAL, ())
+    context = CategoryContext.of(ORIGINAL, ())
     first, second = merged([0, 0, -1, 1], ("0|1", "2")), merged([0, 1, -1, 1], ("0", "1|2"))
-    one, other = ground.join([first, second])
-    assert ground.news("a", [first, second]) == ["0|1", "1|2"]
+    one, other = context.join([first, second])
+    assert context.news("a", [first, second]) == ["0|1", "1|2"]
     assert one.codes[:, 0].tolist() == [5, 5, 3, 2]
     assert other.codes[:, 0].tolist() == [0, 6, 3, 6]
     for pairing in (one, other):
         assert pairing.spans[0][5:].astype(int).tolist() == [[1, 1, 0, 0], [0, 1, 1, 0]]
     reversed_labels = merged([2, 1, -1, 0], ("2", "1", "0"))
-    assert ground.pair(reversed_labels).codes[:, 0].tolist() == [0, 1, 3, 2]
+    assert context.pair(reversed_labels).codes[:, 0].tolist() == [0, 1, 3, 2]
 
 
 def test_an_empty_label_is_a_label() -> None:
-    ground = Ground.of(ORIGINAL, ())
-    assert ground.pair(merged([0, 1, -1, 0], ("", "2"))).codes[:, 0].tolist() == [5, 2, 3, 5]
+    context = CategoryContext.of(ORIGINAL, ())
+    assert context.pair(merged([0, 1, -1, 0], ("", "2"))).codes[:, 0].tolist() == [5, 2, 3, 5]
     nameless = merged([0, 1, -1, 2], ("", "1", "2"))
-    assert Ground.of(nameless, ()).pair(nameless).codes[:, 0].tolist() == [0, 1, 3, 2]
+    assert CategoryContext.of(nameless, ()).pair(nameless).codes[:, 0].tolist() == [0, 1, 3, 2]
 
 
 def test_distances_by_hand() -> None:
     """Ranks of a over 3 (size) or 2 (range), names of b over 1; the farthest for a loss, the nearest for a link."""
-    pairing = Ground.of(ORIGINAL, ()).pair(merged([0, 0, -1, 1], ("0|1", "2")))
+    pairing = CategoryContext.of(ORIGINAL, ()).pair(merged([0, 0, -1, 1], ("0|1", "2")))
     size = distances(pairing, "size")
     assert size.denominators.tolist() == [3, 1]
     of_a, of_b = size.loss[:24].reshape(6, 4), size.loss[24:].reshape(4, 3)
@@ -113,13 +113,13 @@ def test_distances_over_a_denominator_too_large_are_rounded() -> None:
     """Ordinal columns of 271, 277, 281, 283 and 293 categories: the common denominator passes 2^40."""
     sizes = [271, 277, 281, 283, 293]
     wide = table([(0, 0, 0, 0, 0), (1, 1, 1, 1, 1)], sizes, [True] * 5)
-    found = distances(Ground.of(wide, ()).pair(wide), "size")
+    found = distances(CategoryContext.of(wide, ()).pair(wide), "size")
     at = 0
     for size in sizes:
         row = found.link[at : at + size + 1]
         assert row == pytest.approx(np.append(np.arange(size) / size, 1) * (1 << 40), abs=0.5)
         at += (size + 2) * (size + 1)
-    exact = distances(Ground.of(wide, ("a", "b")).pair(wide), "size")
+    exact = distances(CategoryContext.of(wide, ("a", "b")).pair(wide), "size")
     assert exact.link[:3].tolist() == [0, 277, 2 * 277]
 
 
@@ -128,7 +128,7 @@ def test_two_ordered_categories_lie_a_whole_range_apart() -> None:
     two = table([(0,), (1,)], [2], [True])
     one = table([(0,), (-1,)], [1], [True])
     for file, divisor, below in ((two, "size", 2), (two, "range", 1), (one, "size", 1), (one, "range", 1)):
-        found = distances(Ground.of(file, ()).pair(file), divisor)
+        found = distances(CategoryContext.of(file, ()).pair(file), divisor)
         assert found.denominators.tolist() == [below]
         assert found.loss[:2].tolist() == [0, 1]
 
@@ -136,8 +136,8 @@ def test_two_ordered_categories_lie_a_whole_range_apart() -> None:
 def test_small_tables_of_distances() -> None:
     assert ranks_apart(3).tolist() == [[0, 1, 2], [1, 0, 1], [2, 1, 0]]
     assert unequal(2).tolist() == [[0, 1], [1, 0]]
-    ground = Ground.of(ORIGINAL, ())
-    assert steps_apart(ground, 1, unequal(2), 7).tolist() == [[0, 1, 7], [1, 0, 7], [7, 7, 0]]
+    context = CategoryContext.of(ORIGINAL, ())
+    assert steps_apart(context, 1, unequal(2), 7).tolist() == [[0, 1, 7], [1, 0, 7], [7, 7, 0]]
     assert count_logs(4) == pytest.approx([0, 0, 2, 3 * np.log2(3), 8])
 
 
@@ -191,20 +191,20 @@ def test_columns_that_can_be_read() -> None:
 
 
 def test_files_that_cannot_be_numbered_are_refused() -> None:
-    ground = Ground.of(ORIGINAL, ())
+    context = CategoryContext.of(ORIGINAL, ())
     numbers = Table.from_columns({"a": [1.0, 2, 3, 4], "b": ["0", "1", "0", "0"]})
     with pytest.raises(
         TableError, match=r"^column 'a' holds categories in the original but numbers in the masked file$"
     ):
-        ground.pair(numbers)
+        context.pair(numbers)
     sentence = (
         r"^the original has 4 records and the masked file 2; compare files whose rows correspond \(suppressed records "
         r"stay in place\)$"
     )
     with pytest.raises(TableError, match=sentence):
-        ground.pair(ORIGINAL.take(np.arange(2)))
+        context.pair(ORIGINAL.take(np.arange(2)))
     for code in (2, 3, -2):
         strange = ORIGINAL.with_columns({"b": np.array([0, 1, 0, code], dtype=np.int32)})
         sentence = r"^column 'b' of the masked file holds codes that stand for no category$"
         with pytest.raises(TableError, match=sentence):
-            ground.pair(strange)
+            context.pair(strange)

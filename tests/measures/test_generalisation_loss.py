@@ -120,16 +120,16 @@ def ages() -> Table:
 def test_missing_blanked_and_suppressed_cells(measure, group):
     """A missing value loses nothing until its record goes; a blanked one loses all, as numbers and as groups."""
     table = ages()
-    gauge = measure.model_copy(update={"columns": ("age",)}).against(table)
+    bound = measure.model_copy(update={"columns": ("age",)}).against(table)
     blank = table.with_columns({"age": np.array([1.0, np.nan, 5, np.nan])})
-    assert gauge.cells(blank)[:, 0].tolist() == [0, 1, 0, 0]
+    assert bound.cells(blank)[:, 0].tolist() == [0, 1, 0, 0]
     recoded = table.with_columns({"age": np.array([0, -1, 1, -1])}, levels={"age": 1})
     half = group if group is not None else 1 / np.log2(3)
-    assert gauge.cells(recoded)[:, 0].tolist() == pytest.approx([half, 1, 0.5 if measure.name == "precision" else 0, 0])
+    assert bound.cells(recoded)[:, 0].tolist() == pytest.approx([half, 1, 0.5 if measure.name == "precision" else 0, 0])
     gone = table.without(np.array([False, False, False, True]))
-    assert gauge.cells(gone)[:, 0].tolist() == [0, 0, 0, 1]
+    assert bound.cells(gone)[:, 0].tolist() == [0, 0, 0, 1]
     nodes = table.with_columns({"age": np.array([0, 3, 5, -1])}, levels={"age": LOCAL})
-    assert gauge.cells(nodes)[:, 0].tolist() == pytest.approx([0, half, 1, 0])
+    assert bound.cells(nodes)[:, 0].tolist() == pytest.approx([0, half, 1, 0])
 
 
 def test_missing_names_and_filled_cells():

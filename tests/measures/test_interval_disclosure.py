@@ -80,8 +80,8 @@ def test_figures_of_the_attribute_grouping_paper(k: int, expected: float) -> Non
     labels = mdav((values - low) / (values.max(axis=0) - low), k, GOMM, MANHATTAN)
     sizes = np.bincount(labels)
     shown = np.stack([np.bincount(labels, weights=column) / sizes for column in values.T], axis=1)[labels]
-    gauge = IntervalDisclosure(variant="value").against(table(values))
-    assert gauge.read(table(shown)) == pytest.approx(expected, abs=1e-3)
+    bound = IntervalDisclosure(variant="value").against(table(values))
+    assert bound.read(table(shown)) == pytest.approx(expected, abs=1e-3)
 
 
 def test_a_reading_holds_what_guessing_the_median_gets() -> None:
@@ -97,9 +97,9 @@ def test_a_reading_holds_what_guessing_the_median_gets() -> None:
 def test_constant_column() -> None:
     values = np.full((4, 1), 0.3)
     for variant in ("rank", "deviation", "value"):
-        gauge = IntervalDisclosure(variant=variant).against(table(values))
-        assert gauge.read(table(values)) == 100
-        assert gauge.read(table(values + 5)) in (0, 100 if variant == "value" else 0)
+        bound = IntervalDisclosure(variant=variant).against(table(values))
+        assert bound.read(table(values)) == 100
+        assert bound.read(table(values + 5)) in (0, 100 if variant == "value" else 0)
 
 
 def test_obstacle() -> None:
@@ -146,7 +146,7 @@ def test_empty_and_constant_columns_are_read_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for variant in ("rank", "deviation", "value"):
-            gauge = IntervalDisclosure(variant=variant).against(constant)
-            assert gauge.read(holed) == 50
+            bound = IntervalDisclosure(variant=variant).against(constant)
+            assert bound.read(holed) == 50
             nothing = IntervalDisclosure(variant=variant).against(empty).explain(empty)
             assert (nothing.value, nothing.baseline, nothing.counts["cells"]) == (0, 0, 0)

@@ -23,10 +23,10 @@ def tables():
 def test_credits_of_the_sample_are_those_of_the_whole(tables, ties):
     original, masked = tables
     whole = RecordLinkage(ties=ties).against(original).credits(masked)
-    gauge = RecordLinkage(ties=ties, sample=400).against(original)
-    assert len(gauge.people) == len(set(gauge.people.tolist())) == 400
-    assert (gauge.credits(masked) == whole[gauge.people]).all()
-    assert gauge.read(masked) == RecordLinkage(ties=ties, sample=400).against(original).read(masked)
+    bound = RecordLinkage(ties=ties, sample=400).against(original)
+    assert len(bound.people) == len(set(bound.people.tolist())) == 400
+    assert (bound.credits(masked) == whole[bound.people]).all()
+    assert bound.read(masked) == RecordLinkage(ties=ties, sample=400).against(original).read(masked)
 
 
 def test_the_interval_of_samples_holds_the_whole_rate(tables):

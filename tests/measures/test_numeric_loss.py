@@ -125,11 +125,11 @@ def test_obstacles_say_what_to_do() -> None:
 
 
 def test_rows_must_correspond_and_categories_cannot_be_numbers() -> None:
-    gauge = SquaredError().against(table(np.zeros((3, 1))))
+    bound = SquaredError().against(table(np.zeros((3, 1))))
     with pytest.raises(TableError, match="3"):
-        gauge.read(table(np.zeros((2, 1))))
+        bound.read(table(np.zeros((2, 1))))
     with pytest.raises(TableError, match="holds categories"):
-        gauge.read(Table.from_columns({"v0": ["x", "y", "z"]}))
+        bound.read(Table.from_columns({"v0": ["x", "y", "z"]}))
 
 
 def test_a_reading_explains_itself() -> None:

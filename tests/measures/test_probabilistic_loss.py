@@ -103,17 +103,17 @@ def test_what_cannot_vary_loses_all_as_soon_as_it_moves() -> None:
     assert density(np.full(5, 2.0), np.array([2.0, 3.0])).tolist() == [0, 0]
     constant = table(np.full((50, 1), 0.1))
     for statistic in ("means", "quantiles"):
-        gauge = ProbabilisticLoss(statistic=statistic).against(constant)
-        assert gauge.read(constant) == 0
-        assert gauge.read(table(np.full((50, 1), 0.1 + 1e-6))) == 100
+        bound = ProbabilisticLoss(statistic=statistic).against(constant)
+        assert bound.read(constant) == 0
+        assert bound.read(table(np.full((50, 1), 0.1 + 1e-6))) == 100
     before, after = np.array([1e6, 1e-6, 0.0]), np.array([1e6 + 1e-8, 1.1e-6, 0.0])
     assert probability(before, after, np.zeros(3)).tolist() == [0, 100, 0]
 
 
 def test_what_it_is_a_reading_of() -> None:
     x = np.random.default_rng(5).standard_normal((20, 2))
-    gauge = ProbabilisticLoss(statistic="variances").against(table(x))
-    reading = gauge.explain(table(2 * x))
+    bound = ProbabilisticLoss(statistic="variances").against(table(x))
+    reading = bound.explain(table(2 * x))
     assert reading.value == reading.counts["variances"]
     assert ProbabilisticLoss(statistic="variances").obstacle(table(x[:, :1])) == ""
     assert ProbabilisticLoss(statistic="covariances").obstacle(table(x)) == ""
@@ -135,9 +135,9 @@ def test_quantiles_of_a_normal_sample_have_the_normal_density() -> None:
 
 def test_nothing_lost_by_the_original_and_much_by_a_constant() -> None:
     x = np.random.default_rng(1).standard_normal((300, 3))
-    gauge = ProbabilisticLoss().against(table(x))
-    assert gauge.read(table(x)) == pytest.approx(0, abs=1e-9)
-    flat = gauge.explain(table(np.broadcast_to(x.mean(axis=0), x.shape)))
+    bound = ProbabilisticLoss().against(table(x))
+    assert bound.read(table(x)) == pytest.approx(0, abs=1e-9)
+    flat = bound.explain(table(np.broadcast_to(x.mean(axis=0), x.shape)))
     assert flat.counts["variances"] == pytest.approx(100)
     assert flat.counts["means"] == pytest.approx(0, abs=1e-9)
     assert set(flat.counts) >= set(PARTS)

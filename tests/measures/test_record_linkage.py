@@ -30,9 +30,9 @@ def aggregated(values: np.ndarray, labels: np.ndarray) -> np.ndarray:
 def test_by_hand() -> None:
     """0, 1, 10, 11 published as ½, ½, 10, 12: two ties of two, one found, one lost to its neighbour (11 → 10 or 12)."""
     original, masked = table(np.array([[0.0], [1], [10], [11]])), table(np.array([[0.5], [0.5], [10], [12]]))
-    gauge = RecordLinkage().against(original)
-    assert gauge.credits(masked).tolist() == [0.5, 0.5, 1, 0.5]
-    assert gauge.read(masked) == pytest.approx(62.5)
+    bound = RecordLinkage().against(original)
+    assert bound.credits(masked).tolist() == [0.5, 0.5, 1, 0.5]
+    assert bound.read(masked) == pytest.approx(62.5)
     assert RecordLinkage(ties="first").against(original).credits(masked).tolist() == [1, 0, 1, 0]
     assert RecordLinkage(ties="strict").against(original).credits(masked).tolist() == [0, 0, 1, 0]
 
@@ -81,8 +81,8 @@ def test_figures_of_the_attribute_grouping_paper(k: int, expected: float) -> Non
     values = numeric("census.csv")[:, :12]
     low = values.min(axis=0)
     labels = mdav((values - low) / (values.max(axis=0) - low), k, GOMM, MANHATTAN)
-    gauge = RecordLinkage(scaling="range").against(table(values))
-    assert gauge.read(table(aggregated(values, labels))) == pytest.approx(expected, abs=5e-4)
+    bound = RecordLinkage(scaling="range").against(table(values))
+    assert bound.read(table(aggregated(values, labels))) == pytest.approx(expected, abs=5e-4)
 
 
 @given(st.integers(0, 10_000), st.integers(2, 30), st.integers(1, 4), st.sampled_from(["expected", "first", "strict"]))
@@ -250,8 +250,8 @@ def test_links_exactly_as_far_as_the_right_ones_are_claimed() -> None:
 def test_what_a_tied_claim_is_worth(rule: str, members: float, outsiders: float) -> None:
     """0, 1, 10 published as ½, ½, 9½: every claim half a unit away; outsiders at ½ (two tied) and at 100 (none)."""
     original, masked = table(np.array([[0.0], [1], [10]])), table(np.array([[0.5], [0.5], [9.5]]))
-    gauge = RecordLinkage(ties=rule, scaling="none").against(original)
-    counts = gauge.explain(masked, table(np.array([[0.5], [100.0]]))).counts
+    bound = RecordLinkage(ties=rule, scaling="none").against(original)
+    counts = bound.explain(masked, table(np.array([[0.5], [100.0]]))).counts
     assert counts["claimed of members, %"] == pytest.approx(members)
     assert counts["claimed of outsiders, %"] == outsiders
 
@@ -295,11 +295,11 @@ def test_claims_are_measured_on_the_people_looked_for() -> None:
     """Right links of the eight people looked for lie 0 apart, those of the others 3: only 0 is near."""
     values = np.arange(0.0, 200, 10)
     original = table(values[:, None])
-    gauge = RecordLinkage(sample=8, scaling="none").against(original)
+    bound = RecordLinkage(sample=8, scaling="none").against(original)
     shown = values + 3
-    shown[gauge.people] -= 3
-    reading = gauge.explain(
-        table(shown[:, None]), table(np.array([[values[gauge.people[0]] + 3], [values[gauge.people[1]]]]))
+    shown[bound.people] -= 3
+    reading = bound.explain(
+        table(shown[:, None]), table(np.array([[values[bound.people[0]] + 3], [values[bound.people[1]]]]))
     )
     assert reading.counts["claimed of members, %"] == 100
     assert reading.counts["claimed of outsiders, %"] == 50

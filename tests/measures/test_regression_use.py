@@ -74,9 +74,9 @@ def test_a_target_that_does_not_vary_has_a_slope_of_zero_and_no_error() -> None:
         assert found.half_width.tolist() == [0]
         assert found.estimate == pytest.approx([0], abs=1e-9)
         table = Table.from_columns({"x": x, "y": np.full(9, level)})
-        gauge = RegressionUse(columns=("x",), target="y").against(table)
+        bound = RegressionUse(columns=("x",), target="y").against(table)
         for gone in range(9):
-            assert gauge.read(table.without(np.arange(9) == gone)) == 0
+            assert bound.read(table.without(np.arange(9) == gone)) == 0
 
 
 def test_a_perfect_fit_has_intervals_of_no_length_on_any_scale() -> None:

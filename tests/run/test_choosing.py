@@ -7,8 +7,8 @@ import pytest
 
 from crypsis.errors import PlanError, SearchError
 from crypsis.run.front import Front
+from crypsis.run.search_state import is_milestone, spread
 from crypsis.run.solution import Measured, Solution
-from crypsis.run.strand import is_milestone, spread
 from crypsis.run.where import parse
 
 

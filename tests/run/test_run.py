@@ -19,8 +19,8 @@ from crypsis.run import Run
 from crypsis.run.baselines import baselines
 from crypsis.run.clock import Clock
 from crypsis.run.folder import held
+from crypsis.run.search_state import Strand
 from crypsis.run.store import Row
-from crypsis.run.strand import Strand
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from run.runs import PLAN, begun, bits, finished, folder_with

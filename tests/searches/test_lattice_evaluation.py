@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from adult import QUASI, adult
 from crypsis.errors import PlanError, SearchError, TableError
-from crypsis.searches.lattices import evaluate_lattice, leaves, optimum
+from crypsis.searches.lattices import evaluate_lattice, lattice_preparation, optimum
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.counts import count_distinct
 from crypsis.table.example import example
@@ -60,7 +60,7 @@ def test_listed_values_are_counted_like_tallied_ones(tallied, table, share, dema
     k, l = demand or (None, None)  # noqa: E741
     wanted = evaluate_lattice(table, share, k=k, l=l, label=label)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(leaves, "MOST_TALLIED", tallied)
+        patch.setattr(lattice_preparation, "MOST_TALLIED", tallied)
         assert_frame_equal(evaluate_lattice(table, share, k=k, l=l, label=label), wanted)
         lean = evaluate_lattice(table, share, k=k, l=l, label=label, value_spread=False)
     assert_frame_equal(lean, wanted.drop("s_l"))

@@ -53,10 +53,10 @@ def test_final_readings_equal_full_readings_of_the_files():
     original, population = scene()
     result = evolve_maskings(original, population, QUICK, np.random.default_rng(2))
     for place, name in enumerate(NAMES):
-        gauge = measures.build(name).against(original)
+        bound = measures.build(name).against(original)
         for who in range(len(population)):
-            assert gauge.read(result.table(who)) == result.readings[who, place]
-            assert gauge.read(population[who]) == result.readings_before[who, place]
+            assert bound.read(result.table(who)) == result.readings[who, place]
+            assert bound.read(population[who]) == result.readings_before[who, place]
 
 
 def test_same_seed_same_files():

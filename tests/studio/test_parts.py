@@ -18,13 +18,13 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
 from crypsis.studio.columns import MOST_ORDERED
 from crypsis.studio.comparing import MOST_COLUMNS, cramer, explained_match, moved_ties
-from crypsis.studio.desk import MOST_PINS
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
 from crypsis.studio.opening import safe_name
 from crypsis.studio.pages.compare import MOST_DRAWN
 from crypsis.studio.pages.front import MOST_MARKS
 from crypsis.studio.publishing import framed
+from crypsis.studio.session import MOST_PINS
 from crypsis.studio.studio import percent, whole
 from crypsis.table.example import example
 

@@ -10,8 +10,8 @@ import pytest
 
 from crypsis.errors import EngineError, ReleaseRefused, TableError
 from crypsis.masking.generalisation import Generalisation
-from crypsis.release import lazily
-from crypsis.release.lazily import release_lazily
+from crypsis.release import lazy_release
+from crypsis.release.lazy_release import release_lazily
 from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
 from crypsis.table.counts import count_distinct
 from crypsis.table.frames import to_frame, wrap
@@ -78,8 +78,8 @@ def test_every_engine_writes_the_release_of_the_table(source, table, tmp_path, r
 
 def test_written_files_that_break_the_promise_are_refused_and_nothing_stays(parts, tmp_path, monkeypatch):
     source = count_lazily(parts, **ROLES)
-    real = lazily._sink
-    monkeypatch.setattr(lazily, "_sink", lambda frame, mapped, data: real(frame.head(100), mapped, data))
+    real = lazy_release._sink
+    monkeypatch.setattr(lazy_release, "_sink", lambda frame, mapped, data: real(frame.head(100), mapped, data))
     with pytest.raises(ReleaseRefused, match="count them again"):
         release_lazily(source, (2, 1, 0), tmp_path / "out", suppression=0.2, k=3)
     assert list(tmp_path.iterdir()) == []

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from crypsis.attacks.attack_context import Intruder, Scene
 from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.intersection import ATTACK, intersection
-from crypsis.attacks.likeness import inference, linkability
+from crypsis.attacks.linkability_inference import inference, linkability
 from crypsis.attacks.outcome import Findings, Outcome, Untried
-from crypsis.attacks.scene import Intruder, Scene
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError, listing
 from crypsis.table.hierarchy import MISSING

@@ -17,9 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.attacks.attack_context import CELLS, SAME, Flags, Scene, certain, expected, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.attacks.reversal import Means, Ranks, treated_together
-from crypsis.attacks.scene import CELLS, SAME, Flags, Scene, certain, expected, nearest_sets
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.attacks.attack_context import Numbers, Scene, learnt, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.attacks.scene import Numbers, Scene, learnt, nearest_sets
 from crypsis.table.table import Table
 
 ATTACK = "intersection of two releases"

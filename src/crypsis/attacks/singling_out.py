@@ -15,9 +15,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.attacks.attack_context import Flags, Scene
 from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.attacks.scene import Flags, Scene
-from crypsis.measures.encounter import Sides, sides_of
+from crypsis.measures.mixed_distance import Sides, sides_of
 from crypsis.table.table import Table
 
 SPARE = 4

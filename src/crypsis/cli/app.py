@@ -14,21 +14,21 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import (
-    assessing,
-    attacking,
-    checking,
-    demonstrating,
-    doctoring,
-    experimenting,
-    fetching,
-    generalising,
-    masking,
-    profiling,
-    releasing,
-    ruling,
-    running,
-    studying,
-    varying,
+    assess,
+    attack,
+    check,
+    data,
+    demo,
+    doctor,
+    experiment,
+    generalise,
+    mask,
+    profile,
+    release,
+    rulebooks,
+    run,
+    sensitivity,
+    studio,
 )
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
@@ -41,30 +41,30 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-app.command("demo")(demonstrating.demo)
-app.command("profile")(profiling.profile)
-app.command("init")(profiling.init)
-app.command("check")(checking.check)
-app.command("schema")(checking.schema)
-app.command("run")(running.run)
-app.command("resume")(running.resume)
-app.command("front")(running.front)
-app.command("show")(running.show)
-app.command("compare")(running.compare)
-app.command("mask")(masking.mask)
-app.command("generalise")(generalising.generalise)
-app.command("assess")(assessing.assess)
-app.command("attack")(attacking.attack)
-app.command("release")(releasing.release)
-app.command("verify")(releasing.verify)
-app.command("report")(releasing.report)
-app.command("diff-release")(releasing.diff_release)
-app.command("rulebooks")(ruling.rulebooks)
-app.command("studio")(studying.studio)
-app.command("experiment")(experimenting.experiment)
-app.add_typer(fetching.data, name="data")
-app.command("sensitivity")(varying.sensitivity)
-app.command("doctor")(doctoring.doctor)
+app.command("demo")(demo.demo)
+app.command("profile")(profile.profile)
+app.command("init")(profile.init)
+app.command("check")(check.check)
+app.command("schema")(check.schema)
+app.command("run")(run.run)
+app.command("resume")(run.resume)
+app.command("front")(run.front)
+app.command("show")(run.show)
+app.command("compare")(run.compare)
+app.command("mask")(mask.mask)
+app.command("generalise")(generalise.generalise)
+app.command("assess")(assess.assess)
+app.command("attack")(attack.attack)
+app.command("release")(release.release)
+app.command("verify")(release.verify)
+app.command("report")(release.report)
+app.command("diff-release")(release.diff_release)
+app.command("rulebooks")(rulebooks.rulebooks)
+app.command("studio")(studio.studio)
+app.command("experiment")(experiment.experiment)
+app.add_typer(data.data, name="data")
+app.command("sensitivity")(sensitivity.sensitivity)
+app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:

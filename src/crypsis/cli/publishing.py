@@ -51,7 +51,7 @@ def _sentence(solution: Solution) -> str:
 def _limits(run: Run) -> list[Limit]:
     """The plan's limits and uses; a limit on a risk holds for every intruder."""
     from crypsis.release.guarantees import Limit
-    from crypsis.run.yardstick import readable
+    from crypsis.run.evaluation import readable
 
     found = []
     for limit in run.plan.limit:

@@ -27,7 +27,10 @@ HOPELESS = 14.0
 """A rise of this many temperatures is refused unasked: once in a million it might have been accepted."""
 
 
-class Ground(NamedTuple):
+Chance = NDArray[np.uint64]
+
+
+class WalkContext(NamedTuple):
     """What a search over partitions walks on, and never changes.
 
     points  float64[n, p], p a multiple of four;  neighbours  int32[n, m]: the nearest other records, nearest first
@@ -57,7 +60,7 @@ class Groups(NamedTuple):
     trail: NDArray[np.int32]
 
 
-def _draw(chance: NDArray[np.uint64]) -> np.uint64:
+def _draw(chance: Chance) -> np.uint64:
     """The next 64 bits of a xorshift generator whose state is `chance[0]`, never zero."""
     bits: np.uint64 = chance[0]
     bits ^= bits << _13
@@ -78,7 +81,7 @@ def _below(bits: np.uint64, limit: int) -> int:
 below = kernel(_below)
 
 
-def _bears(rise: float, heat: float, chance: NDArray[np.uint64]) -> bool:
+def _bears(rise: float, heat: float, chance: Chance) -> bool:
     """Metropolis: a change for the better always, one for the worse with probability exp(−rise / heat)."""
     if rise < EVEN * heat:
         return True
@@ -217,13 +220,13 @@ def _rewind(groups: Groups, points: NDArray[np.float64], start: int, end: int) -
 rewind = kernel(_rewind)
 
 
-def _scatter(groups: Groups, ground: Ground, g: int, limit: float) -> float:
+def _scatter(groups: Groups, context: WalkContext, g: int, limit: float) -> float:
     """Send the members of a group one by one to the cheapest neighbouring group with room; the rise of SSE.
 
     Leaves slot g empty and the moves in the trail. Where there is no room, or the rise reaches the limit, nothing
     changes and it returns infinity.
     """
-    points, trail = ground.points, groups.trail
+    points, trail = context.points, groups.trail
     most, size = groups.members.shape[1], groups.sizes[g]
     rise = 0.0
     for q in range(size):
@@ -233,7 +236,7 @@ def _scatter(groups: Groups, ground: Ground, g: int, limit: float) -> float:
     for q in range(size):
         i = trail[0, q]
         best, cheapest, seen = -1, np.inf, -1
-        for j in ground.neighbours[i]:
+        for j in context.neighbours[i]:
             b = groups.labels[j]
             if b in (g, seen) or groups.sizes[b] == most or not groups.free[j]:
                 continue
@@ -253,17 +256,17 @@ def _scatter(groups: Groups, ground: Ground, g: int, limit: float) -> float:
 scatter = kernel(_scatter)
 
 
-def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> float:
+def _gather(groups: Groups, context: WalkContext, seed: int, g: int, start: int) -> float:
     """Fill the empty slot g with a record and its nearest neighbours that their groups can spare; the rise of SSE.
 
     The trail is written from position `start`; with too few to spare nothing changes: infinity.
     """
-    points, trail, least = ground.points, groups.trail, (groups.members.shape[1] + 1) // 2
+    points, trail, least = context.points, groups.trail, (groups.members.shape[1] + 1) // 2
     groups.centroids[g] = 0.0
     rise = 0.0
     end = start
-    for q in range(-1, ground.neighbours.shape[1]):
-        i = seed if q < 0 else ground.neighbours[seed, q]
+    for q in range(-1, context.neighbours.shape[1]):
+        i = seed if q < 0 else context.neighbours[seed, q]
         a = groups.labels[i]
         size = int(groups.sizes[a])
         if size <= least or not groups.free[i]:
@@ -287,22 +290,22 @@ def _gather(groups: Groups, ground: Ground, seed: int, g: int, start: int) -> fl
 gather = kernel(_gather)
 
 
-def _upheave(groups: Groups, ground: Ground, seed: int, kind: int, heat: float, chance: NDArray[np.uint64]) -> bool:
+def _upheave(groups: Groups, context: WalkContext, seed: int, kind: int, heat: float, chance: Chance) -> bool:
     """Dissolve the seed's group (0), open a group around the seed (1) or do both at once (2), if the rise is borne."""
     least = (groups.members.shape[1] + 1) // 2
     g = groups.used[0] if kind == 1 else groups.labels[seed]
     moved = groups.sizes[g]
     rise = 0.0
     if kind != 1:
-        rise += scatter(groups, ground, g, HOPELESS * heat if kind == 0 else np.inf)
+        rise += scatter(groups, context, g, HOPELESS * heat if kind == 0 else np.inf)
         if rise == np.inf:
             return False
     if kind != 0:
-        rise += gather(groups, ground, seed, g, moved)
+        rise += gather(groups, context, seed, g, moved)
         if groups.sizes[g] > 0:
             moved += least
     if not bears(rise, heat, chance):
-        rewind(groups, ground.points, 0, moved)
+        rewind(groups, context.points, 0, moved)
         return False
     if kind == 0:
         close(groups, g)
@@ -316,13 +319,13 @@ upheave = kernel(_upheave)
 
 def _anneal(
     groups: Groups,
-    ground: Ground,
+    context: WalkContext,
     pool: NDArray[np.int32],
     steps: int,
     hot: float,
     cold: float,
     upheaval: float,
-    chance: NDArray[np.uint64],
+    chance: Chance,
 ) -> None:
     """Walk `steps` random moves while the temperature falls geometrically from hot to cold.
 
@@ -330,7 +333,7 @@ def _anneal(
     upheaval  probability of a dissolve or create move in place of a relocate or swap
     chance    uint64[1], the generator's state: the same state gives the same walk
     """
-    points, neighbours, warmth = ground
+    points, neighbours, warmth = context
     reach = neighbours.shape[1]
     most = groups.members.shape[1]
     least = (most + 1) // 2
@@ -345,7 +348,7 @@ def _anneal(
         i = pool[below(bits >> _32, pool.size)]
         if bits & _LOW < rarely:
             kind = below(draw(chance) >> _32, 3)
-            upheave(groups, ground, i, kind, heat * warmth[i], chance)
+            upheave(groups, context, i, kind, heat * warmth[i], chance)
             continue
         bits = draw(chance)
         # Near neighbours more often than far ones: a uniform rank below a uniform limit.
@@ -373,7 +376,7 @@ def _anneal(
 anneal = kernel(_anneal)
 
 
-def _region(groups: Groups, ground: Ground, seed: int, pool: NDArray[np.int32]) -> int:
+def _region(groups: Groups, context: WalkContext, seed: int, pool: NDArray[np.int32]) -> int:
     """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
     groups.free[:] = False
     most = groups.members.shape[1]
@@ -382,8 +385,8 @@ def _region(groups: Groups, ground: Ground, seed: int, pool: NDArray[np.int32]) 
     while count + most <= pool.size and reached < count:
         centre = seed if reached < 0 else pool[reached]
         reached += 1
-        for q in range(-1, ground.neighbours.shape[1]):
-            i = centre if q < 0 else ground.neighbours[centre, q]
+        for q in range(-1, context.neighbours.shape[1]):
+            i = centre if q < 0 else context.neighbours[centre, q]
             if groups.free[i]:
                 continue
             g = groups.labels[i]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.tallies import Frame, Shape, Tallies, Trial
+from crypsis.kernels.ledger_types import Frame, Shape, Tallies, Trial
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

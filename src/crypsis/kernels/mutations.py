@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.tallies import Frame, Tallies, Trial
+from crypsis.kernels.ledger_types import Frame, Tallies, Trial
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

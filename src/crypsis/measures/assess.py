@@ -11,7 +11,7 @@ import numpy as np
 from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
 from crypsis.measures.pairing import check_rows
-from crypsis.measures.record_linkage import LinkageGauge
+from crypsis.measures.record_linkage import BoundLinkage
 from crypsis.table.table import Table
 
 Choice = Iterable[str] | Mapping[str, Measure] | None
@@ -164,11 +164,11 @@ def assess(
             skipped[name] = reason
             continue
         try:
-            gauge = measure.against(original)
-            if isinstance(gauge, LinkageGauge):
-                readings.append(gauge.explain(masked, control))
+            bound = measure.against(original)
+            if isinstance(bound, BoundLinkage):
+                readings.append(bound.explain(masked, control))
             else:
-                readings.append(gauge.explain(masked))
+                readings.append(bound.explain(masked))
         except TableError as error:
             skipped[name] = str(error)
     return Assessment(tuple(readings), skipped)

@@ -16,8 +16,8 @@ from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
 from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns, patterns_by_margins
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
-from crypsis.kernels.tallies import Frame, Tallies
-from crypsis.measures.categories import Ground, Pairing, agreements, count_logs, distances
+from crypsis.kernels.ledger_types import Frame, Tallies
+from crypsis.measures.categories import CategoryContext, Pairing, agreements, count_logs, distances
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
             "tie credit 'first' depends on the order of rows and cannot follow single changes; "
             "choose 'expected' or 'strict' for the search and judge the result by 'first' afterwards"
         )
-    ground, shape, cells = pairing.ground, pairing.shape, 0
+    context, shape, cells = pairing.context, pairing.shape, 0
     flat = int(shape.at[-1])
     zeros = np.zeros(flat, dtype=np.int64)
     divisor = 1.0
@@ -83,9 +83,9 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
     rules = [0 if m is None else m.rule for m in (*linkages, seven.probabilistic)]
     frame = Frame(
         shape=shape,
-        tuples=ground.tuples,
-        counts=ground.counts,
-        members=ground.members,
+        tuples=context.tuples,
+        counts=context.counts,
+        members=context.members,
         loss=apart.loss,
         denominators=apart.denominators,
         near=zeros if seven.disclosure is None else seven.disclosure.near(pairing),
@@ -95,8 +95,8 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
         rules=np.array(rules, dtype=np.int64),
         divisor=np.array([divisor]),
         known=np.full(int(shape.mark[-1]), np.nan) if seven.entropy is None else seven.entropy.known(pairing),
-        logs=np.zeros(len(shape.wide)) if seven.entropy is None else seven.entropy.logs(ground),
-        steps=count_logs(ground.rows),
+        logs=np.zeros(len(shape.wide)) if seven.entropy is None else seven.entropy.logs(context),
+        steps=count_logs(context.rows),
         chosen=seven.chosen,
     )
     return frame, cells
@@ -106,9 +106,9 @@ class Stack:
     """Tallies of `size` masked files over one original; file `who` is filled, amended, read and copied by number."""
 
     def __init__(self, pairing: Pairing, seven: Seven, size: int) -> None:
-        self.ground, self.kept = pairing.ground, pairing.kept
+        self.context, self.kept = pairing.context, pairing.kept
         self.frame, cells = frame_of(pairing, seven)
-        rows, attributes = self.ground.codes.shape
+        rows, attributes = self.context.codes.shape
         tuples = len(self.frame.tuples)
         found = 1 << attributes if self.frame.chosen[5] else 1
         each = 4 * (rows * attributes + cells + int(self.frame.shape.at[-1]) + 2 * tuples * found) + 48 * tuples
@@ -117,7 +117,7 @@ class Stack:
                 f"the tallies of {size} files would need {each * size >> 30} GB; "
                 "take fewer files, fewer columns or a lower order of contingency tables"
             )
-        self._plain = all(len(s) == size + 2 for s, size in zip(pairing.spans, self.ground.sizes, strict=True))
+        self._plain = all(len(s) == size + 2 for s, size in zip(pairing.spans, self.context.sizes, strict=True))
 
         def zeros(*shape: int) -> NDArray[np.int32]:
             return np.zeros((size, *shape), dtype=np.int32)
@@ -143,14 +143,14 @@ class Stack:
 
     def fill(self, who: int, codes: Codes) -> None:
         """Count a whole file afresh; codes int32[n, p] in the numbering of the pairing."""
-        frame, tallies, shape, original = self.frame, self.tallies, self.frame.shape, self.ground.codes
+        frame, tallies, shape, original = self.frame, self.tallies, self.frame.shape, self.context.codes
         tallies.codes[who] = codes
         tallies.gap[who] = table_gaps(original, codes, shape.strides, shape.starts, tallies.gaps[who])
         pairs = tallies.pairs[who]
         tallies.totals[who] = pair_counts(original, codes, shape.at, shape.wide, shape.mark, pairs)
         tallies.spread[who] = weighted(pairs, frame.loss, shape.at)
         tallies.inside[who] = weighted(pairs, frame.near, shape.at).sum()
-        crowd, counts, first = Pairing(self.ground, codes, (), self.kept).crowd
+        crowd, counts, first = Pairing(self.context, codes, (), self.kept).crowd
         if frame.chosen[5]:
             if self._plain and len(frame.tuples) * len(crowd) > MANY_PAIRS:
                 tallies.seen[who] = patterns_by_margins(frame.tuples, crowd, counts)
@@ -203,18 +203,18 @@ class CategoryLedger:
     """For each attribute: masked table's code → code of the stack; the last entry is a missing value."""
 
     @classmethod
-    def of(cls, ground: Ground, masked: Table, seven: Seven) -> CategoryLedger:
-        pairing = ground.pair(masked)
+    def of(cls, context: CategoryContext, masked: Table, seven: Seven) -> CategoryLedger:
+        pairing = context.pair(masked)
         stack = Stack(pairing, seven, 1)
         stack.fill(0, pairing.codes)
-        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(ground.numbering(masked, [masked])))
+        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(context.numbering(masked, [masked])))
 
     def amend(self, row: int, attribute: int, code: int) -> None:
         """The masked value of one record in one compared column becomes another category (−1: missing)."""
         if not self.stack.kept[row]:
             raise SearchError(f"record {row} is suppressed and has no cells to change")
         if not -1 <= code < len(self.codes[attribute]) - 1:
-            raise SearchError(f"code {code} stands for no category of {self.stack.ground.names[attribute]!r}")
+            raise SearchError(f"code {code} stands for no category of {self.stack.context.names[attribute]!r}")
         new = self.stack.tallies.codes[0, row].copy()
         new[attribute] = self.codes[attribute][code]
         self.stack.amend(0, row, new)

@@ -16,9 +16,9 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
-from crypsis.kernels.tallies import Shape
+from crypsis.kernels.ledger_types import Shape
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
-from crypsis.measures.categories import Ground, Pairing, count_logs, count_pairs, distances, distinct, obstacle
+from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances, distinct, obstacle
 from crypsis.measures.measure import Aim, Measure, Reading, measures
 from crypsis.table.table import Table
 
@@ -52,8 +52,8 @@ class ContingencyLoss(CategoricalLoss):
         default="tables", description="divide by 2 · records · tables (0–100) or by the number of cells (unbounded)"
     )
 
-    def against(self, original: Table) -> ContingencyGauge:
-        return ContingencyGauge(self, Ground.of(original, self.columns))
+    def against(self, original: Table) -> BoundContingency:
+        return BoundContingency(self, CategoryContext.of(original, self.columns))
 
     def subsets(self, attributes: int) -> list[tuple[int, ...]]:
         """The attributes of each table."""
@@ -78,43 +78,43 @@ class ContingencyLoss(CategoricalLoss):
     def divisor(self, pairing: Pairing) -> float:
         subsets = self.subsets(len(pairing.spans))
         if self.normalisation == "tables":
-            return 2.0 * pairing.ground.rows * len(subsets)
+            return 2.0 * pairing.context.rows * len(subsets)
         # A label of the domain, a label the masked file brought, and 'missing' if the original has it.
-        widths = [len(span) - 2 + lacks for span, lacks in zip(pairing.spans, pairing.ground.lacks, strict=True)]
+        widths = [len(span) - 2 + lacks for span, lacks in zip(pairing.spans, pairing.context.lacks, strict=True)]
         return 100.0 * sum(float(np.prod([widths[j] for j in chosen])) for chosen in subsets)
 
 
 @dataclass(frozen=True, eq=False)
-class ContingencyGauge:
+class BoundContingency:
     """`ContingencyLoss` bound to an original."""
 
     measure: ContingencyLoss
-    ground: Ground
+    context: CategoryContext
 
     def read(self, masked: Table) -> float:
-        pairing = self.ground.pair(masked)
+        pairing = self.context.pair(masked)
         shape, cells = self.measure.lay_out(pairing)
         if cells <= DENSE:
             scratch = np.empty(cells, dtype=np.int32)
-            gap = table_gaps(self.ground.codes, pairing.codes, shape.strides, shape.starts, scratch)
+            gap = table_gaps(self.context.codes, pairing.codes, shape.strides, shape.starts, scratch)
         else:
-            gap = sum(self._sparse_gap(pairing, chosen) for chosen in self.measure.subsets(len(self.ground.sizes)))
+            gap = sum(self._sparse_gap(pairing, chosen) for chosen in self.measure.subsets(len(self.context.sizes)))
         return float(contingency_loss(gap, self.measure.divisor(pairing)))
 
     def _sparse_gap(self, pairing: Pairing, chosen: tuple[int, ...]) -> int:
-        both = np.concatenate([self.ground.codes[:, chosen], pairing.codes[:, chosen]])
+        both = np.concatenate([self.context.codes[:, chosen], pairing.codes[:, chosen]])
         member = distinct(both)[3]
-        signs = np.repeat([-1, 1], self.ground.rows)
+        signs = np.repeat([-1, 1], self.context.rows)
         return int(np.abs(np.bincount(member, weights=signs)).sum())
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.ground, masked, Seven(contingency=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(contingency=self.measure))
 
     def explain(self, masked: Table) -> Reading:
-        tables = len(self.measure.subsets(len(self.ground.sizes)))
+        tables = len(self.measure.subsets(len(self.context.sizes)))
         unit = "%" if self.measure.normalisation == "tables" else "records per cell"
-        return reading("contingency-loss", self.measure, self.ground, self.read(masked), unit, {"tables": tables})
+        return reading("contingency-loss", self.measure, self.context, self.read(masked), unit, {"tables": tables})
 
 
 @measures.add("distance-loss")
@@ -130,31 +130,31 @@ class DistanceLoss(CategoricalLoss):
         default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
     )
 
-    def against(self, original: Table) -> DistanceGauge:
-        return DistanceGauge(self, Ground.of(original, self.columns))
+    def against(self, original: Table) -> BoundDistance:
+        return BoundDistance(self, CategoryContext.of(original, self.columns))
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceGauge:
+class BoundDistance:
     """`DistanceLoss` bound to an original."""
 
     measure: DistanceLoss
-    ground: Ground
+    context: CategoryContext
 
     def read(self, masked: Table) -> float:
-        pairing = self.ground.pair(masked)
+        pairing = self.context.pair(masked)
         pairs, _ = count_pairs(pairing)
         apart = distances(pairing, self.measure.divisor)
         spread = weighted(pairs, apart.loss, pairing.shape.at)
-        return float(distance_loss(spread, apart.denominators, self.ground.rows))
+        return float(distance_loss(spread, apart.denominators, self.context.rows))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.ground, masked, Seven(distance=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(distance=self.measure))
 
     def explain(self, masked: Table) -> Reading:
-        changed = int((self.ground.pair(masked).codes != self.ground.codes).sum())
-        return reading("distance-loss", self.measure, self.ground, self.read(masked), "%", {"changed cells": changed})
+        changed = int((self.context.pair(masked).codes != self.context.codes).sum())
+        return reading("distance-loss", self.measure, self.context, self.read(masked), "%", {"changed cells": changed})
 
 
 @measures.add("entropy-loss")
@@ -173,16 +173,16 @@ class EntropyLoss(CategoricalLoss):
         description="known PRAM matrices by column, P(masked | original) in category order, used instead of counts",
     )
 
-    def against(self, original: Table) -> EntropyGauge:
-        ground = Ground.of(original, self.columns)
+    def against(self, original: Table) -> BoundEntropy:
+        context = CategoryContext.of(original, self.columns)
         for name in self.transitions:
-            self._check(name, ground)
-        return EntropyGauge(self, ground)
+            self._check(name, context)
+        return BoundEntropy(self, context)
 
-    def _check(self, name: str, ground: Ground) -> None:
-        if name not in ground.names:
-            raise TableError(f"transitions name {name!r}, which is not among the compared columns {ground.names}")
-        size = ground.sizes[ground.names.index(name)]
+    def _check(self, name: str, context: CategoryContext) -> None:
+        if name not in context.names:
+            raise TableError(f"transitions name {name!r}, which is not among the compared columns {context.names}")
+        size = context.sizes[context.names.index(name)]
         if any(len(row) != size for row in self.transitions[name]) or len(self.transitions[name]) != size:
             raise TableError(
                 f"the transition matrix of {name!r} must be {size} × {size}, one row per original category"
@@ -193,48 +193,52 @@ class EntropyLoss(CategoricalLoss):
 
     def known(self, pairing: Pairing) -> NDArray[np.float64]:
         """Entropy of the original given each masked code; NaN where the pair counts must tell."""
-        ground, mark = pairing.ground, pairing.shape.mark
+        context, mark = pairing.context, pairing.shape.mark
         known = np.full(int(mark[-1]), np.nan)
-        for j, name in enumerate(ground.names):
-            size = ground.sizes[j]
-            known[mark[j] + size + 1] = ground.entropy(j)
+        for j, name in enumerate(context.names):
+            size = context.sizes[j]
+            known[mark[j] + size + 1] = context.entropy(j)
             if name in self.transitions:
-                joint = np.array(self.transitions[name]) * ground.frequencies[j][:size, None]
+                joint = np.array(self.transitions[name]) * context.frequencies[j][:size, None]
                 for code in range(size):
                     share = joint[:, code][joint[:, code] > 0]
                     share = share / share.sum()
                     known[mark[j] + code] = max(0.0, float(-(share * np.log2(share)).sum()))
         return known
 
-    def logs(self, ground: Ground) -> NDArray[np.float64]:
+    def logs(self, context: CategoryContext) -> NDArray[np.float64]:
         """What counts as total loss in each attribute; 0 where nothing can be lost."""
         if self.normalisation == "entropy":
-            return np.array([ground.entropy(j) for j in range(len(ground.sizes))])
-        return np.array([np.log2(max(1, size + lacks)) for size, lacks in zip(ground.sizes, ground.lacks, strict=True)])
+            return np.array([context.entropy(j) for j in range(len(context.sizes))])
+        return np.array(
+            [np.log2(max(1, size + lacks)) for size, lacks in zip(context.sizes, context.lacks, strict=True)]
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class EntropyGauge:
+class BoundEntropy:
     """`EntropyLoss` bound to an original."""
 
     measure: EntropyLoss
-    ground: Ground
+    context: CategoryContext
 
     def read(self, masked: Table) -> float:
-        pairing = self.ground.pair(masked)
+        pairing = self.context.pair(masked)
         pairs, totals = count_pairs(pairing)
-        known, logs = self.measure.known(pairing), self.measure.logs(self.ground)
-        return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.ground.rows)))
+        known, logs = self.measure.known(pairing), self.measure.logs(self.context)
+        return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.context.rows)))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.ground, masked, Seven(entropy=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(entropy=self.measure))
 
     def explain(self, masked: Table) -> Reading:
-        return reading("entropy-loss", self.measure, self.ground, self.read(masked), "%", {})
+        return reading("entropy-loss", self.measure, self.context, self.read(masked), "%", {})
 
 
-def reading(name: str, measure: Measure, ground: Ground, value: float, unit: str, counts: dict[str, float]) -> Reading:
+def reading(
+    name: str, measure: Measure, context: CategoryContext, value: float, unit: str, counts: dict[str, float]
+) -> Reading:
     """A loss as a person reads it."""
     return Reading(
         measure=name,
@@ -243,7 +247,7 @@ def reading(name: str, measure: Measure, ground: Ground, value: float, unit: str
         better="low",
         aim="loss",
         definition=measure.definition,
-        scope=ground.names,
+        scope=context.names,
         missing=MISSING_IS_A_CATEGORY,
-        counts={"records": ground.rows, **counts},
+        counts={"records": context.rows, **counts},
     )

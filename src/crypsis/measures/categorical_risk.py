@@ -21,7 +21,7 @@ from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, mixture,
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
 from crypsis.measures.categorical_loss import MISSING_IS_A_CATEGORY
 from crypsis.measures.categories import (
-    Ground,
+    CategoryContext,
     Pairing,
     agreements,
     count_pairs,
@@ -67,48 +67,48 @@ class CategoryDisclosure(CategoricalRisk):
 
     width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
 
-    def against(self, original: Table) -> DisclosureGauge:
-        return DisclosureGauge(self, Ground.of(original, self.columns))
+    def against(self, original: Table) -> BoundDisclosure:
+        return BoundDisclosure(self, CategoryContext.of(original, self.columns))
 
-    def reach(self, ground: Ground, j: int) -> int:
-        return math.floor(self.width * ground.sizes[j] / 2 + 1e-9) if ground.ordinal[j] else 0
+    def reach(self, context: CategoryContext, j: int) -> int:
+        return math.floor(self.width * context.sizes[j] / 2 + 1e-9) if context.ordinal[j] else 0
 
     def near(self, pairing: Pairing) -> Ints:
         """1 where every category the masked one stands for is within reach of the original."""
-        ground, tables = pairing.ground, []
+        context, tables = pairing.context, []
         for j, span in enumerate(pairing.spans):
-            size = ground.sizes[j]
-            apart = steps_apart(ground, j, ranks_apart(size), size + 1)
-            tables.append((spread_out(span, apart, False, FAR) <= self.reach(ground, j)).ravel())
+            size = context.sizes[j]
+            apart = steps_apart(context, j, ranks_apart(size), size + 1)
+            tables.append((spread_out(span, apart, False, FAR) <= self.reach(context, j)).ravel())
         return np.concatenate(tables).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
-class DisclosureGauge:
+class BoundDisclosure:
     """`CategoryDisclosure` bound to an original."""
 
     measure: CategoryDisclosure
-    ground: Ground
+    context: CategoryContext
 
     def read(self, masked: Table) -> float:
-        pairing = self.ground.pair(masked)
+        pairing = self.context.pair(masked)
         inside = int(weighted(count_pairs(pairing)[0], self.measure.near(pairing), pairing.shape.at).sum())
-        return 100.0 * inside / (self.ground.rows * len(self.ground.sizes))
+        return 100.0 * inside / (self.context.rows * len(self.context.sizes))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.ground, masked, Seven(disclosure=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(disclosure=self.measure))
 
     def explain(self, masked: Table) -> Reading:
         shares = []
-        for j, size in enumerate(self.ground.sizes):
-            reach, counts = self.measure.reach(self.ground, j), self.ground.frequencies[j]
+        for j, size in enumerate(self.context.sizes):
+            reach, counts = self.measure.reach(self.context, j), self.context.frequencies[j]
             windows = [counts[max(0, g - reach) : min(size, g + reach + 1)].sum() for g in range(size)]
-            shares.append(max([*windows, counts[size]]) / self.ground.rows)
+            shares.append(max([*windows, counts[size]]) / self.context.rows)
         return reading(
             "category-disclosure",
             self.measure,
-            self.ground,
+            self.context,
             self.read(masked),
             100.0 * float(np.mean(shares)),
             {},
@@ -135,12 +135,12 @@ class CategoryLinkage(CategoricalRisk):
         default_factory=dict, description="weight of each column's distance; 1 where none is given"
     )
 
-    def against(self, original: Table) -> LinkageGauge:
-        ground = Ground.of(original, self.columns)
-        unknown = sorted(set(self.weights) - set(ground.names))
+    def against(self, original: Table) -> BoundLinkage:
+        context = CategoryContext.of(original, self.columns)
+        unknown = sorted(set(self.weights) - set(context.names))
         if unknown or any(weight < 0 or not math.isfinite(weight) for weight in self.weights.values()):
-            raise TableError(f"weights must be non-negative numbers for compared columns {ground.names}")
-        return LinkageGauge("category-linkage", self, ground)
+            raise TableError(f"weights must be non-negative numbers for compared columns {context.names}")
+        return BoundLinkage("category-linkage", self, context)
 
     @property
     def rule(self) -> int:
@@ -159,7 +159,7 @@ class CategoryLinkage(CategoricalRisk):
         if not self.weights:
             return link
         # As written in decimals, over their common denominator: what is tied in theory stays tied in the sum.
-        weights = [Fraction(str(self.weights.get(name, 1.0))) for name in pairing.ground.names]
+        weights = [Fraction(str(self.weights.get(name, 1.0))) for name in pairing.context.names]
         common = math.lcm(*(weight.denominator for weight in weights))
         near, at = np.where(link >= FAR, 0, link), pairing.shape.at
         spans = [(near[at[j] : at[j + 1]], weight * common) for j, weight in enumerate(weights)]
@@ -191,8 +191,8 @@ class RankLinkage(CategoricalRisk):
         default="set", description="what containment is worth: 1, 1 over the candidates, or 1 if its own is the closest"
     )
 
-    def against(self, original: Table) -> LinkageGauge:
-        return LinkageGauge("rank-linkage", self, Ground.of(original, self.columns))
+    def against(self, original: Table) -> BoundLinkage:
+        return BoundLinkage("rank-linkage", self, CategoryContext.of(original, self.columns))
 
     @property
     def rule(self) -> int:
@@ -213,14 +213,14 @@ class RankLinkage(CategoricalRisk):
         return self.window is not None and self.credit == "set"
 
     def costs(self, pairing: Pairing) -> Ints:
-        ground = pairing.ground
-        totals = [ground.rows if self.ranks == "records" else max(1, size) for size in ground.sizes]
+        context = pairing.context
+        totals = [context.rows if self.ranks == "records" else max(1, size) for size in context.sizes]
         common = math.lcm(*totals)
         tables = []
         for j, (span, total) in enumerate(zip(pairing.spans, totals, strict=True)):
-            size = ground.sizes[j]
-            gaps = self._gaps(ground, j) if ground.ordinal[j] else unequal(size) * total
-            apart = steps_apart(ground, j, gaps, total)
+            size = context.sizes[j]
+            gaps = self._gaps(context, j) if context.ordinal[j] else unequal(size) * total
+            apart = steps_apart(context, j, gaps, total)
             if self.window is None:
                 apart = np.rint(apart * (min(common, 1 << 40) / total)).astype(np.int64)
             else:
@@ -231,13 +231,13 @@ class RankLinkage(CategoricalRisk):
         flat: Ints = np.concatenate(tables)
         return flat
 
-    def _gaps(self, ground: Ground, j: int) -> Ints:
+    def _gaps(self, context: CategoryContext, j: int) -> Ints:
         """Ranks between two categories: positions in the domain, or records one must pass."""
-        size = ground.sizes[j]
+        size = context.sizes[j]
         if self.ranks == "categories":
             return ranks_apart(size)
-        ends = np.cumsum(ground.frequencies[j][:size])
-        starts = ends - ground.frequencies[j][:size]
+        ends = np.cumsum(context.frequencies[j][:size])
+        starts = ends - context.frequencies[j][:size]
         apart = np.maximum(starts[:, None] - ends[None, :], starts[None, :] - ends[:, None]) + 1
         np.fill_diagonal(apart, 0)
         gaps: Ints = apart.astype(np.int64)
@@ -245,55 +245,55 @@ class RankLinkage(CategoricalRisk):
 
 
 @dataclass(frozen=True, eq=False)
-class LinkageGauge:
+class BoundLinkage:
     """`CategoryLinkage` or `RankLinkage` bound to an original."""
 
     name: str
     measure: CategoryLinkage | RankLinkage
-    ground: Ground
+    context: CategoryContext
 
     def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
         """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
 
         Where containment alone earns credit, the candidates need not be counted.
         """
-        ground, shape = self.ground, pairing.shape
+        context, shape = self.context, pairing.shape
         costs = self.measure.costs(pairing)
         if self.measure.alone and not counted:
-            best = np.zeros(len(ground.tuples), dtype=np.int64)
+            best = np.zeros(len(context.tuples), dtype=np.int64)
             both = own_hits(
-                ground.tuples, ground.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide
+                context.tuples, context.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide
             )
             return np.ones_like(best), both[1]
         crowd, counts, first = pairing.crowd
         best, ties, lowest = nearest(
-            ground.tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest
+            context.tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest
         )
         if self.measure.ties == "first":
-            winner = ground.members[lowest]
+            winner = context.members[lowest]
             return np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
-        both = own_hits(ground.tuples, ground.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
+        both = own_hits(context.tuples, context.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
         return ties, both[1 if self.measure.widest else 0]
 
     def read(self, masked: Table) -> float:
-        ties, hits = self.links(self.ground.pair(masked), False)
-        return float(linkage_risk(hits, ties, self.measure.rule, self.ground.rows))
+        ties, hits = self.links(self.context.pair(masked), False)
+        return float(linkage_risk(hits, ties, self.measure.rule, self.context.rows))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
         if isinstance(self.measure, RankLinkage):
-            return CategoryLedger.of(self.ground, masked, Seven(rank=self.measure))
-        return CategoryLedger.of(self.ground, masked, Seven(linkage=self.measure))
+            return CategoryLedger.of(self.context, masked, Seven(rank=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(linkage=self.measure))
 
     def explain(self, masked: Table) -> Reading:
-        ties, hits = self.links(self.ground.pair(masked), True)
-        rows = self.ground.rows
+        ties, hits = self.links(self.context.pair(masked), True)
+        rows = self.context.rows
         value = float(linkage_risk(hits, ties, self.measure.rule, rows))
         guess = 100.0 / rows
         if self.measure.rule == ANY:
-            guess = 100.0 * float((self.ground.counts * ties).sum()) / rows**2
-        counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ self.ground.counts) / rows}
-        return reading(self.name, self.measure, self.ground, value, guess, counts, wilson(value / 100 * rows, rows))
+            guess = 100.0 * float((self.context.counts * ties).sum()) / rows**2
+        counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ self.context.counts) / rows}
+        return reading(self.name, self.measure, self.context, value, guess, counts, wilson(value / 100 * rows, rows))
 
 
 @measures.add("probabilistic-linkage")
@@ -309,11 +309,11 @@ class ProbabilisticLinkage(CategoricalRisk):
         default="expected", description="credit among t records of greatest weight: 1/t, or only a single one"
     )
 
-    def against(self, original: Table) -> PatternGauge:
+    def against(self, original: Table) -> BoundPattern:
         problem = self.obstacle(original)
         if problem:
             raise TableError(problem)
-        return PatternGauge(self, Ground.of(original, self.columns))
+        return BoundPattern(self, CategoryContext.of(original, self.columns))
 
     def obstacle(self, original: Table) -> str:
         found = len(readable(original, self.columns))
@@ -326,46 +326,46 @@ class ProbabilisticLinkage(CategoricalRisk):
 
 
 @dataclass(frozen=True, eq=False)
-class PatternGauge:
+class BoundPattern:
     """`ProbabilisticLinkage` bound to an original."""
 
     measure: ProbabilisticLinkage
-    ground: Ground
+    context: CategoryContext
 
     def tally(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
         """Own and all patterns per original tuple, and pairs with each pattern."""
-        ground, shape = self.ground, pairing.shape
+        context, shape = self.context, pairing.shape
         agree = agreements(pairing)
         crowd, counts, _ = pairing.crowd
-        plain = all(len(span) == size + 2 for span, size in zip(pairing.spans, ground.sizes, strict=True))
-        if plain and len(ground.tuples) * len(crowd) > MANY_PAIRS:
-            seen = patterns_by_margins(ground.tuples, crowd, counts)
+        plain = all(len(span) == size + 2 for span, size in zip(pairing.spans, context.sizes, strict=True))
+        if plain and len(context.tuples) * len(crowd) > MANY_PAIRS:
+            seen = patterns_by_margins(context.tuples, crowd, counts)
         else:
-            seen = patterns(ground.tuples, crowd, counts, agree, shape.at, shape.wide)
-        own = own_patterns(ground.tuples, ground.members, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
-        return own, seen, ground.counts @ seen.astype(np.int64)
+            seen = patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
+        own = own_patterns(context.tuples, context.members, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
+        return own, seen, context.counts @ seen.astype(np.int64)
 
     def read(self, masked: Table) -> float:
-        own, seen, counted = self.tally(self.ground.pair(masked))
-        return float(pattern_risk(own, seen, counted, len(self.ground.names), self.measure.rule, self.ground.rows))
+        own, seen, counted = self.tally(self.context.pair(masked))
+        return float(pattern_risk(own, seen, counted, len(self.context.names), self.measure.rule, self.context.rows))
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.ground, masked, Seven(probabilistic=self.measure))
+        return CategoryLedger.of(self.context, masked, Seven(probabilistic=self.measure))
 
     def explain(self, masked: Table) -> Reading:
-        _, _, counted = self.tally(self.ground.pair(masked))
-        fitted = mixture(counted, len(self.ground.names), self.ground.rows)
-        size = len(self.ground.names)
+        _, _, counted = self.tally(self.context.pair(masked))
+        fitted = mixture(counted, len(self.context.names), self.context.rows)
+        size = len(self.context.names)
         counts: dict[str, float] = {"share of matching pairs": float(fitted[-1])}
-        for j, name in enumerate(self.ground.names):
+        for j, name in enumerate(self.context.names):
             counts[f"agreement of matches in {name}"] = float(fitted[j])
             counts[f"agreement of others in {name}"] = float(fitted[size + j])
-        value, rows = self.read(masked), self.ground.rows
+        value, rows = self.read(masked), self.context.rows
         return reading(
             "probabilistic-linkage",
             self.measure,
-            self.ground,
+            self.context,
             value,
             100.0 / rows,
             counts,
@@ -376,7 +376,7 @@ class PatternGauge:
 def reading(
     name: str,
     measure: Measure,
-    ground: Ground,
+    context: CategoryContext,
     value: float,
     baseline: float,
     counts: dict[str, float],
@@ -390,10 +390,10 @@ def reading(
         better="low",
         aim="risk",
         definition=measure.definition,
-        scope=ground.names,
+        scope=context.names,
         missing=MISSING_IS_A_CATEGORY if interval is None else UNLINKABLE,
         interval=interval,
         baseline=baseline,
-        counts={"records": ground.rows, **counts},
+        counts={"records": context.rows, **counts},
         warning="" if value > baseline else "the attack does no better here than guessing; another attack may",
     )

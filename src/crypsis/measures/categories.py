@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing
 from crypsis.kernels.agreement import FAR
 from crypsis.kernels.contingency import pair_counts
-from crypsis.kernels.tallies import Shape
+from crypsis.kernels.ledger_types import Shape
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
@@ -48,7 +48,7 @@ def obstacle(original: Table, columns: Sequence[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class CategoryContext:
     """The original side of a comparison: its categories, records and distinct tuples."""
 
     names: tuple[str, ...]
@@ -58,7 +58,7 @@ class Ground:
     """int32[n, p]; a missing value is the code after the last category."""
 
     @classmethod
-    def of(cls, original: Table, columns: Sequence[str]) -> Ground:
+    def of(cls, original: Table, columns: Sequence[str]) -> CategoryContext:
         problem = obstacle(original, columns)
         if problem:
             raise TableError(problem)
@@ -171,7 +171,7 @@ class Ground:
 class Pairing:
     """An original and one masked file (or several, through joined spans) in one numbering."""
 
-    ground: Ground
+    context: CategoryContext
     codes: Codes
     spans: Spans
     kept: NDArray[np.bool_]
@@ -179,7 +179,7 @@ class Pairing:
     @cached_property
     def shape(self) -> Shape:
         """Lay-out without contingency tables."""
-        wide = np.array([size + 1 for size in self.ground.sizes], dtype=np.int64)
+        wide = np.array([size + 1 for size in self.context.sizes], dtype=np.int64)
         width = np.array([len(span) for span in self.spans], dtype=np.int64)
         at = np.concatenate([[0], np.cumsum(wide * width)]).astype(np.int64)
         mark = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
@@ -204,9 +204,9 @@ def distinct(codes: Codes) -> tuple[Codes, Ints, Ints, Ints]:
     return np.ascontiguousarray(codes[first]), counts.astype(np.int64), first, member.astype(np.int64)
 
 
-def steps_apart(ground: Ground, j: int, gaps: Ints, most: int) -> Ints:
+def steps_apart(context: CategoryContext, j: int, gaps: Ints, most: int) -> Ints:
     """int64[original, original]: distances between categories, `most` to and from a missing value."""
-    size = ground.sizes[j]
+    size = context.sizes[j]
     apart = np.full((size + 1, size + 1), most, dtype=np.int64)
     apart[:size, :size] = gaps
     apart[size, size] = 0
@@ -251,17 +251,17 @@ def distances(pairing: Pairing, divisor: str) -> Distances:
     The link costs are the same numbers over their common denominator, so that they add up exactly (over
     2^40, rounded, if that denominator is larger still); a suppressed record is FAR from everybody.
     """
-    ground = pairing.ground
+    context = pairing.context
     below = [
         1 if not ordered else max(1, size - (divisor == "range"))
-        for ordered, size in zip(ground.ordinal, ground.sizes, strict=True)
+        for ordered, size in zip(context.ordinal, context.sizes, strict=True)
     ]
     common = math.lcm(*below)
     loss, link = [], []
     for j, (span, under) in enumerate(zip(pairing.spans, below, strict=True)):
-        size = ground.sizes[j]
-        gaps = ranks_apart(size) if ground.ordinal[j] else unequal(size)
-        apart = steps_apart(ground, j, gaps, under)
+        size = context.sizes[j]
+        gaps = ranks_apart(size) if context.ordinal[j] else unequal(size)
+        apart = steps_apart(context, j, gaps, under)
         loss.append(spread_out(span, apart, False, under).ravel())
         scaled = apart * (common // under) if common <= 1 << 40 else np.rint(apart * ((1 << 40) / under))
         link.append(spread_out(span, scaled.astype(np.int64), True, FAR).ravel())
@@ -278,7 +278,7 @@ def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]
     """Pair counts and masked counts in the lay-out of the pairing."""
     shape = pairing.shape
     pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
-    return pairs, pair_counts(pairing.ground.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
+    return pairs, pair_counts(pairing.context.codes, pairing.codes, shape.at, shape.wide, shape.mark, pairs)
 
 
 def count_logs(rows: int) -> NDArray[np.float64]:

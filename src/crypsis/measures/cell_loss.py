@@ -36,8 +36,8 @@ class CellLoss(Measure):
         "(m − 1) / (M − 1), a number to an interval its width / range; a suppressed cell 1"
     )
 
-    def against(self, original: Table) -> CellGauge:
-        return CellGauge(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
+    def against(self, original: Table) -> BoundCell:
+        return BoundCell(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
 
     def obstacle(self, original: Table) -> str:
         for name in self.columns:
@@ -49,7 +49,7 @@ class CellLoss(Measure):
 
 
 @dataclass(frozen=True)
-class CellGauge:
+class BoundCell:
     """Cell loss bound to an original."""
 
     measure: CellLoss

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import listing
-from crypsis.measures.measure import Aim, Gauge, Measure, Reading, measures
+from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.table.counts import distinct_rows
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -41,9 +41,9 @@ class CellMeasure(Measure):
 
     form: Form = Field(default="mean", description="mean: 100 times the mean cell loss; sum: over records and columns")
 
-    def against(self, original: Table) -> CellsGauge:
+    def against(self, original: Table) -> BoundCells:
         names = self.columns or [n for n in original.quasi_identifiers if original.attribute(n).hierarchy]
-        return CellsGauge(self, original, tuple(names))
+        return BoundCells(self, original, tuple(names))
 
     def obstacle(self, original: Table) -> str:
         for name in self.columns:
@@ -61,7 +61,7 @@ class CellMeasure(Measure):
 
 
 @dataclass(frozen=True, eq=False)
-class CellsGauge:
+class BoundCells:
     """A cell measure bound to an original."""
 
     measure: CellMeasure
@@ -175,8 +175,8 @@ class ClassMeasure(Measure):
 
     form: Form = Field(default="sum", description="sum: the raw figure; mean: divided by its largest possible value")
 
-    def against(self, original: Table) -> Gauge:
-        return ClassGauge(self, original, tuple(self.columns or original.quasi_identifiers))
+    def against(self, original: Table) -> BoundMeasure:
+        return BoundClass(self, original, tuple(self.columns or original.quasi_identifiers))
 
     def obstacle(self, original: Table) -> str:
         for name in self.columns:
@@ -192,7 +192,7 @@ class ClassMeasure(Measure):
 
 
 @dataclass(frozen=True)
-class ClassGauge:
+class BoundClass:
     """A class measure bound to an original."""
 
     measure: ClassMeasure

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import Aim, Gauge, Measure, Reading, measures
+from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.pairing import Numbers, check_rows, numeric_names, numeric_obstacle, published_numbers
 from crypsis.table.table import Table
 
@@ -51,10 +51,10 @@ class IntervalDisclosure(Measure):
         default="cells", description="count single values, or records whose every value is inside (as sdcMicro's dRisk)"
     )
 
-    def against(self, original: Table) -> Gauge:
+    def against(self, original: Table) -> BoundMeasure:
         numbers = Numbers.of(original, numeric_names(self.columns, original))
         ordered = tuple(np.sort(c[here]) for c, here in zip(numbers.values.T, numbers.present.T, strict=True))
-        return IntervalGauge(self, numbers, ordered)
+        return BoundInterval(self, numbers, ordered)
 
     def obstacle(self, original: Table) -> str:
         return numeric_obstacle(self.columns, original)
@@ -66,7 +66,7 @@ def middle_ranks(values: Matrix, ordered: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class IntervalGauge:
+class BoundInterval:
     """Interval disclosure bound to an original."""
 
     measure: IntervalDisclosure

@@ -45,7 +45,7 @@ class Reading:
     """Why the number should be read with care; empty when there is no reason."""
 
 
-class Gauge(Protocol):
+class BoundMeasure(Protocol):
     """A measure bound to an original."""
 
     def read(self, masked: Table) -> float:
@@ -58,7 +58,7 @@ class Gauge(Protocol):
 class Ledger(Protocol):
     """Integer tallies of one masked file that follow changes of single cells.
 
-    The float is computed last, by the same function as `Gauge.read`, so that amended and full values
+    The float is computed last, by the same function as `BoundMeasure.read`, so that amended and full values
     agree bit for bit.
     """
 
@@ -82,7 +82,7 @@ class Measure(Settings):
     )
 
     @abstractmethod
-    def against(self, original: Table) -> Gauge:
+    def against(self, original: Table) -> BoundMeasure:
         """Bind to the original: everything that never changes is computed here."""
 
     @abstractmethod
@@ -97,17 +97,17 @@ measures: Registry[Measure] = Registry("measure")
 class Panel:
     """Several measures bound to one original, read together."""
 
-    gauges: Mapping[str, Gauge]
+    bound_measures: Mapping[str, BoundMeasure]
 
     @classmethod
     def against(cls, original: Table, chosen: Mapping[str, Measure]) -> Panel:
         return cls({name: measure.against(original) for name, measure in chosen.items()})
 
     def read(self, masked: Table) -> dict[str, float]:
-        return {name: gauge.read(masked) for name, gauge in self.gauges.items()}
+        return {name: bound.read(masked) for name, bound in self.bound_measures.items()}
 
     def explain(self, masked: Table) -> dict[str, Reading]:
-        return {name: gauge.explain(masked) for name, gauge in self.gauges.items()}
+        return {name: bound.explain(masked) for name, bound in self.bound_measures.items()}
 
 
 def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.measures.measure import Aim, Gauge, Measure, Reading, measures
+from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.pairing import (
     MISSING_NUMBERS,
     Numbers,
@@ -38,9 +38,9 @@ class NumericLoss(Measure):
     def obstacle(self, original: Table) -> str:
         return numeric_obstacle(self.columns, original, self.least_columns)
 
-    def against(self, original: Table) -> Gauge:
+    def against(self, original: Table) -> BoundMeasure:
         numbers = Numbers.of(original, numeric_names(self.columns, original))
-        return NumericGauge(self, numbers, self.prepare(numbers))
+        return BoundNumeric(self, numbers, self.prepare(numbers))
 
     def prepare(self, numbers: Numbers) -> Any:
         """What never changes while maskings of one original are compared."""
@@ -56,7 +56,7 @@ class NumericLoss(Measure):
 
 
 @dataclass(frozen=True)
-class NumericGauge:
+class BoundNumeric:
     """A numeric loss bound to an original."""
 
     measure: NumericLoss

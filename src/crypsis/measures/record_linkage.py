@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, listing
-from crypsis.measures.encounter import MISSING_LINKS, Encounter
 from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.mixed_distance import MISSING_LINKS, Encounter
 from crypsis.measures.pairing import Scaling, check_rows
 from crypsis.table.table import Table
 
@@ -57,8 +57,8 @@ class RecordLinkage(Measure):
         "for everybody; the interval tells what the draw leaves open; 0 or more than there are: everybody",
     )
 
-    def against(self, original: Table) -> LinkageGauge:
-        return LinkageGauge(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
+    def against(self, original: Table) -> BoundLinkage:
+        return BoundLinkage(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
 
     def obstacle(self, original: Table) -> str:
         for name in self.columns:
@@ -70,7 +70,7 @@ class RecordLinkage(Measure):
 
 
 @dataclass(frozen=True)
-class LinkageGauge:
+class BoundLinkage:
     """Record linkage bound to what the intruder knows."""
 
     measure: RecordLinkage
@@ -194,6 +194,6 @@ def control_rate(
     equally near records are worth 1/t. The control rate is the linkage rate times the frequency of such claims about
     outsiders over that about members: 0 if outsiders are never claimed, the whole rate if they are as often.
     """
-    gauge = RecordLinkage(columns=tuple(columns), scaling=scaling).against(original)
-    reading = gauge.explain(masked, control)
+    bound = RecordLinkage(columns=tuple(columns), scaling=scaling).against(original)
+    reading = bound.explain(masked, control)
     return 0.0 if reading.control is None else reading.control

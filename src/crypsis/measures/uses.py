@@ -56,8 +56,8 @@ class Use(Measure):
                 return f"column {name!r} is {original.attribute(name).kind} and this use needs numbers; choose another"
         return "" if original.rows else "the table has no records; nothing can be compared"
 
-    def against(self, original: Table) -> UseGauge:
-        return UseGauge(self, original.rows, self.prepare(original))
+    def against(self, original: Table) -> BoundUse:
+        return BoundUse(self, original.rows, self.prepare(original))
 
     @abstractmethod
     def prepare(self, original: Table) -> Any:
@@ -69,7 +69,7 @@ class Use(Measure):
 
 
 @dataclass(frozen=True)
-class UseGauge:
+class BoundUse:
     """A use bound to an original."""
 
     use: Use

@@ -99,7 +99,7 @@ def _scenario(
     name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str, ready: Sequence[Reading | None]
 ) -> ScenarioStory:
     """ready  the linkage of every quasi-identifier, before and after, which need not be measured twice"""
-    gauge = RecordLinkage(columns=knows).against(original)
+    bound = RecordLinkage(columns=knows).against(original)
     known = ready if list(knows) == original.quasi_identifiers else (None, None)
     before, after = class_sizes(original, knows), class_sizes(masked, knows)
     counted = family != "perturbation" and bool(masked.kept.any())
@@ -110,8 +110,8 @@ def _scenario(
         alone_after=int((after == 1).sum()) if counted else None,
         smallest_before=int(np.nanmin(before)),
         smallest_after=int(np.nanmin(after)) if counted else None,
-        before=known[0] or gauge.explain(original),
-        after=known[1] or gauge.explain(masked),
+        before=known[0] or bound.explain(original),
+        after=known[1] or bound.explain(masked),
     )
 
 

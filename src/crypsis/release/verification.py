@@ -14,7 +14,7 @@ from jinja2 import UndefinedError
 from crypsis.errors import CrypsisError, TableError
 from crypsis.privacy import models
 from crypsis.privacy.model import Verdict
-from crypsis.release.counted import judge_again as judge_counted_again
+from crypsis.release.count_release import judge_again as judge_counted_again
 from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST_FORMAT, seal, sha256

@@ -13,8 +13,8 @@ import numpy as np
 
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution.frontier import Frontier
+from crypsis.run.search_state import spread
 from crypsis.run.solution import Solution
-from crypsis.run.strand import spread
 from crypsis.run.where import Value, parse
 
 if TYPE_CHECKING:

@@ -28,12 +28,12 @@ from crypsis.plan.writing import as_toml
 from crypsis.run import folder as places
 from crypsis.run.baselines import Baseline, baselines
 from crypsis.run.clock import Clock
+from crypsis.run.evaluation import Yardstick
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
+from crypsis.run.search_state import Strand, is_milestone, stream
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Row, Store
-from crypsis.run.strand import Strand, is_milestone, stream
-from crypsis.run.yardstick import Yardstick
 from crypsis.searches.search import TableSpace
 from crypsis.table.table import Table
 

@@ -20,7 +20,7 @@ from crypsis.evolution.selection import DominanceOrder
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.measure import Gauge, Measure
+from crypsis.measures.measure import BoundMeasure, Measure
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.search import Account, Search, searches
 from crypsis.table.lattice import Lattice
@@ -85,11 +85,11 @@ class RecodingScores:
     """(mean loss, mean risk); without measures of the user's choice, cell loss and classes among records."""
 
     space: Recodings
-    gauges: Mapping[str, tuple[str, Gauge]]
+    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
 
     def __call__(self, genome: Genome) -> Scores:
         masked = self.space.decode(genome)
-        read = {aim: [g.read(masked) for a, g in self.gauges.values() if a == aim] for aim in ("loss", "risk")}
+        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
         if not read["risk"]:
             sizes = class_sizes(masked, masked.quasi_identifiers or list(self.space.columns))[masked.kept]
             read["risk"] = [100.0 * float((1.0 / sizes).mean())]
@@ -161,8 +161,8 @@ class LocalRecodings(Search):
         most = int(np.log2(self.nodes))
         space = Recodings(table, names, self.ladder(int(table.kept.sum())), self.l, (min(8, most), most))
         picked: dict[str, Measure] = dict(measures) or {"cell-loss": CellLoss(columns=names)}
-        gauges = {name: (measure.aim, measure.against(table)) for name, measure in picked.items()}
-        if measures and {aim for aim, _ in gauges.values()} < {"loss", "risk"}:
+        bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in picked.items()}
+        if measures and {aim for aim, _ in bound_measures.values()} < {"loss", "risk"}:
             raise SearchError(
                 "search 'local-recoding' weighs a loss against a risk; name one of each at least, or none"
             )
@@ -171,7 +171,7 @@ class LocalRecodings(Search):
             space=space,
             strategy=Elitist(max(len(start), 2), (Application(Redraw(space), self.breedings),), order=DominanceOrder()),
             start=start,
-            evaluate=RecodingScores(space, gauges),
+            evaluate=RecodingScores(space, bound_measures),
             objectives=("loss", "risk"),
             notes={"ladder": list(space.ladder), "columns": list(names), "nodes": float(Lattice.of(table, names).size)},
         )

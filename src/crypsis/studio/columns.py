@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.plan import Plan
-from crypsis.studio.desk import Desk
 from crypsis.studio.forms import Form, one
 from crypsis.studio.reading import MOST_COLUMNS
+from crypsis.studio.session import Desk
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.hierarchy import Hierarchy

@@ -15,7 +15,7 @@ from crypsis.plan.writing import as_toml
 from crypsis.run import Run
 from crypsis.run.folder import PLAN, STORE
 from crypsis.studio import jobs
-from crypsis.studio.desk import Desk
+from crypsis.studio.session import Desk
 from crypsis.table.example import EDUCATION, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy, write_table
 from crypsis.table.profile import profile

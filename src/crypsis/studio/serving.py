@@ -10,8 +10,8 @@ from pathlib import Path
 
 import uvicorn
 
+from crypsis.studio.access import Gate, Pass
 from crypsis.studio.app import build
-from crypsis.studio.gate import Gate, Pass
 from crypsis.studio.opening import open_example, open_path, sweep_uploads
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import home

@@ -12,8 +12,8 @@ from starlette.responses import HTMLResponse, Response
 from crypsis.errors import CrypsisError
 from crypsis.plan import read_budget
 from crypsis.studio import jobs
-from crypsis.studio.desk import Desk
-from crypsis.studio.glance import Glance
+from crypsis.studio.run_status import Glance
+from crypsis.studio.session import Desk
 from crypsis.studio.vega import Bundle
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),

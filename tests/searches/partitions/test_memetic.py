@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
-from crypsis.searches.partitions.choice import Pool
 from crypsis.searches.partitions.memetic import Memetic, memetic
 from crypsis.searches.partitions.partition import partition, scaled
 from crypsis.searches.partitions.recombination import group_costs, recombine
+from crypsis.searches.partitions.set_partitioning import Pool
 from naive.annealing import group_sse, lists, total_sse
 from reference import EIA_COLUMNS, numeric, standardised
 from searches.partitions.test_bounds import partitions

@@ -10,7 +10,7 @@ import numpy as np
 
 from crypsis.errors import SearchError
 from crypsis.evolution import Scores
-from crypsis.measures.measure import Gauge, Measure
+from crypsis.measures.measure import BoundMeasure, Measure
 from crypsis.searches.groupings.encoding import Genome, Partitions, group_count, in_words
 from crypsis.searches.groupings.fitness import Evaluator
 from crypsis.searches.search import Account
@@ -76,7 +76,9 @@ class MeasuredEvaluator:
             obstacle = measure.obstacle(self.table)
             if obstacle:
                 raise SearchError(f"search 'grouping': measure {name!r} cannot be read: {obstacle}")
-        self._gauges: dict[str, Gauge] = {name: m.against(self.table) for name, m in self.measures.items()}
+        self._bound_measures: dict[str, BoundMeasure] = {
+            name: m.against(self.table) for name, m in self.measures.items()
+        }
 
     def __getstate__(self) -> dict[str, Any]:
         return {"space": self.space, "table": self.table, "measures": self.measures}
@@ -90,8 +92,8 @@ class MeasuredEvaluator:
 
     def _mean(self, aim: str, masked: Table) -> float:
         readings = [
-            gauge.read(masked) * (1.0 if self.measures[name].better == "low" else -1.0)
-            for name, gauge in self._gauges.items()
+            bound.read(masked) * (1.0 if self.measures[name].better == "low" else -1.0)
+            for name, bound in self._bound_measures.items()
             if self.measures[name].aim == aim
         ]
         return float(np.mean(readings))

@@ -10,7 +10,7 @@ import polars as pl
 
 from crypsis.errors import PlanError, SearchError, suggestion
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
-from crypsis.searches.lattices.leaves import Ground, prepare
+from crypsis.searches.lattices.lattice_preparation import LatticeContext, prepare
 from crypsis.table.counts import Counts
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.table import Table
@@ -60,12 +60,12 @@ def evaluate_lattice(
         )
     if rule == "by-size" and l is not None:
         raise PlanError("rule 'by-size' suppresses by class size alone; to demand l use rule 'failing-class'")
-    ground = prepare(table, lattice, confidential, label or confidential, value_spread)
-    allowance = allowed(suppression, ground.total)
+    context = prepare(table, lattice, confidential, label or confidential, value_spread)
+    allowance = allowed(suppression, context.total)
     demanded = rule == "failing-class" and (k is not None or l is not None)
     code = DEMANDED if demanded else rule_code(rule)
-    read = ground.readings(code, allowance, k or 1, l or 0, prune)
-    frame = _frame(ground, read, confidential, label or confidential, value_spread)
+    read = context.readings(code, allowance, k or 1, l or 0, prune)
+    frame = _frame(context, read, confidential, label or confidential, value_spread)
     feasible = (pl.col("suppressed") <= allowance) & (pl.col("k") >= (k or 1))
     if l is not None:
         feasible &= pl.col("l") >= l
@@ -148,14 +148,14 @@ def _first_confidential(table: Table | Counts) -> str | None:
 
 
 def _frame(
-    ground: Ground, read: Readings, confidential: str | None, label: str | None, value_spread: bool
+    context: LatticeContext, read: Readings, confidential: str | None, label: str | None, value_spread: bool
 ) -> pl.DataFrame:
-    nodes = ground.lattice.nodes()
-    data: dict[str, object] = {name: nodes[:, place] for place, name in enumerate(ground.lattice.names)}
+    nodes = context.lattice.nodes()
+    data: dict[str, object] = {name: nodes[:, place] for place, name in enumerate(context.lattice.names)}
     data["k"] = read.k
     if confidential:
         data["l"] = read.l
-    cells = max(ground.total * len(ground.lattice.names), 1)
+    cells = max(context.total * len(context.lattice.names), 1)
     data["glm"], data["glm_sum"] = read.loss / cells, read.loss
     if label:
         data["cm"] = read.misfits
@@ -166,19 +166,19 @@ def _frame(
     return pl.DataFrame(data)
 
 
-def out_of_reach(ground: Ground, allowance: int, k: int, l: int = 0) -> str:  # noqa: E741
+def out_of_reach(context: LatticeContext, allowance: int, k: int, l: int = 0) -> str:  # noqa: E741
     """Why no node meets a demand: what comes closest, and what to relax; empty if one does.
 
     Classes only grow towards the highest node, so that it is the closest to any k and l.
     """
-    top, total = ground.lattice.top, ground.total
-    highest = ground.reading(top, DEMANDED, allowance, k, l)
+    top, total = context.lattice.top, context.total
+    highest = context.reading(top, DEMANDED, allowance, k, l)
     need = int(highest.suppressed[0])
     if need <= allowance and int(highest.classes[0]):
         return ""
     wanted = " and ".join(f"{name} = {value}" for name, value in (("k", k), ("l", l)) if value > 1)
     found = f"no node reaches {wanted} while suppressing at most {allowance} of {total} records"
-    reached = ground.reading(top, STRICTEST if l else BY_SIZE, allowance)
+    reached = context.reading(top, STRICTEST if l else BY_SIZE, allowance)
     within = f"k = {int(reached.k[0])}" + (f" with l = {int(reached.l[0])}" if l else "")
     if need >= total:
         return f"{found}; with every column at its highest level {within} is the most; lower the demand to that"

@@ -15,7 +15,7 @@ from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.evaluation import allowed, out_of_reach
-from crypsis.searches.lattices.leaves import prepare
+from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.nodes import Exchange, Nodes, OnePoint, Step
 from crypsis.searches.lattices.scoring import DemandScores, ModelScores
 from crypsis.table.lattice import Lattice, Levels
@@ -85,11 +85,11 @@ def least_loss(
         confidential = next(iter(table.confidential), None)
         if l and confidential is None:
             raise PlanError(f"l = {l} was demanded but no column is confidential; give one the role 'confidential'")
-        ground = prepare(table, lattice, confidential if l else None, None, False)
-        obstacle = out_of_reach(ground, allowance, max(k, 1), l)
+        context = prepare(table, lattice, confidential if l else None, None, False)
+        obstacle = out_of_reach(context, allowance, max(k, 1), l)
         if obstacle:
             raise SearchError(obstacle)
-        scores = DemandScores(ground, allowance, max(k, 1), l)
+        scores = DemandScores(context, allowance, max(k, 1), l)
     problem = Problem(
         space=space,
         strategy=feasible_strategy(lattice.heights, population),

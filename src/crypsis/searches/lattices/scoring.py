@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.evolution import Genome, Scores
 from crypsis.kernels.nodes import DEMANDED
-from crypsis.measures.measure import Gauge
+from crypsis.measures.measure import BoundMeasure
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.indices import Favour, Wanting, ceilings, quality
-from crypsis.searches.lattices.leaves import Ground
+from crypsis.searches.lattices.lattice_preparation import LatticeContext
 from crypsis.searches.lattices.nodes import Nodes
 from crypsis.table.table import Table
 
@@ -23,26 +23,26 @@ from crypsis.table.table import Table
 class IndexScores:
     """Quality indices of a node, turned round to be minimised."""
 
-    ground: Ground = field(repr=False)
+    context: LatticeContext = field(repr=False)
     rule: int
     allowance: int
     indices: tuple[str, ...]
     favour: Favour
 
     def __call__(self, genome: Genome) -> Scores:
-        read = self.ground.reading([int(level) for level in genome], self.rule, self.allowance)
-        found = quality(read, self.indices, self.ground.total, len(self.ground.lattice.names), self.favour)
+        read = self.context.reading([int(level) for level in genome], self.rule, self.allowance)
+        found = quality(read, self.indices, self.context.total, len(self.context.lattice.names), self.favour)
         return tuple(float(-value) for value in found[0])
 
     @property
     def worth(self) -> Wanting:
         """One number for how good a node is, to be watched while the search runs."""
-        return Wanting(ceilings(self.indices, self.ground.total, len(self.ground.lattice.names)))
+        return Wanting(ceilings(self.indices, self.context.total, len(self.context.lattice.names)))
 
     def everywhere(self) -> NDArray[np.float64]:
         """float64[nodes, indices]: the indices of all nodes, to be maximised."""
-        read = self.ground.readings(self.rule, self.allowance)
-        return quality(read, self.indices, self.ground.total, len(self.ground.lattice.names), self.favour)
+        read = self.context.readings(self.rule, self.allowance)
+        return quality(read, self.indices, self.context.total, len(self.context.lattice.names), self.favour)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +52,14 @@ class DemandScores:
     Exactly the classes that fail the demanded k and l are suppressed.
     """
 
-    ground: Ground = field(repr=False)
+    context: LatticeContext = field(repr=False)
     allowance: int
     k: int
     l: int  # noqa: E741
 
     def __call__(self, genome: Genome) -> Scores:
-        read = self.ground.reading([int(level) for level in genome], DEMANDED, self.allowance, self.k, self.l)
-        records, cells = self.ground.total, self.ground.total * len(self.ground.lattice.names)
+        read = self.context.reading([int(level) for level in genome], DEMANDED, self.allowance, self.k, self.l)
+        records, cells = self.context.total, self.context.total * len(self.context.lattice.names)
         beyond = max(0, int(read.suppressed[0]) - self.allowance)
         if not int(read.classes[0]):
             beyond = records  # an empty table is no answer
@@ -67,7 +67,7 @@ class DemandScores:
 
     def best(self) -> int:
         """The number of the node of least loss within the limit, every node judged; of equals the lower number."""
-        read = self.ground.readings(DEMANDED, self.allowance, self.k, self.l, prune=self.k)
+        read = self.context.readings(DEMANDED, self.allowance, self.k, self.l, prune=self.k)
         feasible = (read.classes > 0) & (read.suppressed <= self.allowance)
         return int(np.argmin(np.where(feasible, read.loss, np.inf)))
 
@@ -81,7 +81,7 @@ class ModelScores:
 
     space: Nodes
     models: tuple[PrivacyModel, ...]
-    loss: Gauge
+    loss: BoundMeasure
     allowance: int
 
     def __call__(self, genome: Genome) -> Scores:
@@ -112,13 +112,13 @@ class MeasuredScores:
     """(mean loss, mean risk) by measures the user chose; without a risk, 100 / k. A node that fails loses all."""
 
     space: Nodes
-    gauges: Mapping[str, tuple[str, Gauge]]
+    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
 
     def __call__(self, genome: Genome) -> Scores:
         try:
             masked = self.space.decode(genome)
         except TableError:
             return 100.0, 100.0
-        read = {aim: [g.read(masked) for a, g in self.gauges.values() if a == aim] for aim in ("loss", "risk")}
+        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
         risk = float(np.mean(read["risk"])) if read["risk"] else 100.0 / max(self.space.least_class(masked), 1)
         return float(np.mean(read["loss"])), risk

@@ -32,7 +32,7 @@ from crypsis.measures.measure import Measure
 from crypsis.searches.lattices.evaluation import allowed, out_of_reach, rule_code
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
-from crypsis.searches.lattices.leaves import prepare
+from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.nodes import Nodes, OnePoint, Step
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores, MeasuredScores
 from crypsis.searches.search import Search, searches
@@ -118,8 +118,8 @@ class LatticeSearch(Search):
         except CrypsisError as error:
             return str(error)
         if (self.k or self.l) and table.kept.any():
-            ground = prepare(table, lattice, self._confidential(table) if self.l else None, None, False)
-            beyond = out_of_reach(ground, allowed(self.suppression, ground.total), max(self.k, 1), self.l)
+            context = prepare(table, lattice, self._confidential(table) if self.l else None, None, False)
+            beyond = out_of_reach(context, allowed(self.suppression, context.total), max(self.k, 1), self.l)
             if beyond:
                 return beyond
         if self.boxes and len(self.boxes) != len(self.indices):
@@ -140,21 +140,21 @@ class LatticeSearch(Search):
             Generalisation(columns=lattice.names, suppression=self.suppression, rule=rule, k=self.k, l=self.l),
         )
         if measures:
-            gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
-            if not any(aim == "loss" for aim, _ in gauges.values()):
+            bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
+            if not any(aim == "loss" for aim, _ in bound_measures.values()):
                 raise SearchError("search 'lattice' weighs a loss against a risk; name a loss, or no measure at all")
-            return self._evolved(space, MeasuredScores(space, gauges), ("loss", "risk"), (), rng)
+            return self._evolved(space, MeasuredScores(space, bound_measures), ("loss", "risk"), (), rng)
         # What no index asks for is not counted: a number as confidential column has as many values as records.
         counted = self._confidential(table) if {"l", "s_l"} & set(self._indices) else None
         label = self._label(table) if "cm" in self.indices else None
-        ground = prepare(table, lattice, counted, label, "s_l" in self.indices)
-        allowance = allowed(self.suppression, ground.total)
-        estimate = SECONDS * lattice.size * len(ground.classes.row) * len(ground.classes.size)
+        context = prepare(table, lattice, counted, label, "s_l" in self.indices)
+        allowance = allowed(self.suppression, context.total)
+        estimate = SECONDS * lattice.size * len(context.classes.row) * len(context.classes.size)
         exact = self.method == "exact" or (self.method == "auto" and estimate <= self.patience)
         if self.k or self.l:
-            demand = DemandScores(ground, allowance, max(self.k, 1), self.l)
+            demand = DemandScores(context, allowance, max(self.k, 1), self.l)
             return self._demanded(space, demand, exact and lattice.size <= MOST_NODES, rng)
-        scores = IndexScores(ground, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
+        scores = IndexScores(context, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
         if exact and lattice.size <= MOST_NODES:
             return self._exact(space, scores)
         if self.method == "exact":

@@ -1,7 +1,7 @@
 """Evolutionary masking of categorical files (Marés and Torra 2012). Importing registers the search."""
 
 from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
-from crypsis.searches.maskings.judgement import hold_out
+from crypsis.searches.maskings.holdout_attacks import hold_out
 from crypsis.searches.maskings.problem import pose_maskings
 from crypsis.searches.maskings.search import Masking
 from crypsis.searches.maskings.settings import PAPER, SWIFT, MaskingEvolution

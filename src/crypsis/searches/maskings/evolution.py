@@ -221,7 +221,7 @@ class Evolution:
 
     def _cross(self, first: int, second: int) -> None:
         """Two-point crossover of flattened files; each child against its own parent."""
-        files, cells = self.files, self.files.ground.codes.size
+        files, cells = self.files, self.files.context.codes.size
         start = int(self.rng.integers(cells))
         end = int(self.rng.integers(start, min(cells, start + max(1, int(self.settings.longest * cells)))))
         for parent, mate, slot in zip((first, second), (second, first), list(files.spare[:2]), strict=True):

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from crypsis.errors import SearchError, listing
 from crypsis.kernels import ledger as kernels
-from crypsis.kernels.tallies import Trial
+from crypsis.kernels.ledger_types import Trial
 from crypsis.measures.categorical_ledger import NAMES, Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
-from crypsis.measures.categories import Ground
+from crypsis.measures.categories import CategoryContext
 from crypsis.measures.measure import Measure
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.table import Table
@@ -81,9 +81,9 @@ class Files:
         if any(not file.kept.all() for file in population):
             raise SearchError("a suppressed record has no cells to evolve; give files without suppression")
         self.original, self.models = original, tuple(models)
-        self.ground = Ground.of(original, columns)
-        pairings = self.ground.join(population)
-        self.news = [self.ground.news(name, population) for name in self.ground.names]
+        self.context = CategoryContext.of(original, columns)
+        pairings = self.context.join(population)
+        self.news = [self.context.news(name, population) for name in self.context.names]
         self.spans = pairings[0].spans
         allowance = self._allowance(forbidden, allowed, [len(span) for span in self.spans])
         fit = [p for p, file in zip(pairings, population, strict=True) if self._fits(p.codes, file, *allowance)]
@@ -101,8 +101,8 @@ class Files:
             goals=np.ones((size + scratch, 4)),
             readings=np.full((size + scratch, len(NAMES)), np.nan),
             pairs=np.full((size + scratch, 2), np.nan),
-            sizes=np.array(self.ground.sizes, dtype=np.int64),
-            ordinal=np.array(self.ground.ordinal, dtype=np.bool_),
+            sizes=np.array(self.context.sizes, dtype=np.int64),
+            ordinal=np.array(self.context.ordinal, dtype=np.bool_),
             allowed=allowance[0],
             strides=allowance[1],
         )
@@ -147,21 +147,21 @@ class Files:
             )
         grid = np.ones(widths, dtype=np.bool_)
         for rule in forbidden:
-            grid[tuple(self._places(rule, name, j) for j, name in enumerate(self.ground.names))] = False
+            grid[tuple(self._places(rule, name, j) for j, name in enumerate(self.context.names))] = False
         if allowed is not None:
-            labels = [[*self.ground.labels[j], None, None, *self.news[j]] for j in range(len(widths))]
+            labels = [[*self.context.labels[j], None, None, *self.news[j]] for j in range(len(widths))]
             for cell in product(*(range(width) for width in widths)):
-                held = {name: labels[j][cell[j]] for j, name in enumerate(self.ground.names)}
+                held = {name: labels[j][cell[j]] for j, name in enumerate(self.context.names)}
                 grid[cell] = grid[cell] and allowed(held)
         return grid.ravel(), strides
 
     def _places(self, rule: Mapping[str, str], name: str, j: int) -> slice | int:
-        unknown = sorted(set(rule) - set(self.ground.names))
+        unknown = sorted(set(rule) - set(self.context.names))
         if unknown or not rule:
             raise SearchError(f"a forbidden combination names {listing(unknown) or 'nothing'}; use protected columns")
         if name not in rule:
             return slice(None)
-        labels = [*self.ground.labels[j], None, None, *self.news[j]]
+        labels = [*self.context.labels[j], None, None, *self.news[j]]
         if rule[name] not in labels:
             raise SearchError(f"a forbidden combination uses a category that column {name!r} does not have")
         return labels.index(rule[name])
@@ -212,11 +212,11 @@ class Files:
     def decode(self, codes: Codes) -> Table:
         """A table from codes; a column with merged labels gets them as categories of its own."""
         columns, attributes = {}, {}
-        for j, name in enumerate(self.ground.names):
-            size, column = self.ground.sizes[j], codes[:, j]
+        for j, name in enumerate(self.context.names):
+            size, column = self.context.sizes[j], codes[:, j]
             columns[name] = np.where(column == size, -1, np.where(column > size, column - 2, column)).astype(np.int32)
             if (column > size + 1).any():
-                labels = (*self.ground.labels[j], *self.news[j])
+                labels = (*self.context.labels[j], *self.news[j])
                 attributes[name] = self.original.attribute(name).but(categories=labels, hierarchy=None)
         return self.original.with_columns(columns, attributes=attributes)
 

@@ -1,6 +1,6 @@
 """The same search as pieces for the shared loop: a space of masked files, two operators, and quick scores.
 
-The genome is int32[n, p]: the masked codes in the numbering of `Ground`. `evolve_maskings` is the swifter way;
+The genome is int32[n, p]: the masked codes in the numbering of `CategoryContext`. `evolve_maskings` is the swifter way;
 this one resumes, checkpoints and runs on engines like every other search.
 """
 
@@ -41,11 +41,11 @@ class MaskingSpace:
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
         """Random codes; under constraints, copies of files that keep them."""
-        ground = self.files.ground
+        context = self.files.context
         if self.files.models or len(self.files.trial.allowed):
             return [self.files.codes(int(who)).copy() for who in rng.integers(len(self.files), size=size)]
-        sizes = np.array(ground.sizes)
-        return [rng.integers(0, sizes, size=ground.codes.shape).astype(np.int32) for _ in range(size)]
+        sizes = np.array(context.sizes)
+        return [rng.integers(0, sizes, size=context.codes.shape).astype(np.int32) for _ in range(size)]
 
     def key(self, genome: Genome) -> bytes:
         return hashlib.blake2b(np.ascontiguousarray(genome).tobytes(), digest_size=16).digest()
@@ -70,7 +70,7 @@ class OneCell:
     arity: int = 1
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        sizes = self.space.files.ground.sizes
+        sizes = self.space.files.context.sizes
         for _ in range(TRIES):
             child = parents[0].copy()
             row, j = int(rng.integers(len(child))), int(rng.integers(len(sizes)))
@@ -168,7 +168,7 @@ def pose_maskings(
     measured = seven(measures)
     files = Files(original, population, measured, columns, settings.forbidden, allowed, models)
     space = MaskingSpace(files)
-    pairing = Pairing(files.ground, files.codes(0), files.spans, original.kept)
+    pairing = Pairing(files.context, files.codes(0), files.spans, original.kept)
     worth: Worth = WeightedMean() if settings.score == "mean" else Worst()
     weights = {"turned": turned, "inverse": inverse, "printed": printed}[settings.selection]
     strategy = Crowding(

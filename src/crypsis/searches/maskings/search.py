@@ -30,9 +30,11 @@ class ToldMaskings(MaskingSpace):
     """Masked files that can be told in words."""
 
     def tell(self, genome: Genome) -> Account:
-        ground = self.files.ground
-        changed = np.asarray(genome) != ground.codes
-        shares = [f"{name} {100 * share:.0f} %" for name, share in zip(ground.names, changed.mean(axis=0), strict=True)]
+        context = self.files.context
+        changed = np.asarray(genome) != context.codes
+        shares = [
+            f"{name} {100 * share:.0f} %" for name, share in zip(context.names, changed.mean(axis=0), strict=True)
+        ]
         words = f"categories moved record by record; cells changed: {', '.join(shares)}"
         return Account(words, {"changed_cells": float(100 * changed.mean())})
 

@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.kernels.partitions import cbfs, path_optimum, sse, v_mdav
-from crypsis.kernels.tours import tour
+from crypsis.kernels.tsp import tour
 from crypsis.masking.heuristics import MDAV, checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.partitions.bounds import SOLVED_UP_TO, best_bound
-from crypsis.searches.partitions.choice import Pool
 from crypsis.searches.partitions.recombination import group_costs, recombine
+from crypsis.searches.partitions.set_partitioning import Pool
 from crypsis.searches.partitions.walk import Walk, survey
 
 CHUNK = 400_000
@@ -257,7 +257,7 @@ def _quick(points: NDArray[np.float64], k: int, walk: Walk) -> Iterator[NDArray[
     yield v_mdav(points, k, 0.2)
     yield v_mdav(points, k, 1.1)
     outermost = int(np.square(points - points.mean(axis=0)).sum(axis=1).argmax())
-    order = tour(walk.ground.points, walk.ground.neighbours, outermost)
+    order = tour(walk.context.points, walk.context.neighbours, outermost)
     labels = np.empty(len(points), np.int32)
     labels[order] = path_optimum(points[order], k)
     yield labels

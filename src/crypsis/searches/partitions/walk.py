@@ -15,7 +15,7 @@ LURE = 0.8
 """How much more often a region is chosen around a lonely record: its warmth to this power."""
 
 
-def survey(points: NDArray[np.float64], k: int) -> annealing.Ground:
+def survey(points: NDArray[np.float64], k: int) -> annealing.WalkContext:
     """Neighbour lists of max(10, 3k) records and the local warmth: what a walk over partitions needs to know."""
     n, p = points.shape
     padded = np.zeros((n, max(-(-p // 4) * 4, 4)))
@@ -24,21 +24,23 @@ def survey(points: NDArray[np.float64], k: int) -> annealing.Ground:
     squares, rows = near(points, min(n - 1, max(10, 3 * k)))
     warmth = squares[:, : k - 1].mean(axis=1)
     floor = TEPID * float(np.median(warmth))
-    return annealing.Ground(padded, rows, np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0)))
+    return annealing.WalkContext(
+        padded, rows, np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0))
+    )
 
 
 class Walk:
     """One partition on the move, with its own chance."""
 
-    def __init__(self, ground: annealing.Ground, k: int, chance: NDArray[np.uint64]) -> None:
-        n, p = ground.points.shape
+    def __init__(self, context: annealing.WalkContext, k: int, chance: NDArray[np.uint64]) -> None:
+        n, p = context.points.shape
         slots = n // k + 1
-        self.ground = ground
+        self.context = context
         self.chance = chance
         self.upheaval = min(0.1 / k, 0.05)
-        self.lots = np.cumsum(ground.warmth**LURE)
+        self.lots = np.cumsum(context.warmth**LURE)
         self.everyone = np.arange(n, dtype=np.int32)
-        self.measured = ground.warmth
+        self.measured = context.warmth
         self.groups = annealing.Groups(
             labels=np.zeros(n, np.int32),
             place=np.zeros(n, np.int32),
@@ -53,19 +55,19 @@ class Walk:
     def temper(self, evenness: float) -> None:
         """Let the temperature follow the local spacing less than in full: not at all at 1, its root at 0.5."""
         usual = np.exp(np.log(self.measured).mean())
-        self.ground = self.ground._replace(warmth=self.measured ** (1 - evenness) * usual**evenness)
+        self.context = self.context._replace(warmth=self.measured ** (1 - evenness) * usual**evenness)
 
     def load(self, labels: NDArray[np.int32]) -> float:
         """Start from this partition; its SSE."""
-        return annealing.arrange(self.groups, self.ground.points, labels)
+        return annealing.arrange(self.groups, self.context.points, labels)
 
     def labels(self) -> NDArray[np.int32]:
         return self.groups.labels.copy()
 
     def anneal(self, steps: int, hot: float, cold: float) -> float:
         """Walk while the temperature falls from hot to cold; the SSE reached, recomputed from the members."""
-        annealing.anneal(self.groups, self.ground, self.everyone, steps, hot, cold, self.upheaval, self.chance)
-        return annealing.settle(self.groups, self.ground.points, self.everyone)
+        annealing.anneal(self.groups, self.context, self.everyone, steps, hot, cold, self.upheaval, self.chance)
+        return annealing.settle(self.groups, self.context.points, self.everyone)
 
     def seed(self) -> int:
         """A record around which much can be gained more often than one of the crowd."""
@@ -77,16 +79,16 @@ class Walk:
 
         Each round frees about so many records for so many steps. Returns the SSE, never above what it was.
         """
-        groups, ground = self.groups, self.ground
+        groups, context = self.groups, self.context
         room = np.zeros(min(max(records, 2 * groups.members.shape[1]), len(self.everyone)), np.int32)
         saved = self.labels()
         for _ in range(rounds):
-            pool = room[: annealing.region(groups, ground, self.seed(), room)]
-            before = annealing.settle(groups, ground.points, pool)
-            annealing.anneal(groups, ground, pool, steps, hot, cold, self.upheaval, self.chance)
-            if annealing.settle(groups, ground.points, pool) > before:
-                annealing.arrange(groups, ground.points, saved)
+            pool = room[: annealing.region(groups, context, self.seed(), room)]
+            before = annealing.settle(groups, context.points, pool)
+            annealing.anneal(groups, context, pool, steps, hot, cold, self.upheaval, self.chance)
+            if annealing.settle(groups, context.points, pool) > before:
+                annealing.arrange(groups, context.points, saved)
             else:
                 saved[:] = groups.labels
         groups.free[:] = True
-        return annealing.settle(groups, ground.points, self.everyone)
+        return annealing.settle(groups, context.points, self.everyone)

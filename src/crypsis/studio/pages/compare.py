@@ -11,9 +11,9 @@ from starlette.routing import Route
 from crypsis.run import Solution
 from crypsis.studio.answering import get
 from crypsis.studio.comparing import burdens, explained_match, moved_ties, sampled, sizes
-from crypsis.studio.desk import Desk
 from crypsis.studio.overlaying import Overlay, merged_sizes, overlays
 from crypsis.studio.pictures import heat_map, overlaid
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 from crypsis.table.table import Table
 

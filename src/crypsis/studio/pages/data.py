@@ -15,13 +15,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, TableError
+from crypsis.studio.access import UPLOAD
 from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.columns import builder, entry, grid, in_words, levels, ordered, put_in_order
-from crypsis.studio.desk import Desk
 from crypsis.studio.forms import Form, one
-from crypsis.studio.gate import UPLOAD
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 from crypsis.table.frames import to_frame
 

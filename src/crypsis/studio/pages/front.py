@@ -12,7 +12,7 @@ from starlette.routing import Route
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
-from crypsis.run.telling import tell
+from crypsis.run.description import tell
 from crypsis.studio.answering import answer, get, post
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.pictures import front_picture

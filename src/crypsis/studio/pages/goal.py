@@ -15,10 +15,10 @@ from crypsis.plan.document import Plan
 from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
 from crypsis.studio.answering import answer, get, post, refusal
-from crypsis.studio.desk import Desk
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import Entry, Form, entries, one
 from crypsis.studio.reading import WAIT
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 

@@ -13,11 +13,11 @@ from crypsis.cli.publishing import release_solution
 from crypsis.errors import CrypsisError, PlanError, TableError
 from crypsis.release import verify
 from crypsis.run import Solution
+from crypsis.studio.access import POLICY
 from crypsis.studio.answering import answer, get, post, refusal
-from crypsis.studio.desk import Desk
 from crypsis.studio.forms import Form, one
-from crypsis.studio.gate import POLICY
 from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}

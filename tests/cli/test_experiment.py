@@ -15,7 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
-from crypsis.cli import experimenting, main, varying
+from crypsis.cli import experiment, main, sensitivity
 from crypsis.errors import PlanError, TableError
 from crypsis.table.reference import SOURCES, fetch, reference_file
 from reference import reference
@@ -71,7 +71,7 @@ def test_a_study_that_cannot_be_is_refused(arguments: tuple[str, ...], word: str
 
 
 def test_levels_are_read_as_lists_and_steps() -> None:
-    assert varying.levels(["rate=0:1:0.5", "n=10:30:10", "how=a,b", "on=true,false"]) == {
+    assert sensitivity.levels(["rate=0:1:0.5", "n=10:30:10", "how=a,b", "on=true,false"]) == {
         "rate": [0.0, 0.5, 1.0],
         "n": [10, 20, 30],
         "how": ["a", "b"],
@@ -96,7 +96,7 @@ def test_experiments_are_listed_and_refused_by_name(tmp_path: Path, monkeypatch:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("crypsis.__file__", str(tmp_path / "a" / "b" / "crypsis" / "__init__.py"))
     with pytest.raises(PlanError, match="source tree"):
-        experimenting.experiments()
+        experiment.experiments()
 
 
 def test_an_experiment_is_run_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from crypsis.measures.categorical_risk import (
     RankLinkage,
     reading,
 )
-from crypsis.measures.categories import Ground, Pairing
+from crypsis.measures.categories import CategoryContext, Pairing
 from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Reading
 from crypsis.table.table import Table
@@ -37,11 +37,11 @@ def hold_out(original: Table, masked: Table, rng: Generator, columns: Sequence[s
 
     Half of the records, drawn by `rng`, teach the intruder; the other half is what the learned attacks are judged on.
     """
-    ground = Ground.of(original, columns)
-    pairing = ground.pair(masked)
-    order = rng.permutation(ground.rows)
-    known, control = np.sort(order[: ground.rows // 2]), np.sort(order[ground.rows // 2 :])
-    names = ground.names
+    context = CategoryContext.of(original, columns)
+    pairing = context.pair(masked)
+    order = rng.permutation(context.rows)
+    known, control = np.sort(order[: context.rows // 2]), np.sort(order[context.rows // 2 :])
+    names = context.names
     plain = {
         "linkage, a single nearest": CategoryLinkage(columns=names, ties="strict"),
         "linkage, lowest row wins": CategoryLinkage(columns=names, ties="first"),
@@ -58,20 +58,20 @@ def hold_out(original: Table, masked: Table, rng: Generator, columns: Sequence[s
 
 def link_credits(pairing: Pairing, measure: CategoryLinkage) -> Floats:
     """float64[n]: 1/t for a record whose own masked version is among its t nearest, else 0."""
-    ground, shape = pairing.ground, pairing.shape
+    context, shape = pairing.context, pairing.shape
     costs = measure.costs(pairing)
     crowd, counts, first = pairing.crowd
-    best, ties, _ = nearest(ground.tuples, crowd, counts, first, costs, shape.at, shape.wide, False)
-    own = np.zeros(ground.rows, dtype=np.int64)
-    for j in range(len(ground.sizes)):
-        own += costs[shape.at[j] + pairing.codes[:, j] * shape.wide[j] + ground.codes[:, j]]
-    right = pairing.kept & (own == best[ground.members])
-    return np.where(right, 1.0 / np.maximum(ties[ground.members], 1), 0.0)
+    best, ties, _ = nearest(context.tuples, crowd, counts, first, costs, shape.at, shape.wide, False)
+    own = np.zeros(context.rows, dtype=np.int64)
+    for j in range(len(context.sizes)):
+        own += costs[shape.at[j] + pairing.codes[:, j] * shape.wide[j] + context.codes[:, j]]
+    right = pairing.kept & (own == best[context.members])
+    return np.where(right, 1.0 / np.maximum(ties[context.members], 1), 0.0)
 
 
 def learn_weights(pairing: Pairing, known: Rows) -> dict[str, float]:
     """Weights, attribute by attribute, under which most of the known records are linked rightly."""
-    weights = dict.fromkeys(pairing.ground.names, 1.0)
+    weights = dict.fromkeys(pairing.context.names, 1.0)
     best = link_credits(pairing, CategoryLinkage(weights=weights))[known].sum()
     for _ in range(ROUNDS):
         before = best
@@ -100,9 +100,9 @@ def learned_linkage(pairing: Pairing, known: Rows, control: Rows) -> Reading:
     told = reading(
         "linkage, learned weights",
         CategoryLinkage(),
-        pairing.ground,
+        pairing.context,
         value,
-        100.0 / pairing.ground.rows,
+        100.0 / pairing.context.rows,
         counts,
         wilson(value / 100 * len(control), len(control)),
     )
@@ -113,18 +113,18 @@ def learned_linkage(pairing: Pairing, known: Rows, control: Rows) -> Reading:
 
 def learned_inference(pairing: Pairing, known: Rows, control: Rows) -> Reading:
     """Guess each original category from its masked one, by what half of the records teach."""
-    ground = pairing.ground
+    context = pairing.context
     right, guess = [], []
     for j, span in enumerate(pairing.spans):
-        size = ground.sizes[j] + 1
+        size = context.sizes[j] + 1
         seen = np.zeros((len(span), size), dtype=np.int64)
-        np.add.at(seen, (pairing.codes[known, j], ground.codes[known, j]), 1)
+        np.add.at(seen, (pairing.codes[known, j], context.codes[known, j]), 1)
         usual = int(seen.sum(axis=0).argmax())
         told = np.where(seen.any(axis=1), seen.argmax(axis=1), usual)
-        right.append(np.mean(told[pairing.codes[control, j]] == ground.codes[control, j]))
-        guess.append(np.mean(ground.codes[control, j] == usual))
+        right.append(np.mean(told[pairing.codes[control, j]] == context.codes[control, j]))
+        guess.append(np.mean(context.codes[control, j] == usual))
     value, baseline = 100.0 * float(np.mean(right)), 100.0 * float(np.mean(guess))
-    told_of = reading("inference, learned", CategoryLinkage(), ground, value, baseline, {}, None)
+    told_of = reading("inference, learned", CategoryLinkage(), context, value, baseline, {}, None)
     return replace(
         told_of,
         definition="most likely original category given the masked one, learned on half, judged on the other half",

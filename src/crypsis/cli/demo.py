@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from crypsis.cli.output import figure, say, working
+from crypsis.cli.progress import Watch
 from crypsis.cli.publishing import release_solution
-from crypsis.cli.running import free, show_front
-from crypsis.cli.watching import Watch
+from crypsis.cli.run import free, show_front
 
 SHOWN = 8
 """Solutions listed: enough to see a front."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from crypsis.errors import SearchError, TableError
 from crypsis.masking.method import Family
-from crypsis.measures.measure import Gauge, Measure, Reading
+from crypsis.measures.measure import BoundMeasure, Measure, Reading
 from crypsis.plan import Plan
 from crypsis.plan.sections import Use
 from crypsis.privacy.model import PrivacyModel, Verdict
@@ -34,8 +34,8 @@ class Reader:
 
     title: str
     measure: Measure
-    gauges: Mapping[str, Gauge]
-    """Intruder (or '') → gauge."""
+    bound_measures: Mapping[str, BoundMeasure]
+    """Intruder (or '') → bound."""
 
 
 @dataclass
@@ -81,15 +81,15 @@ class Yardstick:
             if obstacle:
                 raise SearchError(f"measure {title!r} cannot be read: {obstacle}")
             return Reader(title, measure, {"": measure.against(self.original)})
-        gauges = {}
+        bound_measures = {}
         for intruder, knows in self.knows.items():
             names = readable(measure, self.original, knows)
             if names:
-                gauges[intruder] = measure.model_copy(update={"columns": names}).against(self.original)
-        if not gauges:
+                bound_measures[intruder] = measure.model_copy(update={"columns": names}).against(self.original)
+        if not bound_measures:
             reason = measure.model_copy(update={"columns": next(iter(self.knows.values()))}).obstacle(self.original)
             raise SearchError(f"measure {title!r} cannot be read for any intruder: {reason}")
-        return Reader(title, measure, gauges)
+        return Reader(title, measure, bound_measures)
 
     # -- measuring --
 
@@ -138,7 +138,7 @@ class Yardstick:
             found.unsaid[reader.title] = f"the number has no meaning after {family}"
             return
         try:
-            readings = {intruder: gauge.explain(masked) for intruder, gauge in reader.gauges.items()}
+            readings = {intruder: bound.explain(masked) for intruder, bound in reader.bound_measures.items()}
         except TableError as error:
             found.figures[reader.title] = None
             found.unsaid[reader.title] = str(error)

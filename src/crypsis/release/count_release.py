@@ -22,10 +22,10 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_reports
-from crypsis.release.counted_facts import Node, distinct, dossier_of_counts, schema_of_counts
+from crypsis.release.count_facts import Node, distinct, dossier_of_counts, schema_of_counts
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import complaint
-from crypsis.release.lazily import Order, decide, lattice_of, write_node
+from crypsis.release.lazy_release import Order, decide, lattice_of, write_node
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sealed, write_text
 from crypsis.report import Dossier

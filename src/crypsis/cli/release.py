@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, ruling
+from crypsis.cli import inputs, rulebooks
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
@@ -52,8 +52,8 @@ def release(
             help="MEASURE=LARGEST reading allowed, e.g. record-linkage=5; may be repeated", show_default=False
         ),
     ] = None,
-    rulebook: ruling.BookName = None,
-    waive: ruling.Waive = None,
+    rulebook: rulebooks.BookName = None,
+    waive: rulebooks.Waive = None,
     json: inputs.Json = False,
 ) -> None:
     """Judge a masked file, write it aside, read it back, judge it again, then publish it at once."""
@@ -79,8 +79,8 @@ def release(
             format="parquet" if format == "parquet" else "csv",
             order="kept" if keep_order else "shuffled",
             limits=_limits(limit),
-            rulebook=ruling.book_of(rulebook),
-            waivers=ruling.waivers_of(waive),
+            rulebook=rulebooks.book_of(rulebook),
+            waivers=rulebooks.waivers_of(waive),
         )
         checked = verify(out)
     _tell_released(out, checked, json)
@@ -109,7 +109,7 @@ def _release_from_run(
     from crypsis.run import Run
 
     with working("decoding, judging, writing, reading back, judging again"):
-        rules = {"rulebook": ruling.book_of(rulebook), "waivers": ruling.waivers_of(waive)}
+        rules = {"rulebook": rulebooks.book_of(rulebook), "waivers": rulebooks.waivers_of(waive)}
         solution = release_solution(Run.open(folder), pick, out, title, **rules)
         checked = verify(out)
     if not json:
@@ -129,8 +129,8 @@ def _tell_released(out: Path, checked: Verification, json: bool) -> None:
 
 def verify(
     folder: Annotated[Path, typer.Argument(help="a release, or its public folder", show_default=False)],
-    rulebook: ruling.BookName = None,
-    waive: ruling.Waive = None,
+    rulebook: rulebooks.BookName = None,
+    waive: rulebooks.Waive = None,
     json: inputs.Json = False,
 ) -> None:
     """Re-read and re-judge a release from its files alone; exit 1 if anything is not as it was signed."""
@@ -138,12 +138,12 @@ def verify(
     from crypsis.release import verify as verify_release
     from crypsis.rulebook import refusals
 
-    book = ruling.book_of(rulebook)
+    book = rulebooks.book_of(rulebook)
     if waive and book is None:
         raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
     with working(f"verifying {folder}"):
         found = verify_release(folder)
-        rules = check_release(folder, book, ruling.waivers_of(waive)) if book else []
+        rules = check_release(folder, book, rulebooks.waivers_of(waive)) if book else []
     broken = refusals(rules)
     if json:
         say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})
@@ -152,7 +152,7 @@ def verify(
         if book:
             say()
             say(f"rulebook {book.name}: {book.title}")
-            say(ruling.told(rules))
+            say(rulebooks.told(rules))
             say(f"{folder}: rules {'kept' if not broken else 'BROKEN'}")
     if not found.sound or broken:
         raise typer.Exit(1)
@@ -204,7 +204,7 @@ def diff_release(
     json: inputs.Json = False,
 ) -> None:
     """What changed between two releases, and whether both together reveal more; exit 1 if they do."""
-    from crypsis.cli.differing import tell
+    from crypsis.cli.diff_release import tell
     from crypsis.release import diff_release as compare
 
     with working(f"comparing {old} and {new}"):

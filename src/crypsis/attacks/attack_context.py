@@ -18,7 +18,7 @@ from pydantic import Field
 from scipy.spatial.distance import cdist
 
 from crypsis.errors import TableError
-from crypsis.measures.encounter import Encounter
+from crypsis.measures.mixed_distance import Encounter
 from crypsis.measures.pairing import alike_codes
 from crypsis.registry import Settings
 from crypsis.table.attribute import Role

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from crypsis.cli import inputs
-from crypsis.cli.generalising import warn_if_large
+from crypsis.cli.generalise import warn_if_large
 from crypsis.cli.output import figure, say, say_json, table, warn, working
-from crypsis.cli.watching import Watch
+from crypsis.cli.progress import Watch
 from crypsis.errors import EngineLost
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def show(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.run.telling import tell
+    from crypsis.run.description import tell
 
     opened = Run.open(folder)
     solution = opened.pick(pick)
@@ -292,7 +292,7 @@ def compare(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.run.telling import tell
+    from crypsis.run.description import tell
 
     opened = Run.open(folder)
     pair = [opened.pick(first), opened.pick(second)]

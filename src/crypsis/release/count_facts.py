@@ -13,14 +13,14 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
-from crypsis.measures.encounter import MISSING_LINKS
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Reading
+from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.model import Verdict
 from crypsis.release.facts import EVERYTHING, Account, without_seeds
-from crypsis.release.lazily import Fate
+from crypsis.release.lazy_release import Fate
 from crypsis.report import Dossier
 from crypsis.report.columns import ColumnStory
 from crypsis.report.dossier import ScenarioStory

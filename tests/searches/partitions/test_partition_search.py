@@ -8,7 +8,7 @@ from crypsis.engines import Serial
 from crypsis.evolution.evolve import begin, step
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
-from crypsis.searches.partitions.ladder import Partition
+from crypsis.searches.partitions.partition_search import Partition
 from crypsis.table.example import example
 
 

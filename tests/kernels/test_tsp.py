@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from crypsis.kernels import tours
+from crypsis.kernels import tsp
 from crypsis.searches.partitions.neighbourhoods import nearest
-from naive import tours as naive
+from naive import tsp as naive
 
 
 def length(points: NDArray[np.float64], order: NDArray[np.int32]) -> float:
@@ -23,14 +23,14 @@ def all_others(points: NDArray[np.float64]) -> NDArray[np.int32]:
 
 def test_on_a_line_the_tour_is_the_order_of_the_line() -> None:
     points = np.array([[3.0], [0.0], [5.0], [1.0], [4.0], [2.0]])
-    order = tours.tour(points, all_others(points), 2)
+    order = tsp.tour(points, all_others(points), 2)
     assert order.tolist() == [2, 4, 0, 5, 3, 1]
 
 
 def test_the_chain_goes_to_the_nearest_unvisited_and_past_the_end_of_its_list() -> None:
     """From 0 the only neighbour listed is 1, from 1 it is 0: the rest is found by looking at all."""
     points = np.array([[0.0], [1.0], [10.0], [12.0]])
-    order = tours.chain(points, np.array([[1], [0], [3], [2]], np.int32), 0)
+    order = tsp.chain(points, np.array([[1], [0], [3], [2]], np.int32), 0)
     assert order.tolist() == [0, 1, 2, 3]
 
 
@@ -39,7 +39,7 @@ def test_a_crossing_is_undone() -> None:
     points = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     order = np.arange(4, dtype=np.int32)
     place = order.copy()
-    assert tours.two_opt(points, all_others(points), order, place, 0)
+    assert tsp.two_opt(points, all_others(points), order, place, 0)
     assert length(points, order) == pytest.approx(3)
     assert np.array_equal(order[place], np.arange(4))
 
@@ -53,8 +53,8 @@ def test_a_tour_visits_everyone_and_is_never_longer_than_its_chain(
 ) -> None:
     points = np.random.default_rng(seed).integers(0, distinct, (n, 2)).astype(np.float64)
     neighbours = nearest(points, min(reach, n - 1))[1]
-    chain = tours.chain(points, neighbours, n // 2)
-    order = tours.tour(points, neighbours, n // 2)
+    chain = tsp.chain(points, neighbours, n // 2)
+    order = tsp.tour(points, neighbours, n // 2)
     assert sorted(order.tolist()) == list(range(n))
     assert length(points, order) <= length(points, chain) * (1 + 1e-9)
 
@@ -63,7 +63,7 @@ def test_a_tour_visits_everyone_and_is_never_longer_than_its_chain(
 @given(seed=st.integers(0, 10**6), n=st.integers(3, 14))
 def test_no_reversal_shortens_a_finished_tour(seed: int, n: int) -> None:
     points = np.random.default_rng(seed).standard_normal((n, 2))
-    order = tours.tour(points, all_others(points), 0)
+    order = tsp.tour(points, all_others(points), 0)
     found = length(points, order)
     for first in range(n):
         for last in range(first + 1, n):
@@ -80,9 +80,9 @@ def placed(order: NDArray[np.int32]) -> NDArray[np.int32]:
 def test_edges_by_hand() -> None:
     """(0, 0) and (3, 4) lie 5 apart; before the first and behind the last record of a tour nothing is paid."""
     points, order = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]), np.array([1, 0, 2], np.int32)
-    assert tours.distance(points, 0, 1) == 5.0
-    assert [tours.edge(points, order, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
-    assert [tours.edge(points, order, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
+    assert tsp.distance(points, 0, 1) == 5.0
+    assert [tsp.edge(points, order, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
+    assert [tsp.edge(points, order, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,12 +93,12 @@ def test_stretches_are_turned_and_carried_as_a_list_would_be(n: int, data: st.Da
     last = data.draw(st.integers(first, n - 1))
     order, place, records = start.copy(), placed(start), start.tolist()
     part, rest = records[first : last + 1], records[:first] + records[last + 1 :]
-    tours.reverse(order, place, first, last)
+    tsp.reverse(order, place, first, last)
     assert order.tolist() == records[:first] + part[::-1] + records[last + 1 :]
     assert place.tolist() == placed(order).tolist()
     behind = data.draw(st.sampled_from([*range(-1, first), *range(last + 1, n)]))
     order, place = start.copy(), placed(start)
-    tours.shift(order, place, first, last, behind)
+    tsp.shift(order, place, first, last, behind)
     at = behind + 1 if behind < first else behind - len(part) + 1
     assert order.tolist() == rest[:at] + part + rest[at:]
     assert place.tolist() == placed(order).tolist()
@@ -112,12 +112,12 @@ def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: 
     neighbours = nearest(points, min(reach, n - 1))[1]
     plain = points.tolist(), neighbours.tolist()
     start = rng.permutation(n).astype(np.int32)
-    for move, twin in ((tours.two_opt, naive.two_opt), (tours.or_opt, naive.or_opt)):
+    for move, twin in ((tsp.two_opt, naive.two_opt), (tsp.or_opt, naive.or_opt)):
         for a in range(n):
             order, place = start.copy(), placed(start)
             expected = twin(*plain, start.tolist(), a)
             assert move(points, neighbours, order, place, a) == (expected is not None)
             assert order.tolist() == (expected or start.tolist())
             assert place.tolist() == placed(order).tolist()
-    assert tours.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
-    assert tours.tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)
+    assert tsp.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
+    assert tsp.tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)

@@ -9,7 +9,7 @@ import pytest
 from crypsis.engines import Processes
 from crypsis.errors import PlanError, TableError
 from crypsis.masking.blocks import Blocks
-from crypsis.masking.partitioned import cut, microaggregate_files
+from crypsis.masking.out_of_core import cut, microaggregate_files
 
 COLUMNS = ("x", "y")
 

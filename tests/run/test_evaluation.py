@@ -9,7 +9,7 @@ import pytest
 
 from crypsis.masking import Microaggregation, Pram
 from crypsis.plan import Plan
-from crypsis.run.yardstick import Yardstick
+from crypsis.run.evaluation import Yardstick
 from crypsis.table.example import example
 
 TABLE = example(120, seed=8)

@@ -19,14 +19,14 @@ from pydantic import Field
 
 from crypsis.errors import SearchError, TableError
 from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
-from crypsis.kernels.annealing import Ground
+from crypsis.kernels.annealing import WalkContext
 from crypsis.kernels.squares import sse
 from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.scaling import Scaling, embed
-from crypsis.measures.measure import Gauge, Measure
+from crypsis.measures.measure import BoundMeasure, Measure
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.partitions.walk import Walk, survey
 from crypsis.searches.search import Account, Search, searches
@@ -44,10 +44,10 @@ class RecordPartitions:
     names: tuple[str, ...]
     method: Microaggregation
     ladder: tuple[int, ...]
-    _grounds: dict[int, Ground] = field(default_factory=dict, repr=False)
+    _contexts: dict[int, WalkContext] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_grounds": {}}  # a worker surveys for itself
+        return {**self.__dict__, "_contexts": {}}  # a worker surveys for itself
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
         """Random partitions: k from the ladder, records in random order, cut into groups of k (the last one larger)."""
@@ -79,11 +79,11 @@ class RecordPartitions:
         )
         return Account(words, {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)})
 
-    def ground(self, k: int) -> Ground:
+    def context(self, k: int) -> WalkContext:
         """Neighbour lists for walks at one k; surveyed once."""
-        if k not in self._grounds:
-            self._grounds[k] = survey(self.points, k)
-        return self._grounds[k]
+        if k not in self._contexts:
+            self._contexts[k] = survey(self.points, k)
+        return self._contexts[k]
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -114,11 +114,11 @@ class GuidedScores:
     """(mean loss, mean risk) of the decoded table under measures of the user's choice."""
 
     space: RecordPartitions
-    gauges: Mapping[str, tuple[str, Gauge]]
+    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
 
     def __call__(self, genome: Genome) -> Scores:
         masked = self.space.decode(genome)
-        read = {aim: [g.read(masked) for a, g in self.gauges.values() if a == aim] for aim in ("loss", "risk")}
+        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
         return float(np.mean(read["loss"])), float(np.mean(read["risk"]))
 
 
@@ -142,7 +142,7 @@ class Anneal:
         chance = np.array([rng.integers(2**63)], dtype=np.uint64) | np.uint64(1)
         if len(labels) < 2 * k or int(sizes.max()) >= 2 * k or int(sizes.min()) < k:
             return []
-        walk = Walk(self.space.ground(k), k, chance)
+        walk = Walk(self.space.context(k), k, chance)
         before = walk.load(labels)
         each = max(100, min(700 * self.region, self.steps))
         if rng.random() < 0.5:
@@ -231,14 +231,14 @@ class Partition(Search):
         def start() -> tuple[Genome, ...]:
             return tuple(np.append(plain.partition(space.points, k, rng), k).astype(np.int32) for k in ladder)
 
-        gauges = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
-        if gauges and {aim for aim, _ in gauges.values()} < {"loss", "risk"}:
+        bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
+        if bound_measures and {aim for aim, _ in bound_measures.values()} < {"loss", "risk"}:
             raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
         return Problem(
             space=space,
             strategy=Crowding(tighten, times=self.breedings, weights=np.ones_like, prefer=_tighter),
             start=start,
-            evaluate=GuidedScores(space, gauges) if gauges else QuickScores(space),
+            evaluate=GuidedScores(space, bound_measures) if bound_measures else QuickScores(space),
             objectives=("loss", "risk"),
             remember=10 * (len(ladder) + self.breedings),
             notes={"ladder": list(ladder), "columns": list(names)},

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from crypsis.studio import gate
+from crypsis.studio import access
+from crypsis.studio.access import Gate, Pass
 from crypsis.studio.app import build
-from crypsis.studio.desk import Desk
-from crypsis.studio.gate import Gate, Pass
+from crypsis.studio.session import Desk
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
 
@@ -103,12 +103,12 @@ def test_other_methods_are_refused(admitted: TestClient) -> None:
 
 def test_a_large_body_is_refused(admitted: TestClient, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     own = {"origin": HOME}
-    assert admitted.post("/limits", headers=own, content=b"x" * (gate.SMALL + 1)).status_code == 413
-    monkeypatch.setattr(gate, "LARGEST", 1000)
+    assert admitted.post("/limits", headers=own, content=b"x" * (access.SMALL + 1)).status_code == 413
+    monkeypatch.setattr(access, "LARGEST", 1000)
     upload = {**own, "x-file-name": "big.csv"}
-    assert admitted.post(gate.UPLOAD, headers=upload, content=b"x" * 1001).status_code == 413
+    assert admitted.post(access.UPLOAD, headers=upload, content=b"x" * 1001).status_code == 413
     pieces = (b"x" * 600 for _ in range(3))  # no length is announced
-    assert admitted.post(gate.UPLOAD, headers=upload, content=pieces).status_code == 413
+    assert admitted.post(access.UPLOAD, headers=upload, content=pieces).status_code == 413
     assert list(tmp_path.glob("uploads/*/*")) == []
 
 
@@ -179,7 +179,7 @@ def test_few_raw_rows_and_few_marks(admitted: TestClient) -> None:
 
 def test_the_folders_are_private(admitted: TestClient, tmp_path: Path) -> None:
     sent = {"origin": HOME, "x-file-name": "more.csv"}
-    answer = admitted.post(gate.UPLOAD, headers=sent, content=PEOPLE.encode())
+    answer = admitted.post(access.UPLOAD, headers=sent, content=PEOPLE.encode())
     assert answer.json()["problems"] == []
     (folder,) = (tmp_path / "uploads").iterdir()
     assert folder.stat().st_mode & 0o777 == 0o700

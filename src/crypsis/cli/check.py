@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, ruling
+from crypsis.cli import inputs, rulebooks
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def check(
     plan: Annotated[Path, typer.Argument(help="the plan.toml to check", show_default=False)],
     estimate: Annotated[bool, typer.Option(help="measure what the run will take")] = True,
-    rulebook: ruling.BookName = None,
-    waive: ruling.Waive = None,
+    rulebook: rulebooks.BookName = None,
+    waive: rulebooks.Waive = None,
     json: inputs.Json = False,
 ) -> None:
     """Report every problem of a plan, its data and its hierarchies together, and what a run would take.
@@ -39,7 +39,7 @@ def check(
         _tell(plan, found)
         if rules:
             say()
-            say(ruling.told(rules))
+            say(rulebooks.told(rules))
     if not found.sound:
         raise typer.Exit(2)
     if any(not rule.holds and not rule.waived for rule in rules):
@@ -52,7 +52,7 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
     from crypsis.rulebook import check_planned
     from crypsis.table.attribute import Role
 
-    book = ruling.book_of(name)
+    book = rulebooks.book_of(name)
     if book is None:
         return []
     plan = Plan.read(path)
@@ -64,7 +64,7 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
         suppression=plan.suppression,
         order=plan.release.order,
         risk_limits={limit.measure: limit.at_most for limit in plan.limit},
-        waivers=ruling.waivers_of(waive),
+        waivers=rulebooks.waivers_of(waive),
     )
 
 

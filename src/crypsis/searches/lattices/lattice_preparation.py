@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.listed import Listed
 from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
 from crypsis.kernels.rollup import Classes, read_one, roll_up
+from crypsis.kernels.value_lists import Listed
 from crypsis.table.counts import Counts, count_distinct, distinct_rows
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -26,7 +26,7 @@ MOST_TAIL = 8
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class LatticeContext:
     """The lowest node of a lattice and all that never changes above it."""
 
     lattice: Lattice
@@ -78,7 +78,7 @@ def _blank(size: int) -> Readings:
 
 def prepare(
     table: Table | Counts, lattice: Lattice, confidential: str | None, label: str | None, value_spread: bool
-) -> Ground:
+) -> LatticeContext:
     """Reduce a table to its distinct tuples, once.
 
     value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
@@ -123,7 +123,7 @@ def prepare(
         lists[1] = _listed(counts, None, inverse)
     leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head], lists)
     block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
-    return Ground(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
+    return LatticeContext(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
 
 
 def _cell_major(values: NDArray[Any], classes: int) -> NDArray[Any]:

@@ -48,7 +48,7 @@ def generalise(
     Needs a hierarchy for every quasi-identifier; proves k-anonymity and distinct l-diversity.
     """
     from crypsis.plan import Plan
-    from crypsis.release.counted import provable
+    from crypsis.release.count_release import provable
     from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
 
     document = Plan.read(plan)
@@ -168,8 +168,8 @@ def _release(
     from dataclasses import asdict
 
     from crypsis.release import Account, verify
-    from crypsis.release.counted import publish_counted
-    from crypsis.release.lazily import lattice_of
+    from crypsis.release.count_release import publish_counted
+    from crypsis.release.lazy_release import lattice_of
 
     words = lattice_of(held).words(levels)
     account = Account(title, f"{words[:1].upper()}{words[1:]}.", "recoding", {"levels": list(levels)})

@@ -19,9 +19,9 @@ from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
 from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
-from crypsis.studio.glance import Glance, glance
 from crypsis.studio.reading import Reading
 from crypsis.studio.rewriting import rewrite
+from crypsis.studio.run_status import Glance, glance
 from crypsis.table.files import write_atomically
 from crypsis.table.table import Table
 

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.attacks.attack_context import Flags, Numbers, Scene, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.attacks.scene import Flags, Numbers, Scene, nearest_sets
 from crypsis.measures.pairing import Numbers as Scales
 from crypsis.measures.pairing import alike_codes
 from crypsis.table.attribute import Role

@@ -1,0 +1,50 @@
+"""Golden fronts: what each search found before its code was rearranged, to be found again by the same plan and seed.
+
+python tests/golden/fronts.py FILE    write the fronts of this version to FILE as JSON
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import crypsis
+from crypsis.plan.catalogue import searches
+
+TASKS: dict[str, dict[str, Any]] = {
+    "lattice": {"search": {"name": "lattice"}, "generations": 10},
+    "lattice-pbg": {"search": {"name": "lattice", "method": "pbg", "population": 12}, "generations": 8},
+    "lattice-nsga2": {"search": {"name": "lattice", "method": "nsga2", "population": 12}, "generations": 8},
+    "lattice-demand": {"search": {"name": "lattice", "k": 5}, "generations": 5},
+    "local-recoding": {"search": {"name": "local-recoding", "k": 5, "nodes": 1024}, "generations": 4},
+    "grouping": {"search": {"name": "grouping", "k": 5, "missing": "mean", "population": 20}, "generations": 6},
+    "grouping-paper": {
+        "search": {"name": "grouping", "recipe": "paper", "k": 5, "missing": "mean", "population": 20},
+        "generations": 6,
+    },
+    "masking": {"search": {"name": "masking"}, "generations": 12},
+    "partition": {"search": {"name": "partition", "k": 5}, "generations": 12},
+}
+"""Name of the task → one search with its settings, and how many generations it gets."""
+RECORDS, SEED = 400, 20_061
+FIGURES = ("loss", "risk", "k", "suppressed")
+
+
+def front(task: str) -> list[list[Any]]:
+    """[title, figures …] of every solution the search itself put on the front of its run, least loss first."""
+    wanted = TASKS[task]
+    search = searches.build(**wanted["search"])
+    budget = f"{wanted['generations']} generations"
+    run = crypsis.evolve(crypsis.example(RECORDS), search=search, budget=budget, seed=SEED)
+    return [[s.title, *(s.figure(name) for name in FIGURES)] for s in run.front.everything if not s.baseline]
+
+
+def main() -> None:
+    """Write the fronts of every task."""
+    Path(sys.argv[1]).write_text(json.dumps({task: front(task) for task in TASKS}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
