@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels import annealing
+from crypsis.kernels import annealing, regions
 from crypsis.searches.partitions.neighbourhoods import EXACT_UP_TO, nearest, nearly_nearest
 
 TEPID = 1e-3
@@ -83,7 +83,7 @@ class Walk:
         room = np.zeros(min(max(records, 2 * groups.members.shape[1]), len(self.everyone)), np.int32)
         saved = self.labels()
         for _ in range(rounds):
-            pool = room[: annealing.region(groups, context, self.seed(), room)]
+            pool = room[: regions.region(groups, context, self.seed(), room)]
             before = annealing.settle(groups, context.points, pool)
             annealing.anneal(groups, context, pool, steps, hot, cold, self.upheaval, self.chance)
             if annealing.settle(groups, context.points, pool) > before:
