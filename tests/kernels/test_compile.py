@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +35,14 @@ called = kernel(_called)
 
 def answer(folder: Path, **environment: str) -> int:
     code = "from crypsis_copy.caller import caller; print(caller(10))"
+    inherited = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
     result = subprocess.run(
         [sys.executable, "-c", code],
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "0", **environment},
+        env={**inherited, "NUMBA_DISABLE_JIT": "0", **environment},
     )
     return int(result.stdout)
 
@@ -134,18 +134,34 @@ def _twice(x: int) -> int:
 def test_kernels_run_without_the_lock_and_are_cached_where_they_may(
     refusal: Exception | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """numba is asked for a cache in our folder; if it refuses, for none; its own setting is as before."""
-    asked: list[tuple[dict[str, bool], str]] = []
-    before = compile_module._settings.CACHE_DIR
+    """A kernel is cached in our folder; where that is refused, it runs uncached."""
+    if refusal is not None:
 
-    def njit(**flags: bool) -> Callable[[Any], Any]:
-        asked.append((flags, compile_module._settings.CACHE_DIR))
-        if refusal is not None and "cache" in flags:
+        def refuse(*_: object) -> None:
             raise refusal
-        return lambda function: function
 
-    monkeypatch.setattr(compile_module.numba, "njit", njit)
-    assert kernel(_twice)(21) == 42
-    assert asked[0] == ({"nogil": True, "cache": True}, str(cache_folder(Path(__file__))))
-    assert asked[1:] == ([] if refusal is None else [({"nogil": True}, before)])
-    assert before == compile_module._settings.CACHE_DIR
+        monkeypatch.setattr(compile_module, "_KernelCache", refuse)
+    compiled: Any = kernel(_twice)
+    assert compiled(21) == 42
+    if hasattr(compiled, "targetoptions"):  # the JIT is on
+        assert compiled.targetoptions["nogil"]
+        cached = getattr(compiled._cache, "cache_path", None)
+        assert cached == (None if refusal is not None else str(cache_folder(Path(__file__))))
+
+
+def test_a_copy_of_the_package_finds_what_was_compiled(tmp_path: Path) -> None:
+    """Another path, other time stamps, the same content: nothing is compiled again."""
+    shared = tmp_path / "cache"
+    for place in ("one", "two"):
+        package = tmp_path / place / "crypsis_copy"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+        shutil.copy(compile_module.__file__, package / "compile.py")
+        (package / "caller.py").write_text(CALLER)
+        (package / "called.py").write_text(CALLED.format(factor=2))
+        assert answer(tmp_path / place, NUMBA_CACHE_DIR=str(shared)) == 21
+        written = {path: path.stat().st_mtime_ns for path in shared.rglob("*.nbc")}
+        assert written
+        if place == "one":
+            first = written
+    assert written == first

@@ -3,9 +3,9 @@
 Write the plain function as ``_name`` and ``name = kernel(_name)`` below it: the plain one stays testable
 and coverable (``NUMBA_DISABLE_JIT=1``), the compiled one is what the library calls.
 
-numba's own cache looks at the file a kernel stands in and not at the kernels it calls from elsewhere, so a
-change there would go unnoticed and stale code would run. Ours lies in a folder named after the content of the
-file and of every kernel file it imports: whatever changes in one of them, nothing old is found.
+numba's own cache is found by the path of the file a kernel stands in and does not look at the kernels it calls from
+elsewhere. Ours is found by content alone: it lies in a folder named after the content of the file and of every kernel
+file it imports, so that a change in one of them finds nothing old and a copy of the package finds what was compiled.
 """
 
 from __future__ import annotations
@@ -13,43 +13,61 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from numba.core import caching
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_settings: Any = numba.config
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _NAME = re.compile(r"\w+")
 
 
+class _ContentLocator(caching._CacheLocator):
+    """Where a kernel is cached: by the content of its sources, whatever their path and time stamp."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._folder, self._line = cache_folder(Path(file)), function.__code__.co_firstlineno
+
+    def get_cache_path(self) -> str:
+        return str(self._folder)
+
+    def get_source_stamp(self) -> str:
+        return self._folder.name
+
+    def get_disambiguator(self) -> str:
+        return str(self._line)
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _ContentLocator:
+        locator = cls(py_func, py_file)
+        locator.ensure_cache_path()  # type: ignore[no-untyped-call]
+        return locator
+
+
+class _KernelCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_ContentLocator]  # noqa: RUF012 - numba's own name and type
+
+
+class _KernelCache(caching.FunctionCache):
+    _impl_class = _KernelCacheImpl
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile without the interpreter lock, cached on disk where the disk lets us."""
-    try:
-        with _cached_in(cache_folder(Path(function.__code__.co_filename))):
-            compiled = numba.njit(nogil=True, cache=True)(function)
-    except (RuntimeError, OSError):
-        # Neither beside the source nor in the user's cache folder may a file be written (a read-only
-        # install without a home): compile in every process, correct if slower to start.
-        compiled = numba.njit(nogil=True)(function)
+    compiled: Any = numba.njit(nogil=True)(function)
+    if hasattr(compiled, "enable_caching"):  # else the JIT is off
+        # Where neither the folder beside the source nor the user's cache folder can be written (a read-only
+        # install without a home), every process compiles: correct if slower to start.
+        with suppress(RuntimeError, OSError):
+            compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
     return cast(Callable[P, R], compiled)
-
-
-@contextmanager
-def _cached_in(folder: Path) -> Iterator[None]:
-    """numba reads its setting when a function is wrapped; other packages keep theirs."""
-    before = _settings.CACHE_DIR
-    _settings.CACHE_DIR = str(folder)
-    try:
-        yield
-    finally:
-        _settings.CACHE_DIR = before
 
 
 @cache
