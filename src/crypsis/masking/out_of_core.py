@@ -26,6 +26,7 @@ from crypsis.errors import EngineError, PlanError, TableError, listing, suggesti
 from crypsis.masking.aggregates import means
 from crypsis.masking.blocks import Blocks, Engine
 from crypsis.table.files import atomic_folder
+from crypsis.table.signed_zeros import without_signed_zeros
 
 SAMPLE = 200_000
 BATCH = 250_000
@@ -205,7 +206,8 @@ def _microaggregated(shared: Demand, piece: Piece) -> tuple[float, int, int]:
         centres = means(points[:, place], labels, groups)[0]
         lost += float(((points[:, place] - centres[labels]) ** 2).sum())
         columns.append(pl.Series(name, means(values[:, place], labels, groups)[0][labels]))
-    frame.with_columns(columns).write_parquet(piece.out)
+    written = frame.with_columns(columns)
+    written.with_columns(map(without_signed_zeros, written.get_columns())).write_parquet(piece.out)
     return lost, groups, int(np.bincount(labels).min())
 
 

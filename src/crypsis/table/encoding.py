@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.signed_zeros import without_signed_zeros
 
 EXACT = 2**53
 """Above this, neighbouring whole numbers are no longer distinct as float64."""
@@ -164,7 +165,7 @@ def as_text(series: pl.Series) -> pl.Series:
     if dtype == pl.String:
         return series
     if dtype.is_float():
-        series = series.fill_nan(None)
+        series = without_signed_zeros(series.fill_nan(None))
         whole = series.drop_nulls()
         if len(whole) and (whole.is_finite() & (whole == whole.round(0)) & (whole.abs() <= EXACT)).all():
             series = series.cast(pl.Int64)

@@ -30,6 +30,7 @@ from crypsis.table.frames import Hierarchies, Kinds, table_of, to_frame
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.hierarchy_files import read_hierarchy
 from crypsis.table.inference import typed
+from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Table
 from crypsis.table.text import WIDEST, Delimited, read_bytes, too_wide
 
@@ -127,7 +128,9 @@ def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = Fals
     suffix = path.suffix.lower()
     if suffix not in (*PARQUET, *TEXT):
         raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to .csv, .tsv or .parquet")
+    # An object column of pandas shows its floats only here.
     frame = nw.from_native(to_frame(table), eager_only=True).to_polars()
+    frame = frame.with_columns(map(without_signed_zeros, frame.get_columns()))
     buffer = io.BytesIO()
     if suffix in PARQUET:
         frame.write_parquet(buffer)

@@ -22,6 +22,7 @@ from crypsis.table.builders import attach
 from crypsis.table.encoding import Declared, Source, Wish, encode
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.restoring import gathered, labelled, numbered, rows_to_gather, to_native
+from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Column, Table
 
 Kinds = Mapping[str, str | Sequence[str]]
@@ -228,7 +229,8 @@ def _distinct(column: NDArray[Any]) -> int:
 def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> Any:
     """The table as the kind of frame it came from (polars, if it came from none).
 
-    Index, column order, types, categories and untouched columns are as they were; generalised columns are text.
+    Index, column order, types, categories and untouched columns are as they were (−0.0 apart, which becomes 0.0);
+    generalised columns are text.
     suppressed  'drop' leaves suppressed records out; 'keep' keeps their rows, their quasi-identifiers missing
     """
     if suppressed not in ("drop", "keep"):
@@ -239,7 +241,7 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> A
     if not isinstance(origin, Origin) or len(origin.columns[0]) != table.rows:
         fresh = pl.DataFrame([_fresh(table, name) for name in table.names])
         return fresh if suppressed == "keep" or table.kept.all() else fresh.filter(pl.Series(table.kept))
-    frame = _assembled({name: _restored(table, name, origin) for name in table.names}, origin)
+    frame = _assembled({name: _with_one_zero(*_restored(table, name, origin)) for name in table.names}, origin)
     if suppressed == "keep" or table.kept.all():
         return frame
     if origin.backend == "pandas":
@@ -291,6 +293,12 @@ def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
             return True, gathered(native, wanted, origin.backend)
         return True, _declared_cells(column, native, before, origin.backend)
     return True, to_native(labelled(table.column(name), table.labels(name), name), native, origin.backend)
+
+
+def _with_one_zero(changed: bool, column: Any) -> tuple[bool, Any]:
+    """A restored column without −0.0."""
+    settled = without_signed_zeros(column)
+    return changed or settled is not column, settled
 
 
 def _in_terms_of(

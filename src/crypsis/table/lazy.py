@@ -23,6 +23,7 @@ from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of
 from crypsis.table.lazy_text import scan_text, understood
+from crypsis.table.signed_zeros import without_signed_zeros, without_signed_zeros_lazily
 from crypsis.table.table import Table
 from crypsis.table.tallying import tally_packed
 
@@ -150,7 +151,8 @@ def count_lazily(
     values = tuples.drop(RECORDS)
     if text:
         lazy, tuples, values = understood(frame.to_native(), tuples, RECORDS, roles, wished, source)
-        frame = nw.from_native(lazy)
+        frame = without_signed_zeros_lazily(nw.from_native(lazy))
+        tuples, values = (each.with_columns(map(without_signed_zeros, each.get_columns())) for each in (tuples, values))
     coded = table_of(values, roles, wished, _wished(hierarchies, names), source)
     counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
     return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
@@ -171,7 +173,8 @@ def lazy_frame(data: Any) -> Lazy:
         frame = given if isinstance(given, nw.LazyFrame) else given.lazy("polars")
     engine_of(frame)
     texts = [name for name, dtype in frame.collect_schema().items() if dtype in (nw.Categorical, nw.Enum)]
-    return frame.with_columns(nw.col(*texts).cast(nw.String)) if texts else frame
+    frame = frame.with_columns(nw.col(*texts).cast(nw.String)) if texts else frame
+    return without_signed_zeros_lazily(frame)
 
 
 def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:

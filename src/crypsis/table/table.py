@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing, repeated, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.signed_zeros import positive_zeros
 
 LOCAL = -1
 """Level of a column whose records stand at different levels: its codes are node numbers of the hierarchy."""
@@ -64,6 +65,8 @@ class Table:
     def _settle(attribute: Attribute, column: Column, level: int) -> Column:
         wanted = np.float64 if attribute.numeric and level == 0 else np.int32
         settled = np.ascontiguousarray(column, dtype=wanted)
+        if settled.dtype == np.float64:
+            settled = positive_zeros(settled.astype(np.float64, copy=False))
         if settled is column and column.flags.writeable:
             settled = column.copy()  # never freeze an array that is still the caller's
         settled.setflags(write=False)
@@ -250,7 +253,7 @@ class Table:
         for attribute, column, level in zip(self.attributes, self.columns, self.levels, strict=True):
             head = (attribute.name, str(attribute.kind), str(attribute.role), attribute.categories, level)
             digest.update(repr(head).encode())
-            digest.update((column + 0.0 if column.dtype == np.float64 else column).tobytes())
+            digest.update(column.tobytes())
         digest.update(self.kept.tobytes())
         return digest.hexdigest()
 
