@@ -8,10 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
+from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.cell_loss import CellLoss, cell_losses
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
+from naive.cell_loss import Scale, node_of, recoded_cell
 
 QUASI = Role.QUASI_IDENTIFIER
 AGES = Hierarchy.from_rows(
@@ -63,6 +66,90 @@ def test_widened_cells_by_hand() -> None:
         {"place": np.array([0, 3, 5, 2, -1])}, levels={"place": LOCAL}
     )  # a, ab, *, c, missing
     assert cell_losses(original, nodes, "place").tolist() == [0, 0.5, 1, 0, 0]
+
+
+def test_a_group_that_excludes_the_original_is_a_lost_cell() -> None:
+    original = table()  # ages 0, 5, 10, 20, missing; places a, b, c, c, missing
+    levels = original.with_columns(
+        {"age": np.array([0, 1, 1, 1, -1]), "place": np.array([1, 0, 0, 1, -1])}, levels={"age": 1, "place": 1}
+    )
+    assert cell_losses(original, levels, "age").tolist() == [0.25, 1, 0, 1, 0]  # 5 and 20 are not in 10–19
+    assert cell_losses(original, levels, "place").tolist() == [1, 0.5, 1, 0, 0]
+    nodes = original.with_columns({"place": np.array([4, 3, 3, 5, -1])}, levels={"place": LOCAL})  # c, ab, ab, *
+    assert cell_losses(original, nodes, "place").tolist() == [1, 0.5, 1, 1, 0]
+
+
+def test_another_leaf_of_a_recoded_column_is_a_value_that_moved() -> None:
+    """As in a column that is not generalised at all: numbers by their range, grades by their ranks, places entirely."""
+    original = table()
+    nodes = {"age": np.array([1, 1, 0, 3, -1]), "place": np.array([1, 1, 0, 2, -1])}
+    masked = original.with_columns(nodes, levels=dict.fromkeys(nodes, LOCAL))
+    assert cell_losses(original, masked, "age").tolist() == [0.25, 0, 0.5, 0, 0]
+    assert cell_losses(original, masked, "place").tolist() == [1, 0, 1, 0, 0]
+    ranks = Hierarchy.from_rows([["high", "*"], ["low", "*"], ["mid", "*"], ["none", "*"]])
+    graded = original.with_columns({}, attributes={"grade": original.attribute("grade").but(hierarchy=ranks)})
+    swapped = graded.with_columns({"grade": np.array([0, 0, 0, -1, 3])}, levels={"grade": LOCAL})
+    assert cell_losses(graded, swapped, "grade").tolist() == [1, 0.5, 0, 0, 1]  # a leaf that is no grade: 1
+
+
+def test_a_value_the_hierarchy_lacks_belongs_to_no_group() -> None:
+    original = Table.from_columns({"age": [0.0, 7, 20], "place": ["a", "d", "c"]}, {"age": "quasi", "place": "quasi"})
+    attributes = {"age": original.attribute("age").but(hierarchy=AGES)}
+    attributes["place"] = original.attribute("place").but(hierarchy=PLACES)
+    top = original.with_columns(
+        {"age": np.zeros(3), "place": np.zeros(3)}, levels={"age": 1, "place": 2}, attributes=attributes
+    )
+    assert cell_losses(original, top, "age").tolist() == [0.25, 1, 1]
+    assert cell_losses(original, top, "place").tolist() == [1, 1, 1]
+
+
+def test_shuffling_values_before_recoding_is_seen() -> None:
+    """The fault this measure had: districts shuffled first, then recoded, counted as cheaper than the true ones."""
+    people, rng = example(300), np.random.default_rng(0)
+    shuffled = people.with_columns({"district": rng.permutation(people.column("district"))})
+    bound = CellLoss(columns=("district",)).against(people)
+    true, false = (bound.read(LocalRecoding(k=5).mask(each, rng)) for each in (people, shuffled))
+    assert false > true + 20
+
+
+@st.composite
+def recoded_columns(draw):
+    """A column of any kind, its hierarchy, and what became of it: one level, or nodes record by record."""
+    size = draw(st.integers(1, 6))
+    first = draw(st.lists(st.integers(0, 2), min_size=size, max_size=size))
+    rows = [[str(leaf), f"group {group}", "*"] for leaf, group in enumerate(first)]
+    kind = draw(st.sampled_from(list(Kind)))
+    values = np.cumsum(draw(st.lists(st.integers(1, 9), min_size=size, max_size=size))).astype(np.float64)
+    hierarchy = Hierarchy.from_rows(rows, values if kind is Kind.NUMERIC else None)
+    n = draw(st.integers(1, 8))
+    leaf = np.array(draw(st.lists(st.integers(-1, size - 1), min_size=n, max_size=n)), dtype=np.int32)
+    level = draw(st.sampled_from([1, 2, LOCAL]))
+    most = (int(hierarchy.offsets[-1]) if level == LOCAL else len(hierarchy.labels[level])) - 1
+    codes = np.array(draw(st.lists(st.integers(-1, most), min_size=n, max_size=n)), dtype=np.int32)
+    labels = draw(st.permutations([row[0] for row in rows]))
+    if kind is Kind.NUMERIC:
+        column = np.append(values, np.nan)[leaf]
+        attribute = Attribute("x", kind, QUASI, hierarchy=hierarchy)
+    else:
+        column = np.array([*(labels.index(row[0]) for row in rows), -1], dtype=np.int32)[leaf]
+        attribute = Attribute("x", kind, QUASI, tuple(labels), hierarchy)
+    original = Table((attribute,), (column,))
+    return original, original.with_columns({"x": codes}, levels={"x": level}), leaf
+
+
+@settings(deadline=None)
+@given(recoded_columns())
+def test_every_recoded_cell_as_its_slow_twin_says(drawn) -> None:
+    original, masked, leaves = drawn
+    hierarchy, kind = original.attribute("x").hierarchy, original.attribute("x").kind
+    named = hierarchy.values.tolist() if kind is Kind.NUMERIC else hierarchy.labels[0]
+    values = [None if leaf < 0 else named[leaf] for leaf in leaves]
+    scale = Scale(kind, values, original.attribute("x").categories)
+    level = masked.level("x")
+    codes = [int(code) for code in masked.column("x")]
+    nodes = [None if code < 0 else node_of(hierarchy, code) if level == LOCAL else (level, code) for code in codes]
+    expected = [recoded_cell(hierarchy, node, value, scale) for node, value in zip(nodes, values, strict=True)]
+    assert cell_losses(original, masked, "x").tolist() == pytest.approx(expected)
 
 
 @settings(max_examples=30, deadline=None)

@@ -33,7 +33,8 @@ class CellLoss(Measure):
     definition: ClassVar[str] = (
         "100 times the mean cell loss: a number moved by d loses d / range; an ordinal category moved by r ranks r / "
         "(categories − 1); another nominal category 1; a value generalised to a group of m of its M values "
-        "(m − 1) / (M − 1), a number to an interval its width / range; a suppressed cell 1"
+        "(m − 1) / (M − 1), a number to an interval its width / range; a value generalised to a group it does not "
+        "belong to, and a suppressed cell, 1"
     )
 
     def against(self, original: Table) -> BoundCell:
@@ -87,7 +88,7 @@ def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64
     """float64[n]: what each record lost in one column, whether suppressed or not."""
     if masked.level(name) != 0:
         absent = np.isnan(original.column(name)) if original.holds_numbers(name) else original.column(name) == MISSING
-        return np.where(absent != (masked.column(name) == MISSING), 1.0, _widened(masked, name))
+        return np.where(absent != (masked.column(name) == MISSING), 1.0, _widened(original, masked, name))
     if original.holds_numbers(name):
         if not masked.holds_numbers(name):
             raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")
@@ -111,14 +112,56 @@ def _moved(before: NDArray[np.float64], after: NDArray[np.float64]) -> NDArray[n
     return np.where(here != there, 1.0, distance)
 
 
-def _widened(masked: Table, name: str) -> NDArray[np.float64]:
-    """What the group of each record costs; a missing value costs nothing."""
+def _widened(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
+    """What the group of each record costs, all if the record never belonged to it; a missing value costs nothing.
+
+    A record published as another leaf has not been generalised: its value was moved, and costs what moving costs.
+    """
     hierarchy, level = masked.attribute(name).hierarchy, masked.level(name)
     if hierarchy is None:
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
-    levels = range(hierarchy.height + 1) if level == LOCAL else [level]
-    losses = np.concatenate([*(_group_losses(hierarchy, each) for each in levels), [0.0]])
-    return losses[masked.column(name)]
+    levels = range(hierarchy.height + 1)
+    width = np.concatenate([_group_losses(hierarchy, each) for each in levels])
+    level_of = np.repeat(levels, np.diff(hierarchy.offsets))
+    node_above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
+    published, leaf = masked.column(name), _leaves(original, hierarchy, name)
+    seen = published != MISSING
+    node = published[seen] + (0 if level == LOCAL else hierarchy.offsets[level])
+    true = (leaf[seen] >= 0) & (node_above[level_of[node], leaf[seen]] == node)
+    lost = np.zeros(len(published))
+    lost[seen] = np.where(true, width[node], 1.0)
+    swapped = np.flatnonzero(seen)[~true & (node < hierarchy.size)]
+    if swapped.size:
+        lost[swapped] = _other_leaf(original, hierarchy, name, swapped, published[swapped])
+    return lost
+
+
+def _leaves(original: Table, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
+    """The leaf of each original value, −1 where it is missing or the hierarchy of the masked table does not list it."""
+    column = original.column(name)
+    if original.holds_numbers(name):
+        at = np.minimum(np.searchsorted(hierarchy.values, column), hierarchy.size - 1)
+        return np.where(hierarchy.values[at] == column, at, MISSING).astype(np.int32)
+    place = {label: code for code, label in enumerate(hierarchy.labels[0])}
+    listed = [place.get(label, MISSING) for label in original.attribute(name).categories]
+    return np.array([*listed, MISSING], dtype=np.int32)[column]
+
+
+def _other_leaf(
+    original: Table, hierarchy: Hierarchy, name: str, rows: NDArray[np.intp], leaf: NDArray[np.int32]
+) -> NDArray[np.float64]:
+    """What the records `rows` lose that are published as leaves of other values."""
+    before = original.column(name)
+    if original.holds_numbers(name):
+        after = before.copy()
+        after[rows] = hierarchy.values[leaf]
+        return _moved(before, after)[rows]
+    categories = original.attribute(name).categories
+    place = {label: code for code, label in enumerate(categories)}
+    after = np.array([place.get(label, MISSING) for label in hierarchy.labels[0]])[leaf]
+    ordered = original.attribute(name).kind is Kind.ORDINAL
+    steps = np.abs(before[rows] - after) / max(len(categories) - 1, 1)
+    return np.where(ordered & (after != MISSING) & (before[rows] != MISSING), steps, 1.0)
 
 
 def _group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
