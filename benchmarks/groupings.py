@@ -57,11 +57,11 @@ def run(
     search = Grouping(**settings)
     rng = np.random.default_rng(seed)
     started, middle = time.process_time(), np.inf
-    problem = search.pose(table, {}, rng)
+    problem = search.pose(table, None, rng)
     budget = Budget(generations=generations or search.generations, target=target)
     for state in evolve(problem, rng, budget):
         if state.generation == budget.generations // 2:
-            middle = state.best_worth
+            middle = state.best_fitness
     return problem, state, time.process_time() - started, middle
 
 
@@ -79,12 +79,12 @@ def search(data: dict[str, NDArray[np.float64]], seeds: int, recipe: str) -> Non
             # The optimum of Census is known, so that nothing is left to look for once it is reached.
             target = goal + 1e-4 if name == "Census" and recipe == "best" else -np.inf
             problem, state, cpu, _ = run(table, seed, target=target, k=k, recipe=recipe, convention="paper")
-            results.append((state.best_worth, state, problem.space.evaluator.counts, cpu))  # type: ignore[attr-defined]
-        worths = sorted(result[0] for result in results)
+            results.append((state.best_fitness, state, problem.space.evaluator.counts, cpu))  # type: ignore[attr-defined]
+        fitnesses = sorted(result[0] for result in results)
         _, state, counts, _ = min(results, key=lambda result: result[0])
         print(
-            name, k, goal, f"{worths[0]:.4f}", f"{np.median(worths):.4f}", f"{worths[-1]:.4f}",
-            sum(worth <= goal + 1e-4 for worth in worths), len(groups_of(state.best)), state.best_found,
+            name, k, goal, f"{fitnesses[0]:.4f}", f"{np.median(fitnesses):.4f}", f"{fitnesses[-1]:.4f}",
+            sum(fitness <= goal + 1e-4 for fitness in fitnesses), len(groups_of(state.best)), state.best_found,
             state.evaluations, counts.group_evaluations, counts.groups_asked,
             f"{np.mean([result[3] for result in results]):.1f}", sep=",", flush=True,
         )  # fmt: skip
@@ -110,14 +110,14 @@ def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
     print("\n## A whole paper-recipe run, k = 25, CPU seconds including compilation or its cache")
     for name, values in data.items():
         _, state, cpu, _ = run(as_table(values), 0, k=25, recipe="paper")
-        print(f"{name}: {cpu:.1f} s, {state.evaluations} evaluations, score {state.best_worth:.4f}")
+        print(f"{name}: {cpu:.1f} s, {state.evaluations} evaluations, score {state.best_fitness:.4f}")
     print(f"\n## The same run, first {generations} generations, with all caches and with none (same result)")
     for name, values in data.items():
         table = as_table(values)
         _, quick, cached, _ = run(table, 0, generations=generations, k=25, recipe="paper")
         settings = Grouping(k=25, recipe="paper")
         rng = np.random.default_rng(0)
-        posed = settings.pose(table, {}, rng)
+        posed = settings.pose(table, None, rng)
         plain = Forgetful(values, settings._convention())
         plain(posed.start[0])  # compiled before the clock starts, as the other already is
         bare = Problem(
@@ -141,7 +141,7 @@ def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], 
             [run(table, seed, k=k, recipe=recipe)[1:3] for recipe in ("paper", "dynamic")] for seed in range(seeds)
         ]
         plain, quick = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-        gap = np.array([d[0].best_worth - g[0].best_worth for g, d in pairs])
+        gap = np.array([d[0].best_fitness - g[0].best_fitness for g, d in pairs])
         evaluations = [np.mean([state.evaluations for state, _ in runs]) for runs in (plain, quick)]
         seconds = [float(np.mean([cpu for _, cpu in runs])) for runs in (plain, quick)]
         print(

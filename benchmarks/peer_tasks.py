@@ -242,7 +242,7 @@ def _ours(scores: Any, heights: Any, strides: Any, population: int, generations:
 
     if not POSED:
         search = LatticeSearch(indices=("k", "glm"), method="nsga2", population=population)
-        POSED.append(search.pose(adult(), {}, np.random.default_rng(0)))
+        POSED.append(search.pose(adult(), None, np.random.default_rng(0)))
     start = tuple(POSED[0].space.start(np.random.default_rng(seed), population))
     looked_up = replace(POSED[0], start=start, evaluate=lambda genome: tuple(scores[int(genome @ strides)].tolist()))
     *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), Budget(generations=generations))

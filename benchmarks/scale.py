@@ -197,7 +197,7 @@ def workers() -> list[dict[str, Any]]:
 
     def grouped(engine: Any) -> Any:
         chance = rng(0)
-        problem = Grouping(k=3).pose(table, {}, chance)
+        problem = Grouping(k=3).pose(table, None, chance)
         return [state.to_bytes() for state in evolve(problem, chance, Budget(generations=10), engine)][-1]
 
     works: dict[str, Callable[[Any], Any]] = {

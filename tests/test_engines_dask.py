@@ -87,7 +87,7 @@ def test_groupings_give_the_same_bits_though_a_worker_is_killed(cluster, dask):
 
     def run(engine):
         rng = np.random.default_rng(4)
-        return [s.to_bytes() for s in evolve(search.pose(table, {}, rng), rng, Budget(generations=3), engine)]
+        return [s.to_bytes() for s in evolve(search.pose(table, None, rng), rng, Budget(generations=3), engine)]
 
     here = run(None)
     thread = killing(cluster, dask)

@@ -59,7 +59,7 @@ def search(table: Table, seed: int, **settings: Any) -> tuple[State, float]:
     """The last state of a run and its CPU seconds."""
     chosen, rng = Grouping(**settings), np.random.default_rng(seed)
     started = time.process_time()
-    *_, state = evolve(chosen.pose(table, {}, rng), rng, chosen.budget())
+    *_, state = evolve(chosen.pose(table, None, rng), rng, chosen.budget())
     return state, time.process_time() - started
 
 
@@ -129,10 +129,10 @@ def _generic() -> Any:
 
 def found(report: Report, name: str, k: int, states: list[State], evaluators: dict[str, Evaluator]) -> None:
     """A row of Table 1 or 2 and its cells of Table 5 or 6: the best of some runs."""
-    best = min(states, key=lambda state: state.best_worth)
+    best = min(states, key=lambda state: state.best_fitness)
     fitness, groups = evaluators[name].fitness(best.best), len(groups_of(best.best))
     told, ad_hoc = PRINTED_TABLE[name]
-    scores = sorted(state.best_worth for state in states)
+    scores = sorted(state.best_fitness for state in states)
     why = f"best of {len(states)} runs ({scores[0]:.2f} to {scores[-1]:.2f})"
     printed = report.value(told, f"k={k}", "score")
     better = fitness.score < printed - 0.01
@@ -198,7 +198,7 @@ def dynamic(report: Report, pairs: dict[int, list[tuple[tuple[State, float], tup
         plain, quick = (float(np.mean([run[side][1] for run in runs])) for side in (0, 1))
         bars += [{"k": k, "algorithm": "GOMM", "seconds": plain}, {"k": k, "algorithm": "D-GOMM", "seconds": quick}]
         ups.append((k, float(np.mean([run[0][0].evaluations / run[1][0].evaluations for run in runs])), plain / quick))
-        gaps += [run[1][0].best_worth - run[0][0].best_worth for run in runs]
+        gaps += [run[1][0].best_fitness - run[0][0].best_fitness for run in runs]
     report.figure(
         "Figure 8", time_picture(bars, "Time of GOMM and D-GOMM by k (Water, 100 generations)"),
         "bars by k: D-GOMM always faster; the gain shrinks as k grows",

@@ -91,12 +91,12 @@ def repeated(
 ) -> Repeated:
     """Nodes are looked up among all nodes: the same scores as judging them one by one, in less time."""
     search = LatticeSearch(indices=indices, boxes=sides, method=method, favour="many", label="salary-class")
-    problem = search.pose(table, {}, np.random.default_rng(0))
+    problem = search.pose(table, None, np.random.default_rng(0))
     everywhere: Floats = problem.evaluate.everywhere()
     truth, lattice = everywhere[minimal(everywhere)], Lattice.of(table)
     figures, first = [], np.empty((0, len(indices)))
     for seed in range(runs):
-        posed = search.pose(table, {}, np.random.default_rng(seed))
+        posed = search.pose(table, None, np.random.default_rng(seed))
         looked_up = replace(posed, evaluate=lambda genome: tuple(-everywhere[lattice.number(genome)]))
         *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), search.budget())
         found = -state.frontier.scores

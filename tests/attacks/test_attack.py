@@ -103,8 +103,8 @@ def test_likeness_attacks_are_their_definitions(seed: int) -> None:
     assert linked.rate.value == pytest.approx(100 * np.mean([meeting(a, s) for a, s in zip(ages, sexes, strict=True)]))
     ill = done(inference(scene)[1])
     codes = table.column("ill").tolist()
-    worth = [usual([codes[row] for row in c], codes[i]) for i, c in enumerate(near)]
-    assert ill.rate.value == pytest.approx(100 * np.mean(worth))
+    fitness = [usual([codes[row] for row in c], codes[i]) for i, c in enumerate(near)]
+    assert ill.rate.value == pytest.approx(100 * np.mean(fitness))
 
 
 def test_singling_out_by_hand() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.evolution import Application, Archived, Crowding, Elitist, Generational, Problem
+from crypsis.evolution import Application, Archived, Crowding, Elitist, Problem
 from crypsis.evolution.operators import Muting
 from crypsis.evolution.selection import DominanceOrder
 
@@ -60,15 +60,14 @@ def strategy(name):
         "muting": Elitist(10, applications, copies=1, muting=Muting(after=3, window=2)),
         "pareto": Elitist(10, applications, order=DominanceOrder()),
         "crowding": Crowding(Flip(), Cross(), times=3, leaders=2),
-        "generational": Generational(Flip(), Cross()),
         "archived": Archived(10, Flip(), Cross()),
     }[name]
 
 
-STRATEGIES = ("elitist", "muting", "pareto", "crowding", "generational", "archived")
+STRATEGIES = ("elitist", "muting", "pareto", "crowding", "archived")
 
 
 def problem(name, seed=0, boxes=(), remember=50_000):
     space = Bits()
     start = tuple(space.draw(np.random.default_rng(seed), 10))
-    return Problem(space, strategy(name), start, cost, ("ones", "likeness"), boxes=boxes, remember=remember)
+    return Problem(space.key, strategy(name), start, cost, ("ones", "likeness"), boxes=boxes, remember=remember)

@@ -30,7 +30,7 @@ def test_dominance_by_hand():
 def test_three_points_by_hand():
     scores = np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 3.0]])
     assert dominance.fronts(scores).tolist() == [0, 0, 1]
-    assert dominance.burdens(scores).tolist() == [0.0, 0.0, 1.0]
+    assert dominance.strengths(scores).tolist() == [0.0, 0.0, 1.0]
     stay, enters = dominance.update(scores[:2], scores[:2], scores[2], scores[2])
     assert stay.all()
     assert not enters
@@ -79,7 +79,7 @@ def test_one_step_of_the_archive_equals_its_definition(scores, random, side):
 @given(rows())
 def test_fronts_and_burdens_equal_their_definition(scores):
     assert dominance.fronts(scores).tolist() == naive.fronts(scores.tolist())
-    assert dominance.burdens(scores).tolist() == naive.burdens(scores.tolist())
+    assert dominance.strengths(scores).tolist() == naive.strengths(scores.tolist())
 
 
 @settings(max_examples=60, deadline=None)

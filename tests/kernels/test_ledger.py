@@ -27,9 +27,9 @@ def files():
 
 
 def test_worth_by_hand():
-    assert ledger.worth(20.0, 30.0, np.array([0.0, 1.0, 1.0, 1.0])) == 25.0
-    assert ledger.worth(20.0, 30.0, np.array([1.0, 1.0, 1.0, 0.0])) == 30.0
-    assert ledger.worth(20.0, 30.0, np.array([1.0, 2.0, 1.0, 1.0])) == 40.0 + 35.0
+    assert ledger.fitness(20.0, 30.0, np.array([0.0, 1.0, 1.0, 1.0])) == 25.0
+    assert ledger.fitness(20.0, 30.0, np.array([1.0, 1.0, 1.0, 0.0])) == 30.0
+    assert ledger.fitness(20.0, 30.0, np.array([1.0, 2.0, 1.0, 1.0])) == 40.0 + 35.0
 
 
 def test_halves_by_hand():
@@ -158,7 +158,7 @@ def test_attempts_keep_what_is_no_worse(seed, barred):
         stack.fill(3, changed)
         fresh = stack.read(3)
         (loss, risk), before = ledger.halves(fresh, chosen), ledger.halves(readings, chosen)
-        now, then = ledger.worth(loss, risk, trial.goals[0]), ledger.worth(*before, trial.goals[0])
+        now, then = ledger.fitness(loss, risk, trial.goals[0]), ledger.fitness(*before, trial.goals[0])
         if now < then or (now == then and loss + risk <= sum(before)):
             codes, readings, kept = changed, fresh, kept + 1
     assert ledger.attempts(stack.frame, stack.tallies, trial, 0, moves) == kept

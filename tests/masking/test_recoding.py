@@ -61,8 +61,8 @@ def test_same_seed_same_table():
 
 
 def test_nodes_are_offered_in_order_of_loss():
-    burdens = [np.array([0.0, 0.2, 1.0]), np.array([0.0, 0.5])]
-    assert offered_nodes(burdens, 10, np.random.default_rng(0)).tolist() == [
+    level_losses = [np.array([0.0, 0.2, 1.0]), np.array([0.0, 0.5])]
+    assert offered_nodes(level_losses, 10, np.random.default_rng(0)).tolist() == [
         [0, 0],
         [1, 0],
         [0, 1],

@@ -134,13 +134,13 @@ def test_the_smallest_window_is_the_widest_of_the_columns():
         (Seven(rank=RankLinkage()), 100),
     ],
 )
-def test_two_of_a_kind_are_worth_what_the_settings_say(seven, worth):
+def test_two_of_a_kind_are_worth_what_the_settings_say(seven, fitness):
     """Every record has a double: it is one of two candidates, itself unchanged."""
     base = table([(0, 0), (0, 0), (1, 1), (1, 1), (2, 0), (2, 0)], [3, 2], [True, False])
     pairing = DistanceLoss().against(base).context.pair(base)
     stack = Stack(pairing, seven, 1)
     stack.fill(0, pairing.codes)
-    assert stack.read(0)[seven.chosen].tolist() == [worth]
+    assert stack.read(0)[seven.chosen].tolist() == [fitness]
 
 
 def test_many_tuples_are_filled_by_margins(monkeypatch):

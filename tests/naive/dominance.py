@@ -32,6 +32,6 @@ def fronts(rows: Sequence[Row]) -> list[int]:
     return result
 
 
-def burdens(rows: Sequence[Row]) -> list[float]:
+def strengths(rows: Sequence[Row]) -> list[float]:
     counts = [sum(dominates(row, other) for other in rows) for row in rows]
     return [float(sum(c for other, c in zip(rows, counts, strict=True) if dominates(other, row))) for row in rows]

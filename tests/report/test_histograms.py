@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.report.hardest import Burden, hardest_groups
+from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import FEW, class_size_histogram, distributions, in_words
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
@@ -95,7 +95,7 @@ def test_the_hardest_groups_by_hand() -> None:
     loss = np.array([0.1] * 20 + [0.5] * 10 + [1.0] * 3)
     suppressed = np.arange(33) >= 30
     found = np.array([0.0] * 20 + [0.2] * 10 + [0.0] * 3)
-    groups = hardest_groups(table, Burden(np.zeros(33, dtype=bool), suppressed, loss, found), ["place"])
+    groups = hardest_groups(table, RecordHarm(np.zeros(33, dtype=bool), suppressed, loss, found), ["place"])
     assert [(g.column, g.group, g.records) for g in groups] == [
         ("", "all records", 33),
         ("place", "b", 10),
@@ -111,7 +111,7 @@ def test_rare_values_are_spoken_of_together_once_they_are_many() -> None:
     codes = np.array([0] * 30 + [code for code in range(1, 8) for _ in range(2)], dtype=np.int32)
     table = Table((attribute,), (codes,))
     nothing = np.zeros(len(codes))
-    groups = hardest_groups(table, Burden(nothing == 1, nothing == 1, nothing, None), ["place"])
+    groups = hardest_groups(table, RecordHarm(nothing == 1, nothing == 1, nothing, None), ["place"])
     assert {g.group for g in groups} == {"all records", "a", f"values of fewer than {FEW} records, together"}
     assert groups[0].found is None
 
@@ -119,5 +119,5 @@ def test_rare_values_are_spoken_of_together_once_they_are_many() -> None:
 def test_numbers_are_grouped_in_quarters_and_missing_ones_apart() -> None:
     table = people("a" * 60, [*np.arange(48.0), *([np.nan] * 12)])
     nothing = np.zeros(60)
-    groups = hardest_groups(table, Burden(nothing == 1, nothing == 1, nothing, nothing), ["age"])
+    groups = hardest_groups(table, RecordHarm(nothing == 1, nothing == 1, nothing, nothing), ["age"])
     assert sorted(g.records for g in groups) == [12, 12, 12, 12, 12, 60]

@@ -182,8 +182,8 @@ def test_splitting_attributes_states_what_is_left_of_k():
     assert together.effective_k >= 5
     assert together.unique == 0.0
     assert apart.effective_k == 1
-    masked = evaluator.masked(genome_of([[a] for a in range(4)], 4, 5))
-    _, sizes = np.unique(masked, axis=0, return_counts=True)
+    clusters = np.stack(evaluator.clusters(genome_of([[a] for a in range(4)], 4, 5)), axis=1)
+    _, sizes = np.unique(clusters, axis=0, return_counts=True)
     assert apart.unique == pytest.approx(100.0 * (sizes == 1).sum() / 40)
 
 

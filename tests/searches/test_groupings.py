@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from crypsis.encodings.grouping import group_count, in_words
 from crypsis.engines import engine
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Budget, State, evolve
 from crypsis.measures.measure import measures
+from crypsis.measures.objective import Objective
 from crypsis.searches.groupings import (
     Evaluator,
     Grouping,
@@ -27,7 +29,7 @@ from crypsis.searches.groupings import (
     univariate,
 )
 from crypsis.searches.groupings import operators as ops
-from crypsis.searches.groupings.encoding import Partitions, group_count, in_words
+from crypsis.searches.groupings.encoding import GroupingSpace
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
 from reference import numeric
@@ -51,7 +53,11 @@ def small_search(**more):
 
 def states(search, table, seed=0, state=None, where=None, chosen=None):
     rng = np.random.default_rng(seed)
-    return list(evolve(search.pose(table, chosen or {}, rng), rng, search.budget(), where, state))
+    return list(
+        evolve(
+            search.pose(table, Objective(table, chosen) if chosen else None, rng), rng, search.budget(), where, state
+        )
+    )
 
 
 # -- encoding and operators --
@@ -67,7 +73,7 @@ def test_the_papers_crossover_of_figure_4():
 
 
 def test_clones_share_a_key_and_k_is_part_of_it():
-    space = Partitions(4, 3, 3)
+    space = GroupingSpace(4, 3, 3)
     one, clone = np.array([0, 1, 0, 2, 3]), np.array([2, 0, 2, 1, 3])
     assert space.key(one) == space.key(clone)
     assert space.key(one) != space.key(np.array([0, 1, 0, 2, 4]))
@@ -84,7 +90,7 @@ OPERATORS = [
 @given(st.integers(1, 8), st.integers(0, 2**32), st.sampled_from(OPERATORS))
 def test_operators_make_valid_genomes_and_leave_their_parents_alone(p, seed, operator):
     rng = np.random.default_rng(seed)
-    parents = Partitions(p, 3, 9, "wide").draw(rng, operator.arity)
+    parents = GroupingSpace(p, 3, 9, "wide").draw(rng, operator.arity)
     before = [parent.copy() for parent in parents]
     children = operator.apply(parents, rng)
     assert all((a == b).all() for a, b in zip(parents, before, strict=True))
@@ -99,7 +105,7 @@ def test_operators_make_valid_genomes_and_leave_their_parents_alone(p, seed, ope
 @given(st.integers(2, 8), st.integers(0, 2**32))
 def test_mutations_do_what_their_names_say(p, seed):
     rng = np.random.default_rng(seed)
-    (parent,) = Partitions(p, 3, 3, "wide").draw(rng, 1)
+    (parent,) = GroupingSpace(p, 3, 3, "wide").draw(rng, 1)
     before = group_count(parent)
 
     def child(operator):
@@ -162,7 +168,7 @@ def test_never_worse_than_plain_mdav_or_univariate(small, recipe):
     convention = search._convention()
     evaluator = Evaluator(small.numbers(small.names), convention)
     for groups in (all_together(6), univariate(6)):
-        assert final.best_worth <= evaluator.fitness(genome_of(groups, 6, 4)).score + 1e-12
+        assert final.best_fitness <= evaluator.fitness(genome_of(groups, 6, 4)).score + 1e-12
 
 
 def test_recipe_paper_is_the_paper():
@@ -199,19 +205,20 @@ def test_resume_and_two_processes_give_the_same_bits(small, recipe):
 def test_the_default_fitness_is_that_of_the_registered_measures(small):
     chosen = {name: measures.build(name) for name in ("sse-ratio", "interval-disclosure", "record-linkage")}
     quick, slow = (
-        small_search(climbs=0, population=8).pose(small, given, np.random.default_rng(3)) for given in ({}, chosen)
+        small_search(climbs=0, population=8).pose(small, given, np.random.default_rng(3))
+        for given in (None, Objective(small, chosen))
     )
     for genome in quick.start:
         assert quick.evaluate(genome) == pytest.approx(slow.evaluate(genome), abs=1e-9)
     with pytest.raises(SearchError, match="at least one of each"):
-        small_search().pose(small, {"sse-ratio": chosen["sse-ratio"]}, np.random.default_rng(3))
+        Objective(small, {"sse-ratio": chosen["sse-ratio"]})
 
 
 def test_any_partitioner_may_cluster(small):
     plain, other = (states(small_search(generations=2, partitioner=name), small)[-1] for name in ("mdav", "v-mdav"))
-    assert plain.best_worth != other.best_worth
+    assert plain.best_fitness != other.best_fitness
     with pytest.raises(PlanError, match="no partitioner"):
-        small_search(partitioner="mdva").pose(small, {}, np.random.default_rng(0))
+        small_search(partitioner="mdva").pose(small, None, np.random.default_rng(0))
 
 
 def test_pareto_with_free_k_spans_a_curve(small):
@@ -222,21 +229,29 @@ def test_pareto_with_free_k_spans_a_curve(small):
     assert len(final.frontier) >= 5
 
 
-def test_decoded_tables_and_their_account(small):
+def decoded(encoding, problem, candidate):
+    """The table of a candidate, and its description."""
+    genome = problem.expressed(candidate)
+    masked = encoding.decode(genome)
+    return masked, encoding.describe(genome, masked)
+
+
+def test_decoded_tables_and_their_description(small):
     search = small_search()
-    problem = search.pose(small, {}, np.random.default_rng(0))
+    encoding = search.encoding(small)
+    problem = search.problem(encoding, None, np.random.default_rng(0))
     together, apart = problem.start[:2]
-    masked, account = problem.space.decode(together), problem.space.tell(together)
+    masked, description = decoded(encoding, problem, together)
     _, sizes = np.unique(masked.numbers(masked.names), axis=0, return_counts=True)
-    assert sizes.min() == account.facts["effective_k"] >= 4
-    assert "k = 4 holds over all 6 quasi-identifiers: effective k is 4, no record is unique" in account.words
+    assert sizes.min() == description.facts["effective_k"] >= 4
+    assert "k = 4 holds over all 6 quasi-identifiers: effective k is 4, no record is unique" in description.message
     assert np.allclose(masked.numbers(masked.names).mean(axis=0), small.numbers(small.names).mean(axis=0))
-    alone = problem.space.tell(apart)
+    _, alone = decoded(encoding, problem, apart)
     assert alone.facts["effective_k"] == 1
     assert alone.facts["unique_percent"] > 0
-    assert "a1 alone; a2 alone" in alone.words
-    assert "does not hold" in alone.words
-    assert f"effective k is 1, {alone.facts['unique_percent']:.1f} % of the records are unique" in alone.words
+    assert "a1 alone; a2 alone" in alone.message
+    assert "does not hold" in alone.message
+    assert f"effective k is 1, {alone.facts['unique_percent']:.1f} % of the records are unique" in alone.message
     assert in_words(together, small.names) == (
         "a1, a2, a3, a4, a5 and a6 averaged together; clusters of at least 4 records"
     )
@@ -246,9 +261,11 @@ def test_other_quasi_identifiers_count_in_the_effective_k():
     rng = np.random.default_rng(0)
     columns = {"x": rng.normal(size=40), "y": rng.normal(size=40), "person": [f"p{i}" for i in range(40)]}
     table = Table.from_columns({n: list(c) for n, c in columns.items()}, dict.fromkeys(columns, "quasi"))
-    problem = small_search().pose(table, {}, rng)
-    assert problem.space.tell(problem.start[0]).facts["effective_k"] == 1
-    assert problem.space.decode(problem.start[0]).column("person").tolist() == table.column("person").tolist()
+    encoding = small_search().encoding(table)
+    problem = small_search().problem(encoding, None, rng)
+    masked, description = decoded(encoding, problem, problem.start[0])
+    assert description.facts["effective_k"] == 1
+    assert masked.column("person").tolist() == table.column("person").tolist()
 
 
 def test_suppressed_records_and_filled_gaps():
@@ -256,8 +273,9 @@ def test_suppressed_records_and_filled_gaps():
     values[4, 1] = np.nan
     table = table_of(values).without(np.arange(30) == 7)
     search = small_search(missing="mean", generations=2)
-    problem = search.pose(table, {}, np.random.default_rng(0))
-    masked = problem.space.decode(problem.start[0])
+    encoding = search.encoding(table)
+    problem = search.problem(encoding, None, np.random.default_rng(0))
+    masked, _ = decoded(encoding, problem, problem.start[0])
     assert masked.column("a1")[7] == values[7, 0], "a suppressed record stays as it is"
     assert not np.isnan(masked.column("a2")).any()
 
@@ -278,7 +296,7 @@ def refusal(table, **more):
     search = small_search(**more)
     sentence = search.obstacle(table)
     with pytest.raises(SearchError) as caught:
-        search.pose(table, {}, np.random.default_rng(0))
+        search.pose(table, None, np.random.default_rng(0))
     assert sentence in str(caught.value)
     return sentence
 
@@ -323,12 +341,12 @@ def test_settings_are_bounded_and_the_search_is_registered():
     kinds = ["group_creates", "group_eliminates", "group_splits", "element_swaps", "element_moves"]
     idle = dict.fromkeys([*kinds, "crossovers", "climbs"], 0)
     with pytest.raises(SearchError, match="let at least one work"):
-        Grouping(**idle).pose(table_of(np.random.default_rng(0).normal(size=(30, 3))), {}, np.random.default_rng(0))
+        Grouping(**idle).pose(table_of(np.random.default_rng(0).normal(size=(30, 3))), None, np.random.default_rng(0))
 
 
 def test_census_of_a_hundred_is_solved():
     values = numeric("census.csv")[:, :12]
     rng = np.random.default_rng(0)
-    problem = Grouping(recipe="best", convention="paper", k=100).pose(table_of(values), {}, rng)
+    problem = Grouping(recipe="best", convention="paper", k=100).pose(table_of(values), None, rng)
     final = list(evolve(problem, rng, Budget(generations=40, target=15.3138)))[-1]
-    assert final.best_worth == pytest.approx(15.3137, abs=1e-4)
+    assert final.best_fitness == pytest.approx(15.3137, abs=1e-4)

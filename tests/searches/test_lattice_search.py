@@ -11,6 +11,7 @@ from adult import adult
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Budget, Frontier, evolve
 from crypsis.measures import measures
+from crypsis.measures.objective import Objective
 from crypsis.privacy import models
 from crypsis.searches.lattices import (
     LatticeSearch,
@@ -105,7 +106,7 @@ def test_operators_stay_in_the_lattice_and_change_no_parent(seed, s):
 @given(tables)
 @settings(max_examples=15, deadline=None)
 def test_exact_front_is_the_front_of_all_nodes(table):
-    problem = LatticeSearch(suppression=0.1).pose(table, {}, np.random.default_rng(0))
+    problem = LatticeSearch(suppression=0.1).pose(table, None, np.random.default_rng(0))
     assert problem.notes["exact"]
     states = list(evolve(problem, np.random.default_rng(0), Budget(generations=2)))
     frame = evaluate_lattice(table, 0.1, "by-size")
@@ -120,15 +121,14 @@ def test_exact_front_is_the_front_of_all_nodes(table):
 @settings(max_examples=15, deadline=None)
 def test_a_node_judged_alone_scores_as_among_all(table, pick):
     names = ("k", "l", "glm", "s_l")
-    problem = LatticeSearch(indices=names, suppression=0.1, favour="many", method="pbg").pose(
-        table, {}, np.random.default_rng(0)
-    )
+    search = LatticeSearch(indices=names, suppression=0.1, favour="many", method="pbg")
+    problem = search.pose(table, None, np.random.default_rng(0))
     lattice = Lattice.of(table)
     everywhere = problem.evaluate.everywhere()
     number = pick % lattice.size
     genome = np.array(lattice.levels(number), dtype=np.int16)
     assert problem.evaluate(genome) == pytest.approx(tuple(-everywhere[number]), abs=1e-7)
-    masked = problem.space.decode(genome)
+    masked = search.encoding(table).decode(genome)
     assert (
         int(np.unique(masked.codes(lattice.names)[masked.kept], axis=0, return_counts=True)[1].min())
         == everywhere[number, 0]
@@ -138,7 +138,7 @@ def test_a_node_judged_alone_scores_as_among_all(table, pick):
 @pytest.mark.parametrize("method", ["pbg", "nsga2"])
 def test_evolution_comes_close_to_the_truth_of_adult(method):
     search = LatticeSearch(method=method, boxes=(1, 1))
-    problem = search.pose(adult(), {}, np.random.default_rng(2))
+    problem = search.pose(adult(), None, np.random.default_rng(2))
     everywhere = problem.evaluate.everywhere()
     *_, state = evolve(problem, np.random.default_rng(3), Budget(generations=30))
     truth, found = everywhere[minimal(everywhere)], -state.frontier.scores
@@ -149,7 +149,7 @@ def test_evolution_comes_close_to_the_truth_of_adult(method):
 
 def test_user_measures_replace_the_indices():
     table = random_table(6, 40, 3)
-    chosen = {"glm": measures.build("glm")}
+    chosen = Objective(table, {"glm": measures.build("glm"), "record-linkage": measures.build("record-linkage")})
     problem = LatticeSearch(suppression=0.1, population=6).pose(table, chosen, np.random.default_rng(0))
     assert problem.objectives == ("loss", "risk")
     *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=3))
@@ -159,13 +159,13 @@ def test_user_measures_replace_the_indices():
     assert len(state.frontier)
 
 
-def test_a_node_is_told_in_words():
-    problem = LatticeSearch().pose(adult(), {}, np.random.default_rng(0))
-    account = problem.space.tell(np.array([2, 0, 2, 0, 0, 0, 4, 0], dtype=np.int16))
-    assert account.words.startswith(
+def test_a_node_is_described_in_words():
+    encoding, genome = LatticeSearch().encoding(adult()), np.array([2, 0, 2, 0, 0, 0, 4, 0], dtype=np.int16)
+    description = encoding.describe(genome, encoding.decode(genome))
+    assert description.message.startswith(
         "age in 10-year bands, education in 3 groups, native-country hidden, the rest as collected"
     )
-    assert account.facts["level of age"] == 2
+    assert description.facts["level of age"] == 2
 
 
 # -- feasibility first --
@@ -187,11 +187,11 @@ def test_a_demanded_class_size_gives_the_optimum_and_nothing_that_cannot_be_deco
         return
     truth = optimum(table, k, 0.2)
     for method in ("auto", "pbg"):
-        problem = search.model_copy(update={"method": method}).pose(table, {}, np.random.default_rng(0))
+        problem = search.model_copy(update={"method": method}).pose(table, None, np.random.default_rng(0))
         *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=4))
         assert problem.notes["exact"] == (method == "auto")
         for genome in state.frontier.genomes:
-            masked = problem.space.decode(genome)
+            masked = search.encoding(table).decode(genome)
             assert int((~masked.kept).sum()) <= truth.allowance
         if method == "auto":
             assert state.best_scores == (pytest.approx(100 * truth.glm), 0.0)
@@ -216,7 +216,7 @@ def test_a_lattice_of_millions_is_evolved():
         columns.append(rng.integers(0, 8, 300).astype(np.int32))
     table = Table(tuple(attributes), tuple(columns))
     assert Lattice.of(table).size == 4**14
-    problem = LatticeSearch().pose(table, {}, np.random.default_rng(0))
+    problem = LatticeSearch().pose(table, None, np.random.default_rng(0))
     assert not problem.notes["exact"]
     *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=10))
     assert len(state.frontier) > 2
@@ -229,10 +229,10 @@ def test_refusals():
     table = random_table(3, 20, 2)
     with pytest.raises(SearchError, match="needs a confidential column"):
         LatticeSearch(indices=("l", "glm")).pose(
-            table.with_roles({"illness": Role.OTHER}), {}, np.random.default_rng(0)
+            table.with_roles({"illness": Role.OTHER}), None, np.random.default_rng(0)
         )
     with pytest.raises(SearchError, match="1 box sides for 2 indices"):
-        LatticeSearch(boxes=(1.0,)).pose(table, {}, np.random.default_rng(0))
+        LatticeSearch(boxes=(1.0,)).pose(table, None, np.random.default_rng(0))
     with pytest.raises(SearchError, match="no node reaches k = 21 while suppressing at most 0 of 20 records"):
         least_loss(table, np.random.default_rng(0), k=21, evaluations=50)
     with pytest.raises(SearchError, match="no node judged meets the demand"):
@@ -245,8 +245,4 @@ def test_refusals():
     with pytest.raises(PlanError, match="no column is confidential"):
         least_loss(table.with_roles({"illness": Role.OTHER}), np.random.default_rng(0), l=2)
     with pytest.raises(SearchError, match="weighs a loss"):
-        LatticeSearch().pose(
-            table,
-            {"r": measures.build("record-linkage")},
-            np.random.default_rng(0),
-        )
+        Objective(table, {"r": measures.build("record-linkage")})

@@ -1,11 +1,11 @@
 """Search that knows nothing of tables."""
 
-from crypsis.evolution.evolve import Budget, InProcess, evolve
 from crypsis.evolution.frontier import Frontier
+from crypsis.evolution.loop import Budget, evolve
 from crypsis.evolution.operators import Muting, Tally
-from crypsis.evolution.space import Child, Engine, Genome, Operator, Problem, Scores, Space, Strategy, Streams
+from crypsis.evolution.problem import Child, Engine, Genome, Operator, Problem, Scores, Strategy, Streams
 from crypsis.evolution.state import State
-from crypsis.evolution.strategies import Application, Archived, Crowding, Elitist, Generational
+from crypsis.evolution.strategies import Application, Archived, Crowding, Elitist
 
 __all__ = [
     "Application",
@@ -16,14 +16,11 @@ __all__ = [
     "Elitist",
     "Engine",
     "Frontier",
-    "Generational",
     "Genome",
-    "InProcess",
     "Muting",
     "Operator",
     "Problem",
     "Scores",
-    "Space",
     "State",
     "Strategy",
     "Streams",

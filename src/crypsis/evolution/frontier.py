@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.evolution.space import Genome, Scores
+from crypsis.evolution.problem import Genome, Scores
 from crypsis.kernels import dominance
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from crypsis.kernels import dominance
 
 Floats = NDArray[np.float64]
-Worth = Callable[[Floats], Floats]
+FitnessFunction = Callable[[Floats], Floats]
 """float64[n, m] → float64[n]: a number per row that does not depend on the other rows."""
 Order = Callable[[Floats], Floats]
 """float64[n, m] → float64[n]: a number per row that may depend on the whole pool."""
@@ -51,11 +51,11 @@ class DominanceOrder:
 
 
 @dataclass(frozen=True)
-class BurdenOrder:
+class StrengthOrder:
     """Sum over a row's dominators of how many rows each dominates: the fitness of PBG-EA."""
 
     def __call__(self, scores: Floats) -> Floats:
-        return dominance.burdens(np.ascontiguousarray(scores))
+        return dominance.strengths(np.ascontiguousarray(scores))
 
 
 def crowding(scores: Floats) -> Floats:
@@ -102,9 +102,9 @@ def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
     return np.asarray(np.minimum(np.searchsorted(sums, spins, side="right"), len(weights) - 1), dtype=np.int64)
 
 
-def turned(worth: Floats) -> Floats:
+def turned(fitness: Floats) -> Floats:
     """Weights for a roulette from worths to be minimised: (largest + smallest) − worth."""
-    return np.asarray(worth.max() + worth.min() - worth)
+    return np.asarray(fitness.max() + fitness.min() - fitness)
 
 
 def leaders(order: Floats, count: int) -> NDArray[np.int64]:

@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from crypsis.errors import SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
-from crypsis.evolution.space import Genome, Scores
+from crypsis.evolution.problem import Genome, Scores
 
-_FORMAT = 1
+_FORMAT = 2
+_MEMORY = "memory/"
 _DAMAGE = (zipfile.BadZipFile, zlib.error)
 
 
@@ -28,7 +29,7 @@ class State:
 
     genomes, keys, scores  the population: arrays, canonical keys, float64[n, m]
     born, origin, used     per member: generation of birth, operator that made it (−1: the start), whether it bred
-    best, best_scores      the best genome ever by the strategy's worth, and the evaluation that found it
+    best, best_scores      the best genome ever by the strategy's fitness, and the evaluation that found it
     evaluations, hits      candidates scored, and candidates whose score was already known
     known                  scores by key, oldest first
     rng                    states of the random streams
@@ -45,13 +46,15 @@ class State:
     tally: Tally
     best: Genome
     best_scores: Scores
-    best_worth: float
+    best_fitness: float
     best_found: int
     evaluations: int
     hits: int
     muted: frozenset[str] = frozenset()
     known: Mapping[bytes, Scores] = field(default_factory=dict)
     rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    memory: Mapping[str, NDArray[Any]] = field(default_factory=dict)
+    """What a strategy carries from quantum to quantum beside its population, by name."""
 
     def settled(self) -> Tally:
         """The tally with the living booked as if the run ended here, for tables and pictures."""
@@ -91,10 +94,11 @@ class State:
             last_useful=self.tally.last_useful,
             best=self.best,
             best_scores=np.array(self.best_scores, dtype=np.float64),
-            best_worth=np.array(self.best_worth),
+            best_fitness=np.array(self.best_fitness),
             known_keys=known_keys,
             known_lengths=known_lengths,
             known_scores=np.array(list(self.known.values()), dtype=np.float64),
+            **{f"{_MEMORY}{name}": array for name, array in sorted(self.memory.items())},
         )
         return buffer.getvalue()
 
@@ -132,13 +136,14 @@ class State:
             tally=Tally(tuple(head["operators"]), part["counts"], part["last_useful"], head["step"]),
             best=part["best"],
             best_scores=tuple(part["best_scores"].tolist()),
-            best_worth=float(part["best_worth"]),
+            best_fitness=float(part["best_fitness"]),
             best_found=head["best_found"],
             evaluations=head["evaluations"],
             hits=head["hits"],
             muted=frozenset(head["muted"]),
             known={key: tuple(scores) for key, scores in known},
             rng=head["rng"],
+            memory={name.removeprefix(_MEMORY): part[name] for name in part if name.startswith(_MEMORY)},
         )
 
 

@@ -1,4 +1,4 @@
-"""Four ways to breed and survive: Generational, Elitist, Crowding, Archived."""
+"""Three ways to breed and survive: Elitist, Crowding, Archived."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.evolution.generation import first_generation, next_generation
 from crypsis.evolution.operators import Muting, efficiency
+from crypsis.evolution.problem import SELECTION, Child, Engine, Genome, Operator, Problem, Streams
 from crypsis.evolution.selection import (
-    BurdenOrder,
+    FitnessFunction,
     Order,
+    StrengthOrder,
     WeightedMean,
-    Worth,
     drawn,
     few_of_each,
     leaders,
@@ -23,7 +25,6 @@ from crypsis.evolution.selection import (
     truncation,
     turned,
 )
-from crypsis.evolution.space import SELECTION, Child, Genome, Operator, Space, Streams
 from crypsis.evolution.state import State
 
 Floats = NDArray[np.float64]
@@ -37,7 +38,7 @@ def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rn
 
 
 def succeed(
-    state: State, children: Sequence[Child], scores: Floats, survivors: NDArray[np.int64], worth: Worth
+    state: State, children: Sequence[Child], scores: Floats, survivors: NDArray[np.int64], fitness: FitnessFunction
 ) -> State:
     """The state after selection, with births and deaths booked.
 
@@ -49,10 +50,10 @@ def succeed(
     used = state.used.copy()
     for child in children:
         used[[parent for parent in child.parents if parent < n]] = True
-    parents_worth = worth(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
-    worths = parents_worth.tolist()
-    reference = np.array([sum(worths[p] for p in child.parents) / len(child.parents) for child in children])
-    change = efficiency(worth(scores), reference) if children else np.empty(0)
+    parents_fitness = fitness(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
+    fitnesses = parents_fitness.tolist()
+    reference = np.array([sum(fitnesses[p] for p in child.parents) / len(child.parents) for child in children])
+    change = efficiency(fitness(scores), reference) if children else np.empty(0)
     alive = np.zeros(n + len(children), dtype=np.bool_)
     alive[survivors] = True
     born = np.concatenate([state.born, np.full(len(children), generation, dtype=np.int64)])
@@ -75,6 +76,23 @@ def succeed(
     )
 
 
+class Generations:
+    """Advance by whole generations: what the strategies below have in common."""
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators, in the order of the tallies."""
+        raise NotImplementedError
+
+    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
+        """The first population, scored."""
+        return first_generation(problem, self.operators, rng, engine)
+
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """One generation more."""
+        return next_generation(problem, self, state, engine)  # type: ignore[arg-type]
+
+
 @dataclass(frozen=True)
 class Application:
     """An operator, how often it is applied in a generation, and how many of the best may be its parents (0: all)."""
@@ -85,17 +103,17 @@ class Application:
 
 
 @dataclass(frozen=True)
-class Elitist:
+class Elitist(Generations):
     """Every operator a fixed number of times on random parents; the best of parents and children survive.
 
-    order   how the pool is ranked; None: by worth
+    order   how the pool is ranked; None: by fitness
     copies  how many members may be the same solution; 0: any number
     muting  the rule that switches useless operators off; None: never
     """
 
     size: int
     applications: tuple[Application, ...]
-    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
     order: Order | None = None
     copies: int = 0
     muting: Muting | None = None
@@ -104,9 +122,9 @@ class Elitist:
     def operators(self) -> tuple[str, ...]:
         return tuple(application.operator.name for application in self.applications)
 
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+    def propose(self, state: State, streams: Streams) -> list[Child]:
         children: list[Child] = []
-        ranked = truncation(self.worth(state.scores), len(state.genomes))
+        ranked = truncation(self.fitness(state.scores), len(state.genomes))
         for application in self.applications:
             operator = application.operator
             if operator.name in state.muted:
@@ -120,24 +138,24 @@ class Elitist:
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         pool = np.vstack([state.scores, scores.reshape(-1, state.scores.shape[1])])
-        ranked = truncation((self.order or self.worth)(pool), len(pool))
+        ranked = truncation((self.order or self.fitness)(pool), len(pool))
         if self.copies:
             ranked = few_of_each([*state.keys, *(child.key for child in children)], ranked, self.copies)
-        after = succeed(state, children, scores, ranked[: self.size], self.worth)
+        after = succeed(state, children, scores, ranked[: self.size], self.fitness)
         if self.muting is None:
             return after
         return replace(after, muted=self.muting.muted(after.tally, after.generation, state.muted))
 
 
 @dataclass(frozen=True)
-class Crowding:
+class Crowding(Generations):
     """A few children a generation; each competes with its own parent alone and takes its place if better.
 
-    mutation, crossover  applied `times` each; a mutation's parent is drawn by roulette on the turned worth, a
+    mutation, crossover  applied `times` each; a mutation's parent is drawn by roulette on the turned fitness, a
                          crossover's first parent from the leaders, its second by the roulette
                          None: mutations alone, so that every seat of the population is a lineage of its own
     crossover_rate       probability that an application is a crossover
-    prefer               whether a child's scores beat its parent's; None: strictly smaller worth
+    prefer               whether a child's scores beat its parent's; None: strictly smaller fitness
     disjoint             no two applications of a generation share a parent, so that all can be scored at once
     """
 
@@ -146,7 +164,7 @@ class Crowding:
     crossover_rate: float = 0.5
     times: int = 1
     leaders: int = 10
-    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
+    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
     weights: Callable[[Floats], Floats] = turned
     prefer: Callable[[Floats, Floats], bool] | None = None
     disjoint: bool = True
@@ -155,14 +173,14 @@ class Crowding:
     def operators(self) -> tuple[str, ...]:
         return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
-        chance, worth = streams[SELECTION], self.worth(state.scores)
-        weights, best = self.weights(worth), leaders(worth, self.leaders)
+    def propose(self, state: State, streams: Streams) -> list[Child]:
+        chance, fitness = streams[SELECTION], self.fitness(state.scores)
+        weights, best = self.weights(fitness), leaders(fitness, self.leaders)
         taken: set[int] = set()
         children: list[Child] = []
         for _ in range(self.times):
             operator = self.mutation
-            if self.crossover is not None and chance.random() < self.crossover_rate and len(worth) > 1:
+            if self.crossover is not None and chance.random() < self.crossover_rate and len(fitness) > 1:
                 operator = self.crossover
                 first = int(best[chance.integers(len(best))])
                 parents = [first, self._other(first, weights, chance)]
@@ -188,62 +206,29 @@ class Crowding:
             seat = child.parents[0]
             if prefer(scores[i], rows[seat]):
                 seats[seat], rows[seat] = n + i, scores[i]
-        return succeed(state, children, scores, seats, self.worth)
+        return succeed(state, children, scores, seats, self.fitness)
 
     def _better(self, child: Floats, parent: Floats) -> bool:
-        pair = self.worth(np.stack([child, parent]))
+        pair = self.fitness(np.stack([child, parent]))
         return bool(pair[0] < pair[1])
 
 
 @dataclass(frozen=True)
-class Generational:
-    """A whole new population by roulette, crossover of pairs and mutation; the best so far never dies.
-
-    weights  worths → roulette weights
-    """
-
-    mutation: Operator
-    crossover: Operator
-    crossover_rate: float = 0.8
-    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
-    weights: Callable[[Floats], Floats] = turned
-    elite: bool = True
-
-    @property
-    def operators(self) -> tuple[str, ...]:
-        return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
-
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
-        n, chance = len(state.genomes), streams[SELECTION]
-        chosen = roulette(self.weights(self.worth(state.scores)), n, chance)
-        return mated(self.crossover, self.mutation, self.crossover_rate, chosen, state.genomes, streams)
-
-    def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
-        n = len(state.genomes)
-        survivors = np.arange(n, n + len(children), dtype=np.int64)
-        if self.elite:
-            old, new = self.worth(state.scores), self.worth(scores)
-            if old.min() < new.min():
-                survivors[int(np.argmax(new))] = int(np.argmin(old))
-        return succeed(state, children, scores, survivors, self.worth)
-
-
-@dataclass(frozen=True)
-class Archived:
+class Archived(Generations):
     """Parents come by binary tournament from population and frontier together; the children replace the population."""
 
     size: int
     mutation: Operator
     crossover: Operator
     crossover_rate: float = 0.8
-    worth: Worth = WeightedMean()  # noqa: RUF009 - frozen
-    order: Order = BurdenOrder()  # noqa: RUF009 - frozen
+    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
+    order: Order = StrengthOrder()  # noqa: RUF009 - frozen
 
     @property
     def operators(self) -> tuple[str, ...]:
         return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+    def propose(self, state: State, streams: Streams) -> list[Child]:
         pool = (*state.genomes, *state.frontier.genomes)
         order = self.order(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
         chosen = tournament(order, self.size, streams[SELECTION])
@@ -251,7 +236,7 @@ class Archived:
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         n = len(state.genomes)
-        return succeed(state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.worth)
+        return succeed(state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.fitness)
 
 
 def mated(

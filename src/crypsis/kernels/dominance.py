@@ -92,7 +92,7 @@ def _fronts(scores: Floats) -> NDArray[np.int32]:
 fronts = kernel(_fronts)
 
 
-def _burdens(scores: Floats) -> NDArray[np.float64]:
+def _strengths(scores: Floats) -> NDArray[np.float64]:
     """float64[n]: for each row the sum, over the rows that dominate it, of how many rows those dominate.
 
     Zero for a row nobody dominates: the fitness of PBG-EA, after SPEA2. O(n² m).
@@ -103,15 +103,15 @@ def _burdens(scores: Floats) -> NDArray[np.float64]:
         for j in range(n):
             if i != j and dominates(scores[i], scores[j]):
                 counts[i] += 1.0
-    burden = np.zeros(n)
+    strength = np.zeros(n)
     for i in range(n):
         for j in range(n):
             if i != j and dominates(scores[j], scores[i]):
-                burden[i] += counts[j]
-    return burden
+                strength[i] += counts[j]
+    return strength
 
 
-burdens = kernel(_burdens)
+strengths = kernel(_strengths)
 
 
 def _undominated(scores: Floats, order: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -1,8 +1,7 @@
 """Seven readings from integer tallies, and how the tallies follow one changed record.
 
 The tallies of many masked files lie stacked: the first axis of every array of `Tallies` says which file.
-The readings are the only place where floats appear, so a file that was amended a thousand times and one
-that was counted afresh give the same bits. All in one file, because a kernel calls only its neighbours.
+Only readings are floats, so an amended file and one counted afresh give the same bits.
 """
 
 from __future__ import annotations
@@ -350,13 +349,13 @@ def _halves(readings: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
 halves = kernel(_halves)
 
 
-def _worth(loss: float, risk: float, goal: Floats) -> float:
+def _fitness(loss: float, risk: float, goal: Floats) -> float:
     """goal[0] times the greater of goal[1] · loss and goal[2] · risk, plus goal[3] times their mean."""
     loss, risk = goal[1] * loss, goal[2] * risk
     return float(goal[0] * max(loss, risk) + goal[3] * ((loss + risk) / 2.0))
 
 
-worth = kernel(_worth)
+fitness = kernel(_fitness)
 
 
 def _attempt(frame: Frame, tallies: Tallies, trial: Trial, who: int, row: int, new: Codes) -> bool:
@@ -371,9 +370,10 @@ def _attempt(frame: Frame, tallies: Tallies, trial: Trial, who: int, row: int, n
     fresh = trial.readings[who].copy()
     read_all(frame, tallies, who, fresh)
     loss, risk = halves(fresh, frame.chosen)
-    now, before = worth(loss, risk, trial.goals[who]), worth(trial.pairs[who, 0], trial.pairs[who, 1], trial.goals[who])
-    if now < before or (now == before and loss + risk <= trial.pairs[who, 0] + trial.pairs[who, 1]):
-        trial.readings[who], trial.pairs[who, 0], trial.pairs[who, 1] = fresh, loss, risk
+    pair, goal = trial.pairs[who], trial.goals[who]
+    now, before = fitness(loss, risk, goal), fitness(pair[0], pair[1], goal)
+    if now < before or (now == before and loss + risk <= pair[0] + pair[1]):
+        trial.readings[who], pair[0], pair[1] = fresh, loss, risk
         return True
     amend(frame, tallies, who, row, old)
     return False

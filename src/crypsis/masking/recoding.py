@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -47,33 +48,36 @@ class LocalRecoding(MaskingMethod):
     )
 
     def mask(self, table: Table, rng: Generator) -> Table:
-        names = self.columns or [
+        names = self.names(table)
+        return publish_classes(table, names, self.solve(table, rng))
+
+    def names(self, table: Table) -> tuple[str, ...]:
+        """The columns that are recoded: those named, or every quasi-identifier with a hierarchy."""
+        return tuple(self.columns) or tuple(
             n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
-        ]
-        lattice = Lattice.of(table, names)
+        )
+
+    def solve(self, table: Table, rng: Generator) -> LocalClasses:
+        """The class of every kept record, and the levels each class publishes."""
+        lattice = Lattice.of(table, self.names(table))
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:
             raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
         trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
-        leaf = np.stack(
-            [_leaves(table, name, tree)[kept] for name, tree in zip(lattice.names, trees, strict=True)], axis=1
-        )
+        leaf = _leaf_table(table, lattice.names, trees, kept)
         first, of, records = distinct_rows(leaf)
         present = self._present(table, kept, of, len(first))
         tuples = _tuples(leaf[first], records, present, trees, rng)
-        nodes = offered_nodes([tree.burden(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
+        nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
         owner = freeze(tuples, nodes, Demand(self.k, self.l))
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
         effort = self.effort if self.l == 1 else 0
         while effort:
             effort = rehome(tuples, homes, self.k, True, effort)
-        group = _record_groups(homes, of, len(first))
-        columns: dict[str, Column] = {}
-        for a, (name, tree) in enumerate(zip(lattice.names, trees, strict=True)):
-            columns[name] = np.full(table.rows, MISSING, dtype=np.int32)
-            columns[name][kept] = tree.published(homes.level[group, a], leaf[:, a])
-        return table.with_columns(columns, dict.fromkeys(columns, LOCAL))
+        groups = _record_groups(homes, of, len(first))
+        used, labels = np.unique(groups, return_inverse=True)
+        return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
 
     def _present(self, table: Table, kept: NDArray[np.int64], of: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
         """One bit per confidential value that occurs with a tuple; nothing if l demands nothing."""
@@ -90,6 +94,37 @@ class LocalRecoding(MaskingMethod):
         present = np.zeros((tuples, int(value.max(initial=0)) // 64 + 1), dtype=np.uint64)
         np.bitwise_or.at(present, (of, value // 64), np.left_shift(np.uint64(1), (value % 64).astype(np.uint64)))
         return present
+
+
+class LocalClasses(NamedTuple):
+    """Classes of a local recoding.
+
+    labels  int32[n]: the class of every kept record
+    levels  int32[classes, columns]: the level each class publishes; one above the hierarchy's top publishes nothing
+    """
+
+    labels: NDArray[np.int32]
+    levels: NDArray[np.int32]
+
+
+def publish_classes(table: Table, names: Sequence[str], classes: LocalClasses) -> Table:
+    """The table in which every record stands at the levels of its class."""
+    lattice = Lattice.of(table, names)
+    kept = np.flatnonzero(table.kept)
+    trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
+    leaf = _leaf_table(table, lattice.names, trees, kept)
+    columns: dict[str, Column] = {}
+    for a, (name, tree) in enumerate(zip(lattice.names, trees, strict=True)):
+        columns[name] = np.full(table.rows, MISSING, dtype=np.int32)
+        columns[name][kept] = tree.published(classes.levels[classes.labels, a], leaf[:, a])
+    return table.with_columns(columns, dict.fromkeys(columns, LOCAL))
+
+
+def _leaf_table(
+    table: Table, names: Sequence[str], trees: Sequence[_Tree], kept: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """int32[n, columns]: leaves of the kept records."""
+    return np.stack([_leaves(table, name, tree)[kept] for name, tree in zip(names, trees, strict=True)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +146,13 @@ class _Tree:
         cells.append(np.ones(hierarchy.size + 1))
         return cls(hierarchy, groups, cells)
 
-    def burden(self, leaf: NDArray[np.int32]) -> NDArray[np.float64]:
+    def level_loss(self, leaf: NDArray[np.int32]) -> NDArray[np.float64]:
         """Mean loss of the column at each level; the blank level only where something needs it."""
         losses = [float(cell[leaf].mean()) for cell in self.cells]
         blank = len(np.unique(self.groups[-2][leaf])) > 1
         return np.array(losses if blank else losses[:-1])
 
-    def published(self, level: NDArray[np.int64], leaf: NDArray[np.int32]) -> NDArray[np.int32]:
+    def published(self, level: NDArray[np.int32], leaf: NDArray[np.int32]) -> NDArray[np.int32]:
         """Node numbers of leaves lifted each to its own level; missing where blank."""
         absent = np.int32(MISSING)
         table = [np.append(g[:-1] + self.hierarchy.offsets[lv], absent) for lv, g in enumerate(self.groups[:-1])]
@@ -156,12 +191,12 @@ def _tuples(
     )
 
 
-def offered_nodes(burdens: list[NDArray[np.float64]], most: int, rng: Generator) -> NDArray[np.int16]:
+def offered_nodes(level_losses: list[NDArray[np.float64]], most: int, rng: Generator) -> NDArray[np.int16]:
     """Level vectors in order of loss: all of them, or the cheapest half of `most`, a random half and the top.
 
     burdens  mean loss of each attribute at each of its levels, ascending
     """
-    heights = [len(burden) for burden in burdens]
+    heights = [len(level_loss) for level_loss in level_losses]
     size = 1
     for height in heights:
         size *= height
@@ -172,28 +207,28 @@ def offered_nodes(burdens: list[NDArray[np.float64]], most: int, rng: Generator)
             numbers = numbers // height
         nodes = np.stack(columns[::-1], axis=1)
     else:
-        cheap = _cheapest(burdens, most // 2)
+        cheap = _cheapest(level_losses, most // 2)
         drawn = np.stack([rng.integers(0, height, size=most - len(cheap)) for height in heights], axis=1)
         top = np.array([heights]) - 1
         nodes = np.unique(np.concatenate([cheap, drawn, top]), axis=0)
-    loss = sum((burden[nodes[:, a]] for a, burden in enumerate(burdens)), np.zeros(len(nodes)))
+    loss = sum((level_loss[nodes[:, a]] for a, level_loss in enumerate(level_losses)), np.zeros(len(nodes)))
     return np.ascontiguousarray(nodes[np.argsort(loss, kind="stable")].astype(np.int16))
 
 
-def _cheapest(burdens: list[NDArray[np.float64]], count: int) -> NDArray[np.int64]:
+def _cheapest(level_losses: list[NDArray[np.float64]], count: int) -> NDArray[np.int64]:
     """The `count` level vectors of least loss, found from the bottom upwards."""
-    bottom = (0,) * len(burdens)
+    bottom = (0,) * len(level_losses)
     heap, seen = [(0.0, bottom)], {bottom}
     found: list[tuple[int, ...]] = []
     while heap and len(found) < count:
         loss, node = heapq.heappop(heap)
         found.append(node)
-        for a, burden in enumerate(burdens):
-            if node[a] + 1 < len(burden):
+        for a, level_loss in enumerate(level_losses):
+            if node[a] + 1 < len(level_loss):
                 above = (*node[:a], node[a] + 1, *node[a + 1 :])
                 if above not in seen:
                     seen.add(above)
-                    heapq.heappush(heap, (loss + float(burden[node[a] + 1] - burden[node[a]]), above))
+                    heapq.heappush(heap, (loss + float(level_loss[node[a] + 1] - level_loss[node[a]]), above))
     return np.array(found, dtype=np.int64)
 
 

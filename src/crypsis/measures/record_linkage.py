@@ -148,7 +148,7 @@ def _claimed(encounter: Encounter, accepted: float, rule: Ties) -> float:
     """The mean worth of links to the nearest published record that lie within the accepted distance."""
     distance = encounter.nearest()
     near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
-    return float(_worth(encounter.ties(near)[0], rule).mean())
+    return float(_fitness(encounter.ties(near)[0], rule).mean())
 
 
 def _transferred(rate: float, claims: dict[str, float]) -> float:
@@ -156,7 +156,7 @@ def _transferred(rate: float, claims: dict[str, float]) -> float:
     return rate * min(claims[CLAIMED_OUTSIDE] / claims[CLAIMED], 1.0) if claims[CLAIMED] > 0 else 0.0
 
 
-def _worth(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
+def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     """The value of a link among t equally near ones; 0 where there is none. The first of several is one link."""
     if rule == "expected":
         return np.asarray((ties > 0) / np.maximum(ties, 1), dtype=np.float64)
@@ -171,7 +171,7 @@ def _credits(encounter: Encounter, rule: Ties, people: NDArray[np.int64]) -> NDA
     ties, lowest = some.ties(distance)
     if rule == "first":
         return np.asarray(lowest == people, dtype=np.float64)
-    return _worth(ties, rule)
+    return _fitness(ties, rule)
 
 
 def _warning(rate: float, interval: tuple[float, float], baseline: float, published: int) -> str:

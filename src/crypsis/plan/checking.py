@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -208,11 +207,8 @@ def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
     if len(table) > LARGE:
         some = table.take(np.linspace(0, len(table) - 1, SAMPLE).astype(np.int64))
         scale, table = len(table) / len(some), some
-    measures: Mapping[str, Measure] = {}
-    if plan.measures.guide:
-        measures = {c.name: c.build() for c in (*plan.measures.loss, *plan.measures.risk)}
     started = time.monotonic()
-    problem = search.pose(table, measures, np.random.default_rng(0))
+    problem = search.pose(table, plan.guide(table), np.random.default_rng(0))
     first = problem.first()
     posing = scale * (time.monotonic() - started)
     once = math.inf

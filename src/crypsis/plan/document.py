@@ -16,6 +16,7 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from crypsis.errors import PlanError
+from crypsis.measures.objective import Objective
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
 from crypsis.plan.sections import (
@@ -100,6 +101,12 @@ class Plan(Settings):
     def models(self) -> list[PrivacyModel]:
         """Every model that must hold: against anybody, then against each scenario's intruder."""
         return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
+
+    def guide(self, table: Table) -> Objective | None:
+        """What every search is to minimise; None where each minimises figures of its own."""
+        if not self.measures.guide:
+            return None
+        return Objective(table, {c.name: c.build() for c in (*self.measures.loss, *self.measures.risk)})
 
     @property
     def suppression(self) -> float:

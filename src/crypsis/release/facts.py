@@ -21,7 +21,7 @@ from crypsis.privacy.properties import class_sizes
 from crypsis.release.guarantees import LimitResult
 from crypsis.report.columns import tell_columns
 from crypsis.report.dossier import Demand, Dossier, RuleStory, ScenarioStory
-from crypsis.report.hardest import Burden, hardest_groups
+from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import Role
@@ -155,9 +155,9 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
     )
 
 
-def _burden(original: Table, masked: Table, names: Sequence[str]) -> Burden:
+def _burden(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:
     lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
-    return Burden(
+    return RecordHarm(
         alone=class_sizes(original, names) == 1,
         suppressed=~masked.kept,
         loss=np.where(masked.kept, lost, 1.0),

@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class Burden:
+class RecordHarm:
     """What each original record bears, by row."""
 
     alone: NDArray[np.bool_]
@@ -42,11 +42,11 @@ class Subgroup:
     found: float | None
 
 
-def hardest_groups(original: Table, burden: Burden, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
+def hardest_groups(original: Table, harm: RecordHarm, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
     """All people together, then the groups that bore the greatest loss (and are findable most often, where equal)."""
-    everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), burden)
+    everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), harm)
     groups = [
-        _subgroup(name, label, rows, burden)
+        _subgroup(name, label, rows, harm)
         for name in names
         for label, rows in _groups(original, name)
         if int(rows.sum()) >= FEW
@@ -55,15 +55,15 @@ def hardest_groups(original: Table, burden: Burden, names: Sequence[str], most: 
     return (everyone, *groups[:most])
 
 
-def _subgroup(column: str, label: str, rows: NDArray[np.bool_], burden: Burden) -> Subgroup:
-    found = None if burden.found is None else float(100 * burden.found[rows].mean())
+def _subgroup(column: str, label: str, rows: NDArray[np.bool_], harm: RecordHarm) -> Subgroup:
+    found = None if harm.found is None else float(100 * harm.found[rows].mean())
     return Subgroup(
         column,
         label,
         int(rows.sum()),
-        float(100 * burden.alone[rows].mean()),
-        float(100 * burden.suppressed[rows].mean()),
-        float(100 * burden.loss[rows].mean()),
+        float(100 * harm.alone[rows].mean()),
+        float(100 * harm.suppressed[rows].mean()),
+        float(100 * harm.loss[rows].mean()),
         found,
     )
 

@@ -112,15 +112,16 @@ def _hardest(original: Table, masked: Table, losses: Mapping[str, NDArray[np.flo
     """Who bears the loss, and who is still at risk."""
     if not losses or not len(original):
         return ()
-    burden = np.mean(list(losses.values()), axis=0)
-    count = max(1, round(HARD * len(burden)))
-    worst = np.argsort(-burden, kind="stable")[:count]
-    total = float(burden.sum())
+    record_loss = np.mean(list(losses.values()), axis=0)
+    count = max(1, round(HARD * len(record_loss)))
+    worst = np.argsort(-record_loss, kind="stable")[:count]
+    total = float(record_loss.sum())
     alone = class_sizes(original, list(losses)) == 1
     told = []
     if total > 0:
+        share = 100 * float(record_loss[worst].sum()) / total
         told.append(
-            f"the {count} hardest records ({100 * HARD:.0f} %) bear {100 * float(burden[worst].sum()) / total:.0f} % "
+            f"the {count} hardest records ({100 * HARD:.0f} %) bear {share:.0f} % "
             f"of the loss; {int(alone[worst].sum())} of them were unique in the original, "
             f"{int((~masked.kept)[worst].sum())} are left out"
         )

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from crypsis.engines import Serial
-from crypsis.evolution.evolve import begin, step
 from crypsis.plan.catalogue import searches
 from crypsis.table.example import example
 
@@ -21,8 +20,10 @@ def rehearse() -> Iterator[str]:
     table = example(ROWS, seed=1)
     for name in REHEARSED:
         search = searches.build(name)
-        problem = search.pose(table, {}, np.random.default_rng(0))
-        state = step(problem, begin(problem, np.random.default_rng(0), Serial()), Serial())
+        encoding = search.encoding(table)
+        problem = search.problem(encoding, None, np.random.default_rng(0))
+        state = problem.strategy.begin(problem, np.random.default_rng(0), Serial())
+        state = problem.strategy.advance(problem, state, Serial())
         for genome in state.frontier.genomes[:1]:
-            problem.space.decode(genome)
+            encoding.decode(problem.expressed(genome))
         yield name

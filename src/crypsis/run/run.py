@@ -13,16 +13,14 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import cast
 
-import numpy as np
-
+from crypsis.encodings import ColumnEncoding, Encoding
 from crypsis.engines import Serial
 from crypsis.errors import CrypsisError, PlanError, SearchError
-from crypsis.evolution import Budget, Engine, Genome
+from crypsis.evolution import Budget, Engine, Genome, Problem
 from crypsis.evolution.state import State
 from crypsis.masking.blocks import LARGE
-from crypsis.measures.measure import Measure
+from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
 from crypsis.plan.writing import as_toml
 from crypsis.run import folder as places
@@ -34,11 +32,10 @@ from crypsis.run.progress import Progress
 from crypsis.run.search_state import Strand, is_milestone, stream
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Row, Store
-from crypsis.searches.search import TableSpace
 from crypsis.table.table import Table
 
 AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
-"""Most members of a front that are measured at one milestone, and of a large table's."""
+"""Most members of a front measured at one milestone, and of a large table's."""
 SHOWN_AFTER = 2.0
 """Seconds of measuring after which what is known so far is shown before the generation is whole."""
 SHARE_FOR_SEARCH = 0.9
@@ -55,6 +52,7 @@ class Run:
         self.lock = places.Lock.read(folder)
         self.store = Store(folder / places.STORE)
         self._given = table
+        self._encodings: dict[int, Encoding] = {}
         self._keeping: TemporaryDirectory[str] | None = None
 
     # -- beginning --
@@ -185,12 +183,7 @@ class Run:
         """The masked table of a solution."""
         solution = picked if isinstance(picked, Solution) else self.pick(picked)
         row = self.store.solution(solution.number)
-        if row.search == BASELINE:
-            made = self._baselines
-            place = next(place for place, each in enumerate(made) if each.name == solution.title)
-            return made[place].make(self.original, stream(self.lock.seed, len(self.plan.search), place))
-        strand = self._strand(row.search)
-        return self._space(strand).decode(row.genome)
+        return self._encoding(row.search).decode(row.genome)
 
     # -- going on --
 
@@ -228,7 +221,7 @@ class Run:
             if clock.elapsed >= limit:
                 break
             strand = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
-            state = strand.advance(self.original, self._guides, self.engine)
+            state = strand.advance(self._encoding(strand.index), self._guide, self.engine)
             fresh = self._measure(strand, self._at_a_time) if is_milestone(state.generation) else []
             waited = strand.seconds - written[strand.index]
             if fresh or waited >= BETWEEN_CHECKPOINTS or strand.progress >= 1.0:
@@ -244,8 +237,8 @@ class Run:
         for strand in strands:
             if strand.state is None:
                 continue
-            space, front = self._space(strand), strand.state.frontier
-            left = self.plan.run.points - sum(space.key(genome) in strand.measured for genome in front.genomes)
+            problem, front = self._problem(strand), strand.state.frontier
+            left = self.plan.run.points - sum(problem.key(genome) in strand.measured for genome in front.genomes)
             while left > 0:
                 fresh = self._measure(strand, min(left, 4) if math.isfinite(limit) else left)
                 if not fresh:
@@ -288,11 +281,12 @@ class Run:
 
         Where that takes long, those ready are shown meanwhile; they are the run's own only when their generation is.
         """
-        started, space, rows = time.monotonic(), self._space(strand), []
+        started, rows = time.monotonic(), []
         shown, since = 0, started
+        self._problem(strand)
         for place, genome in enumerate(strand.unmeasured(most)):
             number = len(self._baselines) + 1 + (strand.count + place) * len(self.plan.search) + strand.index
-            rows.append(self._row(strand, space, genome, number))
+            rows.append(self._row(strand, genome, number))
             if time.monotonic() >= since + SHOWN_AFTER:
                 self._show(rows[shown:])
                 shown, since = len(rows), time.monotonic()
@@ -308,19 +302,23 @@ class Run:
     def _at_a_time(self) -> int:
         return AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY
 
-    def _row(self, strand: Strand, space: TableSpace, genome: Genome, number: int) -> Row:
-        account = space.tell(genome)
-        family = str(account.facts.get("family", strand.search.family))
+    def _row(self, strand: Strand, candidate: Genome, number: int) -> Row:
+        """A candidate worked out, decoded, described and measured: each once."""
+        encoding, problem = self._encoding(strand.index), self._problem(strand)
+        genome = problem.expressed(candidate)
+        masked = encoding.decode(genome)
+        description = encoding.describe(genome, masked)
+        own = problem.facts(candidate) if problem.facts is not None else {}
         solution = Solution(
             number=number,
             search=strand.index,
             title=strand.name,
-            family=family,
-            words=account.words,
-            facts=account.facts,
-            measured=self.yardstick.measure(space.decode(genome), family),
+            family=strand.search.family,
+            words=description.message,
+            facts={**description.facts, **own},
+            measured=self.yardstick.measure(masked, strand.search.family),
         )
-        return Row(number, strand.index, space.key(genome), genome, solution.content())
+        return Row(number, strand.index, problem.key(candidate), genome, solution.content())
 
     def _measure_baselines(self, clock: Clock) -> Iterator[Progress]:
         known = self.store.known(BASELINE)
@@ -335,7 +333,8 @@ class Run:
                 continue
             measured = self.yardstick.measure(masked, baseline.family)
             solution = Solution(place + 1, BASELINE, baseline.name, baseline.family, baseline.words, {}, measured)
-            row = Row(place + 1, BASELINE, baseline.name.encode(), np.empty(0), solution.content())
+            genome = ColumnEncoding(self.original).encode(masked)
+            row = Row(place + 1, BASELINE, baseline.name.encode(), genome, solution.content())
             with self.store.transaction():
                 self.store.add(row)
                 self.store.note("elapsed", clock.elapsed)
@@ -348,10 +347,18 @@ class Run:
         return baselines(self.plan, self.original)
 
     @cached_property
-    def _guides(self) -> dict[str, Measure]:
-        """The measures a search is to minimise, where the plan wants its own replaced."""
-        chosen = (*self.plan.measures.loss, *self.plan.measures.risk)
-        return {choice.name: choice.build() for choice in chosen} if self.plan.measures.guide else {}
+    def _guide(self) -> Objective | None:
+        return self.plan.guide(self.original)
+
+    def _encoding(self, search: int) -> Encoding:
+        """How the solutions of a search, or the baselines, are decoded; built once."""
+        if search not in self._encodings:
+            baseline = search == BASELINE
+            named = (
+                ColumnEncoding(self.original) if baseline else self.plan.search[search].build().encoding(self.original)
+            )
+            self._encodings[search] = named
+        return self._encodings[search]
 
     def _budget(self) -> Budget | None:
         """The run's own limit in seconds; None where each search has one of another kind."""
@@ -380,8 +387,8 @@ class Run:
         strand.count = len(strand.measured)
         return strand
 
-    def _space(self, strand: Strand) -> TableSpace:
-        return cast(TableSpace, strand.posed(self.original, self._guides).space)
+    def _problem(self, strand: Strand) -> Problem:
+        return strand.posed(self._encoding(strand.index), self._guide)
 
     def _told(self, what: str, strand: Strand, clock: Clock, limit: float) -> Progress:
         state = strand.state
@@ -389,6 +396,6 @@ class Run:
             return Progress(what, strand.name, seconds=clock.shown)
         own = clock.elapsed / limit if math.isfinite(limit) else strand.progress
         return Progress(
-            what, strand.name, state.generation, state.evaluations, len(state.frontier), float(state.best_worth),
+            what, strand.name, state.generation, state.evaluations, len(state.frontier), float(state.best_fitness),
             clock.shown, min(1.0, own),
         )  # fmt: skip

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
+from crypsis.encodings import Encoding
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
-from crypsis.evolution.evolve import begin, step
-from crypsis.measures.measure import Measure
+from crypsis.measures.objective import Objective
 from crypsis.run.store import Step
 from crypsis.searches.search import Search
-from crypsis.table.table import Table
 
 IDLE = 25
 """Generations without a new candidate after which a search has nothing left to find."""
@@ -57,20 +56,20 @@ class Strand:
     pending: list[Step] = field(default_factory=list)
     problem: Problem | None = None
 
-    def posed(self, table: Table, measures: dict[str, Measure]) -> Problem:
+    def posed(self, encoding: Encoding, objective: Objective | None) -> Problem:
         """The problem; posed when first needed, the same in every session."""
         if self.problem is None:
-            self.problem = self.search.pose(table, measures, stream(self.seed, self.index, 0))
+            self.problem = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
         return self.problem
 
-    def advance(self, table: Table, measures: dict[str, Measure], engine: Engine) -> State:
-        """One generation more."""
+    def advance(self, encoding: Encoding, objective: Objective | None, engine: Engine) -> State:
+        """One quantum more."""
         started = time.monotonic()
-        problem, before = self.posed(table, measures), self.state
+        problem, before = self.posed(encoding, objective), self.state
         if before is None:
-            self.state = begin(problem, stream(self.seed, self.index, 1), engine)
+            self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
         else:
-            self.state = step(problem, before, engine)
+            self.state = problem.strategy.advance(problem, before, engine)
             self.idle = self.idle + 1 if self.state.evaluations == before.evaluations else 0
         self.seconds += time.monotonic() - started
         state = self.state
@@ -81,7 +80,7 @@ class Strand:
                 state.evaluations,
                 state.hits,
                 self.seconds,
-                float(state.best_worth),
+                float(state.best_fitness),
                 len(state.frontier),
             )
         )
@@ -105,7 +104,7 @@ class Strand:
         if self.state is None or self.problem is None:
             return []
         front = self.state.frontier
-        known = np.array([self.problem.space.key(genome) in self.measured for genome in front.genomes], dtype=np.bool_)
+        known = np.array([self.problem.key(genome) in self.measured for genome in front.genomes], dtype=np.bool_)
         return [front.genomes[place] for place in spread(front.scores, known, most)]
 
 

@@ -1,12 +1,13 @@
 """The search "local-recoding": different records at different levels, for a ladder of k.
 
-A genome is int64[4]: k, l, how many lattice nodes are offered (a power of two), and the number of a random stream. The
-stream decides which nodes are drawn where the lattice has more, so that two tries at one k differ.
+A candidate is int64[4]: k, l, how many lattice nodes are offered (a power of two), and the number of a random stream.
+The stream decides which nodes are drawn where the lattice has more, so that two tries at one k differ. Stored are the
+classes found and the node each publishes (`encodings.recoding`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -14,15 +15,16 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from crypsis.errors import SearchError
+from crypsis.encodings.recoding import RecodingEncoding
 from crypsis.evolution import Application, Budget, Elitist, Genome, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.measures.measure import BoundMeasure
+from crypsis.measures.objective import Objective
 from crypsis.privacy.properties import class_sizes
-from crypsis.searches.search import Account, Search, searches
+from crypsis.searches.search import ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -31,76 +33,61 @@ KEPT = 12
 
 
 @dataclass(frozen=True, eq=False)
-class Recodings:
-    """Local recodings of one table."""
+class RecodingCandidates:
+    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out."""
 
-    table: Table = field(repr=False)
-    columns: tuple[str, ...]
+    encoding: RecodingEncoding
     ladder: tuple[int, ...]
     diversity: int
     exponents: tuple[int, int]
-    _kept: dict[bytes, Table] = field(default_factory=dict, repr=False)
-    """The last few tables decoded, oldest first: a recoding is worth keeping for the questions that follow."""
+    _kept: dict[bytes, Genome] = field(default_factory=dict, repr=False)
+    """The last few genomes worked out, oldest first: the questions that follow need not work them out again."""
 
     def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_kept": {}}
 
-    def draw(self, rng: Generator, size: int) -> list[Genome]:
-        low, high = self.exponents
-        return [
-            np.array([rng.choice(self.ladder), self.diversity, rng.integers(low, high + 1), rng.integers(STREAMS)])
-            for _ in range(size)
-        ]
+    @staticmethod
+    def key(candidate: Genome) -> bytes:
+        return np.asarray(candidate, dtype=np.int64).tobytes()
 
-    def key(self, genome: Genome) -> bytes:
-        return np.asarray(genome, dtype=np.int64).tobytes()
-
-    def decode(self, genome: Genome) -> Table:
-        key = self.key(genome)
+    def express(self, candidate: Genome) -> Genome:
+        """The classes found and the node of each."""
+        key = self.key(candidate)
         if key not in self._kept:
+            k, diversity, exponent, stream = (int(value) for value in candidate)
+            nodes = max(10, 1 << exponent)
+            method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes)
             while len(self._kept) >= KEPT:
                 del self._kept[next(iter(self._kept))]
-            self._kept[key] = self._recoded(genome)
+            found = method.solve(self.encoding.table, np.random.default_rng([k, exponent, stream]))
+            self._kept[key] = self.encoding.encode(found)
         return self._kept[key]
 
-    def _recoded(self, genome: Genome) -> Table:
-        k, diversity, exponent, stream = (int(value) for value in genome)
-        method = LocalRecoding(columns=self.columns, k=k, l=diversity, nodes=max(10, 1 << exponent))
-        return method.mask(self.table, np.random.default_rng([k, exponent, stream]))
 
-    def tell(self, genome: Genome) -> Account:
-        masked = self.decode(genome)
-        sizes = class_sizes(masked, masked.quasi_identifiers or list(self.columns))[masked.kept]
-        classes = round(float((1.0 / sizes).sum())) if len(sizes) else 0
-        least = int(sizes.min()) if len(sizes) else 0
-        words = (
-            f"each record generalised only as far as its class of at least {int(genome[0])} needs: {classes} classes, "
-            f"the smallest of {least} records"
-        )
-        return Account(words, {"k": int(genome[0]), "effective_k": least, "classes": classes})
+def demanded(candidate: Genome) -> dict[str, float | int | str]:
+    """The class size that was demanded."""
+    return {"k": int(candidate[0])}
 
 
 @dataclass(frozen=True)
 class RecodingScores:
-    """(mean loss, mean risk); without measures of the user's choice, cell loss and classes among records."""
+    """(cell loss, classes among records), per cent: what the search minimises by itself."""
 
-    space: Recodings
-    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
+    candidates: RecodingCandidates
+    loss: BoundMeasure
 
-    def __call__(self, genome: Genome) -> Scores:
-        masked = self.space.decode(genome)
-        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
-        if not read["risk"]:
-            sizes = class_sizes(masked, masked.quasi_identifiers or list(self.space.columns))[masked.kept]
-            read["risk"] = [100.0 * float((1.0 / sizes).mean())]
-        return float(np.mean(read["loss"])), float(np.mean(read["risk"]))
+    def __call__(self, candidate: Genome) -> Scores:
+        encoding = self.candidates.encoding
+        masked = encoding.decode(self.candidates.express(candidate))
+        sizes = class_sizes(masked, masked.quasi_identifiers or list(encoding.names))[masked.kept]
+        return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
 
 
 @dataclass(frozen=True)
 class Redraw:
     """Another stream, and as likely as not another k or another number of nodes."""
 
-    space: Recodings = field(repr=False)
+    space: RecodingCandidates = field(repr=False)
     name: str = "redraw"
     arity: int = 1
 
@@ -153,27 +140,28 @@ class LocalRecodings(Search):
             return "l was demanded but no column is confidential; give one that role or leave l out"
         return ""
 
-    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
-        obstacle = self.obstacle(table)
-        if obstacle:
-            raise SearchError(f"search 'local-recoding': {obstacle}")
-        names = self.names(table)
-        most = int(np.log2(self.nodes))
-        space = Recodings(table, names, self.ladder(int(table.kept.sum())), self.l, (min(8, most), most))
-        picked: dict[str, Measure] = dict(measures) or {"cell-loss": CellLoss(columns=names)}
-        bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in picked.items()}
-        if measures and {aim for aim, _ in bound_measures.values()} < {"loss", "risk"}:
-            raise SearchError(
-                "search 'local-recoding' weighs a loss against a risk; name one of each at least, or none"
-            )
-        start = tuple(np.array([k, self.l, most, 0], dtype=np.int64) for k in space.ladder)
+    def encoding(self, table: Table) -> RecodingEncoding:
+        return RecodingEncoding(table, self.names(table))
+
+    def problem(self, encoding: RecodingEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        table, most = encoding.table, int(np.log2(self.nodes))
+        candidates = RecodingCandidates(encoding, self.ladder(int(table.kept.sum())), self.l, (min(8, most), most))
+        start = tuple(np.array([k, self.l, most, 0], dtype=np.int64) for k in candidates.ladder)
+        own = RecodingScores(candidates, CellLoss(columns=encoding.names).against(table))
+        size, redraw = max(len(start), 2), Application(Redraw(candidates), self.breedings)
         return Problem(
-            space=space,
-            strategy=Elitist(max(len(start), 2), (Application(Redraw(space), self.breedings),), order=DominanceOrder()),
+            key=candidates.key,
+            strategy=Elitist(size, (redraw,), order=DominanceOrder()),
             start=start,
-            evaluate=RecodingScores(space, bound_measures),
+            evaluate=own if objective is None else ObjectiveScores(encoding, objective, candidates.express),
             objectives=("loss", "risk"),
-            notes={"ladder": list(space.ladder), "columns": list(names), "nodes": float(Lattice.of(table, names).size)},
+            express=candidates.express,
+            facts=demanded,
+            notes={
+                "ladder": list(candidates.ladder),
+                "columns": list(encoding.names),
+                "nodes": float(Lattice.of(table, encoding.names).size),
+            },
         )
 
     def ladder(self, records: int) -> tuple[int, ...]:

@@ -105,12 +105,12 @@ class SearchSubject:
     def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
         search = searches.build(self.name, **{**self.fixed, **settings})
         rng = np.random.default_rng(seed)
-        problem = search.pose(self.table, {}, rng)
+        problem = search.pose(self.table, None, rng)
         budget = Budget(generations=self.generations) if self.generations else search.budget()
         best = (float("inf"), 0)
         for state in evolve(problem, rng, budget):
-            if state.best_worth < best[0]:
-                best = (state.best_worth, state.best_found)
+            if state.best_fitness < best[0]:
+                best = (state.best_fitness, state.best_found)
         return best[0], float(best[1])
 
     def describe(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.properties import class_sizes
-from crypsis.report.hardest import Burden, Subgroup, hardest_groups
+from crypsis.report.hardest import RecordHarm, Subgroup, hardest_groups
 from crypsis.report.histograms import Histogram, class_size_histogram
 from crypsis.table.attribute import Role
 from crypsis.table.frames import to_frame
@@ -97,15 +97,15 @@ def sampled(original: Table, masked: Table) -> tuple[Table, Table]:
     return original.take(rows), masked.take(rows)
 
 
-def burdens(original: Table, masked: Table, most: int = 8) -> tuple[tuple[Subgroup, ...], NDArray[np.float64]]:
+def record_harms(original: Table, masked: Table, most: int = 8) -> tuple[tuple[Subgroup, ...], NDArray[np.float64]]:
     """The groups that bear most, and what the linkage attack earns on each record."""
     names = original.quasi_identifiers
     lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
     earned = RecordLinkage(columns=tuple(names)).against(original).credits(masked)
-    burden = Burden(
+    harm = RecordHarm(
         class_sizes(original, names) == 1, ~masked.kept, np.where(masked.kept, lost, 1.0), np.asarray(earned)
     )
-    return hardest_groups(original, burden, names, most), np.asarray(earned)
+    return hardest_groups(original, harm, names, most), np.asarray(earned)
 
 
 def explained_match(original: Table, masked: Table, earned: NDArray[np.float64]) -> Match | None:

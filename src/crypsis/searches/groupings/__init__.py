@@ -1,5 +1,6 @@
 """GOMM and D-GOMM: evolve which attributes are microaggregated together. Importing registers the search."""
 
+from crypsis.encodings.grouping import Groups, groups_of
 from crypsis.searches.groupings.adhoc import (
     all_together,
     correlated_apart,
@@ -9,7 +10,7 @@ from crypsis.searches.groupings.adhoc import (
     univariate,
 )
 from crypsis.searches.groupings.conventions import PAPER, Convention, Fitness
-from crypsis.searches.groupings.encoding import Groups, genome_of, groups_of
+from crypsis.searches.groupings.encoding import genome_of
 from crypsis.searches.groupings.fitness import Evaluator, paper_fitness
 from crypsis.searches.groupings.grouping import RECIPES, Grouping
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.cluster.hierarchy import fcluster, linkage
 
+from crypsis.encodings.grouping import Groups
 from crypsis.errors import SearchError
-from crypsis.searches.groupings.encoding import Groups
 
 
 def all_together(attributes: int) -> Groups:

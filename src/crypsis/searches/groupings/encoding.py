@@ -1,6 +1,6 @@
-"""A grouping of attributes as a genome: Falkenauer's object part and group part in one array.
+"""A grouping of attributes as a candidate: Falkenauer's object part and group part in one array.
 
-A genome is int32[p + 1]. Its first p numbers are the object part: the group of each attribute, where the
+A candidate is int32[p + 1]. Its first p numbers are the object part: the group of each attribute, where the
 number of a group is its place in the group part; so the group part is 0, 1, … and needs no room of its
 own. The last number is k, the least number of records in a cluster. Two genomes that differ only in the
 order of their groups are clones and share a key.
@@ -8,7 +8,7 @@ order of their groups are clones and share a key.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,8 +20,6 @@ from crypsis.errors import SearchError
 from crypsis.kernels.groupings import renumber
 
 Genome = NDArray[Any]
-Groups = tuple[tuple[int, ...], ...]
-"""Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
 
 
 def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genome:
@@ -44,29 +42,8 @@ def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genom
     return genome
 
 
-def groups_of(genome: Genome) -> Groups:
-    """The groups a genome stands for, canonical."""
-    members: dict[int, list[int]] = {}
-    for attribute, label in enumerate(genome[:-1].tolist()):
-        members.setdefault(label, []).append(attribute)
-    return tuple(tuple(group) for group in members.values())
-
-
-def group_count(genome: Genome) -> int:
-    return int(max(genome.tolist()[:-1])) + 1
-
-
-def in_words(genome: Genome, names: Sequence[str]) -> str:
-    """'age and income averaged together; hours alone; clusters of at least 5 records'."""
-    told = []
-    for group in groups_of(genome):
-        *others, last = (names[attribute] for attribute in group)
-        told.append(f"{', '.join(others)} and {last} averaged together" if others else f"{last} alone")
-    return f"{'; '.join(told)}; clusters of at least {int(genome[-1])} records"
-
-
 @dataclass(frozen=True)
-class Partitions:
+class GroupingSpace:
     """The space of all groupings of p attributes, with k fixed or within bounds.
 
     spread  how random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small
@@ -92,9 +69,6 @@ class Partitions:
 
     def key(self, genome: Genome) -> bytes:
         return renumber(genome[:-1]).tobytes() + int(genome[-1]).to_bytes(4, "little")
-
-    def decode(self, genome: Genome) -> Any:
-        return groups_of(genome)
 
 
 def _between(low: int, high: int, rng: Generator) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
+from crypsis.encodings.grouping import groups_of
 from crypsis.errors import SearchError
 from crypsis.evolution import Child, Engine, Scores, State
 from crypsis.kernels import groupings as kernels
@@ -35,7 +36,7 @@ from crypsis.searches.groupings.conventions import (
     middle_ranks,
     scaled,
 )
-from crypsis.searches.groupings.encoding import Genome, genome_of, groups_of
+from crypsis.searches.groupings.encoding import Genome, genome_of
 
 _NO_BLOCK = np.empty(0)
 
@@ -228,9 +229,14 @@ class Evaluator:
         unit = np.where(spread > 0, spread, 1.0)
         return kernels.judged(points / unit, centres / unit, labels, kernels.ABSOLUTE)[1]
 
-    def masked(self, genome: Genome) -> Floats:
-        """float64[n, p]: the protected values, on the scale of the table."""
-        return self._averaged(self.values, genome)
+    def facts(self, genome: Genome) -> dict[str, float | int | str]:
+        """The paper's figures by name."""
+        return {name: float(value) for name, value in self.fitness(genome)._asdict().items()}
+
+    def clusters(self, genome: Genome) -> list[NDArray[np.int32]]:
+        """The cluster of every record in each group of attributes, in the order of `groups_of`."""
+        k = int(genome[-1])
+        return [self.part(np.array(group, dtype=np.int32), k).labels for group in groups_of(genome)]
 
     def _averaged(self, values: Floats, genome: Genome) -> Floats:
         result = np.empty_like(values)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,19 +10,19 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from crypsis.encodings.grouping import GroupingEncoding
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Application, Budget, Elitist, Genome, Muting, Operator, Problem
 from crypsis.evolution.selection import DominanceOrder, WeightedMean
 from crypsis.masking.method import Family
 from crypsis.masking.partition import partitioners
-from crypsis.measures.measure import Measure
+from crypsis.measures.objective import Objective
 from crypsis.searches.groupings import operators
 from crypsis.searches.groupings.adhoc import customary
 from crypsis.searches.groupings.conventions import Convention
-from crypsis.searches.groupings.encoding import genome_of
+from crypsis.searches.groupings.encoding import GroupingSpace, genome_of
 from crypsis.searches.groupings.fitness import Evaluator
-from crypsis.searches.groupings.masked import MeasuredEvaluator, TableGroupings
-from crypsis.searches.search import Search, searches
+from crypsis.searches.search import ObjectiveScores, Search, searches
 from crypsis.table.table import Table
 
 _PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
@@ -34,6 +34,17 @@ RECIPES: dict[str, dict[str, Any]] = {
     "pareto": {"select": "dominance", "climbs": 0},
 }
 """What each recipe sets; a setting given by hand always wins."""
+
+
+@dataclass(frozen=True)
+class Express:
+    """A grouping worked out: its clusters beside it, so that decoding only averages."""
+
+    encoding: GroupingEncoding
+    evaluator: Evaluator
+
+    def __call__(self, candidate: Genome) -> Genome:
+        return self.encoding.encode(candidate, self.evaluator.clusters(candidate))
 
 
 @searches.add("grouping")
@@ -160,25 +171,24 @@ class Grouping(Search):
             return f"k may not evolve from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
         return ""
 
-    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
-        obstacle = self.obstacle(table)
-        if obstacle:
-            raise SearchError(f"search 'grouping': {obstacle}")
+    def encoding(self, table: Table) -> GroupingEncoding:
         names = self.names(table)
-        values = self._filled(table, names)
-        evaluator = Evaluator(values, self._convention(), self.memory)
-        space = TableGroupings(
-            len(names), self.k, max(self.k, self.largest_k), self.spread, table=table, names=names, evaluator=evaluator
-        )
-        evaluate = MeasuredEvaluator(space, table, dict(measures)) if measures else evaluator
+        return GroupingEncoding(table, names, self._filled(table, names))
+
+    def problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        evaluator = Evaluator(encoding.values, self._convention(), self.memory)
+        space = GroupingSpace(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
+        express = Express(encoding, evaluator)
         return Problem(
-            space=space,
+            key=space.key,
             strategy=self._strategy(space),
-            start=self._start(space, values, rng),
-            evaluate=evaluate,
+            start=self._start(space, encoding.values, rng),
+            evaluate=evaluator if objective is None else ObjectiveScores(encoding, objective, express),
             objectives=("loss", "risk"),
-            assess=None if measures else evaluator.assess,
-            notes={"recipe": self.recipe, "columns": list(names), "generations": self.generations},
+            assess=evaluator.assess if objective is None else None,
+            express=express,
+            facts=evaluator.facts,
+            notes={"recipe": self.recipe, "columns": list(encoding.names), "generations": self.generations},
         )
 
     def budget(self) -> Budget:
@@ -205,7 +215,7 @@ class Grouping(Search):
             values[rows, columns] = np.nanmean(values, axis=0)[columns]
         return values
 
-    def _start(self, space: TableGroupings, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
+    def _start(self, space: GroupingSpace, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
         """All together and univariate always; then the customary groupings; the rest at random."""
         p = space.attributes
         listed = customary(values) if self.correlated else customary(values)[:2]
@@ -216,7 +226,7 @@ class Grouping(Search):
                 genome[-1] = space.draw_k(rng)
         return (*fixed, *space.draw(rng, max(0, size - len(fixed))))
 
-    def _strategy(self, space: TableGroupings) -> Elitist:
+    def _strategy(self, space: GroupingSpace) -> Elitist:
         listed: list[tuple[Operator, int]] = [
             (operators.Crossover(), self.crossovers),
             (operators.GroupCreate(), self.group_creates),
@@ -235,7 +245,7 @@ class Grouping(Search):
         return Elitist(
             size=self.population,
             applications=tuple(applications),
-            worth=WeightedMean((self.loss_weight, 1.0 - self.loss_weight)),
+            fitness=WeightedMean((self.loss_weight, 1.0 - self.loss_weight)),
             order=DominanceOrder() if self.select == "dominance" else None,
             copies=self.copies,
             muting=Muting(self.muting_after, self.muting_window) if self.muting else None,

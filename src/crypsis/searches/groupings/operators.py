@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from crypsis.encodings.encoding import Genome
+from crypsis.encodings.grouping import group_count
 from crypsis.evolution.selection import drawn
 from crypsis.kernels.groupings import inject, settle
-from crypsis.searches.groupings.encoding import Genome, group_count
 
 
 @dataclass(frozen=True)

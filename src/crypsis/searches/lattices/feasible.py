@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.encodings.levels import LevelEncoding, levels_key
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Application, Budget, Elitist, Problem, evolve
 from crypsis.masking.generalisation import Generalisation
@@ -16,7 +17,7 @@ from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.evaluation import allowed, out_of_reach
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.nodes import Exchange, Nodes, OnePoint, Step
+from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, ModelScores
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.table import Table
@@ -51,7 +52,7 @@ def feasible_strategy(heights: tuple[int, ...], size: int) -> Elitist:
         Application(Step(heights, 1.5 / len(heights)), max(size // 3, 1), elite=max(size // 3, 1)),
         Application(Exchange(heights), max(size // 3, 1), elite=max(size // 3, 1)),
     )
-    return Elitist(size, applications, worth=FeasibleFirst(), copies=1)
+    return Elitist(size, applications, fitness=FeasibleFirst(), copies=1)
 
 
 def least_loss(
@@ -74,13 +75,13 @@ def least_loss(
     lattice = Lattice.of(table, columns)
     records = int(table.kept.sum())
     allowance = allowed(suppression, records)
-    space = Nodes(table, lattice, Generalisation(columns=lattice.names, suppression=1.0, k=max(k, 1)))
+    encoding = LevelEncoding(table, lattice, Generalisation(columns=lattice.names, suppression=1.0, k=max(k, 1)))
     wavering = [type(model).__name__ for model in models if not model.monotone_in_generalisation]
     if wavering:
         raise PlanError(f"{wavering[0]} may get worse by generalising, so this search cannot use it; leave it out")
     if models:
         loss = GeneralLoss(columns=lattice.names).against(table)
-        scores: ModelScores | DemandScores = ModelScores(space, tuple(models), loss, allowance)
+        scores: ModelScores | DemandScores = ModelScores(encoding, tuple(models), loss, allowance)
     else:
         confidential = next(iter(table.confidential), None)
         if l and confidential is None:
@@ -91,9 +92,9 @@ def least_loss(
             raise SearchError(obstacle)
         scores = DemandScores(context, allowance, max(k, 1), l)
     problem = Problem(
-        space=space,
+        key=levels_key,
         strategy=feasible_strategy(lattice.heights, population),
-        start=space.start(rng, population),
+        start=first_nodes(lattice, rng, population),
         evaluate=scores,
         objectives=("loss", "shortfall"),
     )

@@ -1,63 +1,27 @@
-"""Nodes of a lattice as genomes: int16 level vectors, one-point crossover, steps of one level."""
+"""Operators on nodes of a lattice: random nodes, one-point crossover, steps of one level, exchanges."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
 from crypsis.evolution import Genome
-from crypsis.masking.generalisation import Generalisation, generalise
-from crypsis.searches.search import Account
-from crypsis.table.counts import distinct_rows
 from crypsis.table.lattice import Lattice
-from crypsis.table.table import Table
 
 
-@dataclass(frozen=True, eq=False)
-class Nodes:
-    """The nodes of one table's lattice; decoding generalises the table and suppresses by the method's rule."""
+def draw_nodes(lattice: Lattice, rng: Generator, size: int) -> list[Genome]:
+    """Random nodes."""
+    heights = np.array(lattice.heights)
+    return [rng.integers(0, heights + 1).astype(np.int16) for _ in range(size)]
 
-    table: Table = field(repr=False)
-    lattice: Lattice
-    method: Generalisation
 
-    def draw(self, rng: Generator, size: int) -> list[Genome]:
-        heights = np.array(self.lattice.heights)
-        return [rng.integers(0, heights + 1).astype(np.int16) for _ in range(size)]
-
-    def start(self, rng: Generator, size: int) -> tuple[Genome, ...]:
-        """Random nodes with the fully special and the fully general one among them."""
-        ends = [np.array(self.lattice.bottom, dtype=np.int16), np.array(self.lattice.top, dtype=np.int16)]
-        return (*ends, *self.draw(rng, max(size - 2, 0)))
-
-    def key(self, genome: Genome) -> bytes:
-        return np.asarray(genome, dtype=np.int16).tobytes()
-
-    def decode(self, genome: Genome) -> Table:
-        levels = {name: int(level) for name, level in zip(self.lattice.names, genome, strict=True)}
-        return self.method.model_copy(update={"levels": levels}).mask(self.table, np.random.default_rng(0))
-
-    def generalised(self, genome: Genome) -> Table:
-        """The table at the node, nothing suppressed."""
-        return generalise(self.table, self.lattice, tuple(int(level) for level in genome))
-
-    def least_class(self, masked: Table) -> int:
-        """Size of the smallest class; 0 if nothing is left."""
-        return int(distinct_rows(masked.codes(self.lattice.names)[masked.kept])[2].min(initial=len(masked)))
-
-    def tell(self, genome: Genome) -> Account:
-        masked = self.decode(genome)
-        gone = int((~masked.kept).sum() - (~self.table.kept).sum())
-        words = self.lattice.words([int(level) for level in genome])
-        if gone:
-            which = "smallest classes first" if self.method.rule == "by-size" else "the classes that failed"
-            words += f"; {gone} record{'s' * (gone > 1)} suppressed: {which} (rule {self.method.rule})"
-        facts: dict[str, float | int | str] = {"suppressed": gone, "rule": self.method.rule}
-        facts |= {f"level of {name}": int(level) for name, level in zip(self.lattice.names, genome, strict=True)}
-        return Account(words, facts)
+def first_nodes(lattice: Lattice, rng: Generator, size: int) -> tuple[Genome, ...]:
+    """Random nodes with the fully special and the fully general one among them."""
+    ends = [np.array(lattice.bottom, dtype=np.int16), np.array(lattice.top, dtype=np.int16)]
+    return (*ends, *draw_nodes(lattice, rng, max(size - 2, 0)))
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,19 @@
-"""How nodes are scored: by quality indices, by a demand, or by measures the user chose."""
+"""How nodes are scored: by quality indices, by a demand, or under any privacy models."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError
+from crypsis.encodings.levels import LevelEncoding
 from crypsis.evolution import Genome, Scores
 from crypsis.kernels.nodes import DEMANDED
 from crypsis.measures.measure import BoundMeasure
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.indices import Favour, Wanting, ceilings, quality
 from crypsis.searches.lattices.lattice_preparation import LatticeContext
-from crypsis.searches.lattices.nodes import Nodes
 from crypsis.table.table import Table
 
 
@@ -35,7 +33,7 @@ class IndexScores:
         return tuple(float(-value) for value in found[0])
 
     @property
-    def worth(self) -> Wanting:
+    def fitness(self) -> Wanting:
         """One number for how good a node is, to be watched while the search runs."""
         return Wanting(ceilings(self.indices, self.context.total, len(self.context.lattice.names)))
 
@@ -79,21 +77,21 @@ class ModelScores:
     A model whose threshold moves with the rest of the table is asked again until it holds.
     """
 
-    space: Nodes
+    encoding: LevelEncoding
     models: tuple[PrivacyModel, ...]
     loss: BoundMeasure
     allowance: int
 
     def __call__(self, genome: Genome) -> Scores:
         masked = self.suppressed(genome)
-        beyond = max(0, int((self.space.table.kept & ~masked.kept).sum()) - self.allowance)
+        beyond = max(0, int((self.encoding.table.kept & ~masked.kept).sum()) - self.allowance)
         if not masked.kept.any():
             beyond = len(masked)
         return (np.inf, 100.0 * beyond / len(masked)) if beyond else (self.loss.read(masked), 0.0)
 
     def suppressed(self, genome: Genome) -> Table:
         """The table at the node without the records that fail a model."""
-        masked = self.space.generalised(genome)
+        masked = self.encoding.generalised(genome)
         while masked.kept.any():
             failing = np.zeros(len(masked), dtype=np.bool_)
             for model in self.models:
@@ -105,20 +103,3 @@ class ModelScores:
                 break
             masked = masked.without(failing)
         return masked
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredScores:
-    """(mean loss, mean risk) by measures the user chose; without a risk, 100 / k. A node that fails loses all."""
-
-    space: Nodes
-    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
-
-    def __call__(self, genome: Genome) -> Scores:
-        try:
-            masked = self.space.decode(genome)
-        except TableError:
-            return 100.0, 100.0
-        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
-        risk = float(np.mean(read["risk"])) if read["risk"] else 100.0 / max(self.space.least_class(masked), 1)
-        return float(np.mean(read["loss"])), risk

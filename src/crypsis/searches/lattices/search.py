@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
+from crypsis.encodings.levels import LevelEncoding, levels_key
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.evolution import (
     Application,
@@ -20,22 +21,22 @@ from crypsis.evolution import (
     Elitist,
     Genome,
     Problem,
-    Space,
     State,
     Strategy,
     Streams,
 )
-from crypsis.evolution.selection import DominanceOrder, WeightedMean, Worth
+from crypsis.evolution.selection import DominanceOrder, FitnessFunction, WeightedMean
+from crypsis.evolution.strategies import Generations
 from crypsis.masking.generalisation import Generalisation, checked_share
 from crypsis.masking.method import Family
-from crypsis.measures.measure import Measure
+from crypsis.measures.objective import Objective
 from crypsis.searches.lattices.evaluation import allowed, out_of_reach, rule_code
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.nodes import Nodes, OnePoint, Step
-from crypsis.searches.lattices.scoring import DemandScores, IndexScores, MeasuredScores
-from crypsis.searches.search import Search, searches
+from crypsis.searches.lattices.nodes import OnePoint, Step, first_nodes
+from crypsis.searches.lattices.scoring import DemandScores, IndexScores
+from crypsis.searches.search import ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -46,13 +47,13 @@ MOST_NODES = 20_000_000
 
 
 @dataclass(frozen=True)
-class Complete:
+class Complete(Generations):
     """The strategy of a search that has nothing left to find: no children, nobody dies."""
 
-    worth: Worth
+    fitness: FitnessFunction
     operators: tuple[str, ...] = ()
 
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]:
+    def propose(self, state: State, streams: Streams) -> list[Child]:
         return []
 
     def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
@@ -128,22 +129,16 @@ class LatticeSearch(Search):
             return "the side of a box must be positive"
         return "" if table.kept.any() else "the table has no records"
 
-    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
-        obstacle = self.obstacle(table)
-        if obstacle:
-            raise SearchError(f"search 'lattice': {obstacle}")
+    def encoding(self, table: Table) -> LevelEncoding:
         lattice = Lattice.of(table, self.columns)
         rule: Literal["by-size", "failing-class"] = "failing-class" if self.k or self.l else self.rule
-        space = Nodes(
-            table,
-            lattice,
-            Generalisation(columns=lattice.names, suppression=self.suppression, rule=rule, k=self.k, l=self.l),
-        )
-        if measures:
-            bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
-            if not any(aim == "loss" for aim, _ in bound_measures.values()):
-                raise SearchError("search 'lattice' weighs a loss against a risk; name a loss, or no measure at all")
-            return self._evolved(space, MeasuredScores(space, bound_measures), ("loss", "risk"), (), rng)
+        method = Generalisation(columns=lattice.names, suppression=self.suppression, rule=rule, k=self.k, l=self.l)
+        return LevelEncoding(table, lattice, method)
+
+    def problem(self, encoding: LevelEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        table, lattice = encoding.table, encoding.lattice
+        if objective is not None:
+            return self._evolved(encoding, ObjectiveScores(encoding, objective), ("loss", "risk"), (), rng)
         # What no index asks for is not counted: a number as confidential column has as many values as records.
         counted = self._confidential(table) if {"l", "s_l"} & set(self._indices) else None
         label = self._label(table) if "cm" in self.indices else None
@@ -153,51 +148,57 @@ class LatticeSearch(Search):
         exact = self.method == "exact" or (self.method == "auto" and estimate <= self.patience)
         if self.k or self.l:
             demand = DemandScores(context, allowance, max(self.k, 1), self.l)
-            return self._demanded(space, demand, exact and lattice.size <= MOST_NODES, rng)
+            return self._demanded(encoding, demand, exact and lattice.size <= MOST_NODES, rng)
         scores = IndexScores(context, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
         if exact and lattice.size <= MOST_NODES:
-            return self._exact(space, scores)
+            return self._exact(encoding, scores)
         if self.method == "exact":
             raise SearchError(
                 f"search 'lattice': {lattice.size} nodes are too many to judge each (at most {MOST_NODES}); choose "
                 f"method 'pbg' or fewer columns"
             )
-        return self._evolved(space, scores, tuple(self.indices), self.boxes, rng)
+        return self._evolved(encoding, scores, tuple(self.indices), self.boxes, rng)
 
-    def _demanded(self, space: Nodes, scores: DemandScores, exact: bool, rng: Generator) -> Problem:
+    def _demanded(self, encoding: LevelEncoding, scores: DemandScores, exact: bool, rng: Generator) -> Problem:
         """The least loss that meets the demand: the optimum itself where every node can be judged."""
-        start, strategy = space.start(rng, self.population), feasible_strategy(space.lattice.heights, self.population)
-        notes = {"candidates": float(space.lattice.size), "exact": exact, "rule": space.method.rule}
+        lattice = encoding.lattice
+        start, strategy = (
+            first_nodes(lattice, rng, self.population),
+            feasible_strategy(lattice.heights, self.population),
+        )
+        notes = {"candidates": float(lattice.size), "exact": exact, "rule": encoding.method.rule}
         if exact:
-            best = np.array(space.lattice.levels(scores.best()), dtype=np.int16)
-            return Problem(space, Complete(FeasibleFirst()), (best,), scores, ("loss", "shortfall"), notes=notes)
-        return Problem(space, strategy, start, scores, ("loss", "shortfall"), notes=notes)
+            best = np.array(lattice.levels(scores.best()), dtype=np.int16)
+            return Problem(levels_key, Complete(FeasibleFirst()), (best,), scores, ("loss", "shortfall"), notes=notes)
+        return Problem(levels_key, strategy, start, scores, ("loss", "shortfall"), notes=notes)
 
-    def _exact(self, space: Nodes, scores: IndexScores) -> Problem:
-        front = np.flatnonzero(minimal(scores.everywhere()))
-        start = tuple(np.array(space.lattice.levels(int(number)), dtype=np.int16) for number in front)
-        notes = {"candidates": float(space.lattice.size), "exact": True, "rule": self.rule}
-        return Problem(space, Complete(scores.worth), start, scores, tuple(self.indices), self.boxes, notes=notes)
+    def _exact(self, encoding: LevelEncoding, scores: IndexScores) -> Problem:
+        lattice, front = encoding.lattice, np.flatnonzero(minimal(scores.everywhere()))
+        start = tuple(np.array(lattice.levels(int(number)), dtype=np.int16) for number in front)
+        notes = {"candidates": float(lattice.size), "exact": True, "rule": self.rule}
+        strategy, indices = Complete(scores.fitness), tuple(self.indices)
+        return Problem(levels_key, strategy, start, scores, indices, self.boxes, notes=notes)
 
     def _evolved(
         self,
-        space: Nodes,
-        scores: IndexScores | MeasuredScores,
+        encoding: LevelEncoding,
+        scores: IndexScores | ObjectiveScores,
         objectives: tuple[str, ...],
         boxes: tuple[float, ...],
         rng: Generator,
     ) -> Problem:
-        heights = space.lattice.heights
-        step, cross = Step(heights, self.mutation or 1 / len(heights)), OnePoint()
-        worth: Worth = scores.worth if isinstance(scores, IndexScores) else WeightedMean()
-        strategy: Strategy = Archived(self.population, step, cross, self.crossover, worth)
+        lattice = encoding.lattice
+        step, cross = Step(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
+        fitness: FitnessFunction = scores.fitness if isinstance(scores, IndexScores) else WeightedMean()
+        strategy: Strategy = Archived(self.population, step, cross, self.crossover, fitness)
         if self.method == "nsga2":
             pairs = round(self.crossover * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
-            strategy = Elitist(self.population, applications, worth, order=DominanceOrder(), copies=1)
-        notes = {"candidates": float(space.lattice.size), "exact": False, "rule": self.rule}
-        return Problem(space, strategy, space.start(rng, self.population), scores, objectives, boxes, notes=notes)
+            strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
+        notes = {"candidates": float(lattice.size), "exact": False, "rule": self.rule}
+        start = first_nodes(lattice, rng, self.population)
+        return Problem(levels_key, strategy, start, scores, objectives, boxes, notes=notes)
 
     @property
     def _indices(self) -> tuple[str, ...]:

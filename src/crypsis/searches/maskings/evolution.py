@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 CANDIDATES = 8
 """Records an aimed change looks at before it takes the last one."""
 GOALS = {"mean": (0.0, 1.0, 1.0, 1.0), "max": (1.0, 1.0, 1.0, 0.0), "front": (1.0, 1.0, 1.0, 1.0)}
-"""Weight of the greater side, slopes of loss and risk, weight of their mean: see `kernels.ledger.worth`."""
+"""Weight of the greater side, slopes of loss and risk, weight of their mean: see `kernels.ledger.fitness`."""
 NEIGHBOURS = 8
 """Files on nearby rays with which a file is crossed under `front`."""
 
@@ -191,9 +191,9 @@ class Evolution:
         files = self.files
         pairs, goals = files.pairs.copy(), files.trial.goals[files.slot]
         for who in range(len(files)):
-            worths = np.array([kernels.worth(loss, risk, goals[who]) for loss, risk in pairs])
-            best = int(np.argmin(worths))
-            if worths[best] < worths[who]:
+            fitnesses = np.array([kernels.fitness(loss, risk, goals[who]) for loss, risk in pairs])
+            best = int(np.argmin(fitnesses))
+            if fitnesses[best] < fitnesses[who]:
                 files.adopt(who, best)
                 pairs[who] = pairs[best]
 
@@ -234,5 +234,5 @@ class Evolution:
 
     def _beats(self, child: int, parent: int) -> bool:
         trial = self.files.trial
-        now, before = (kernels.worth(loss, risk, trial.goals[parent]) for loss, risk in trial.pairs[[child, parent]])
+        now, before = (kernels.fitness(loss, risk, trial.goals[parent]) for loss, risk in trial.pairs[[child, parent]])
         return bool(now < before or (now == before and trial.pairs[child].sum() < trial.pairs[parent].sum()))

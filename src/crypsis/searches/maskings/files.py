@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.encodings.masked_file import MaskedFileEncoding
 from crypsis.errors import SearchError, listing
 from crypsis.kernels import ledger as kernels
 from crypsis.kernels.ledger_types import Trial
 from crypsis.measures.categorical_ledger import NAMES, Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
-from crypsis.measures.categories import CategoryContext
 from crypsis.measures.measure import Measure
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.table import Table
@@ -81,9 +82,11 @@ class Files:
         if any(not file.kept.all() for file in population):
             raise SearchError("a suppressed record has no cells to evolve; give files without suppression")
         self.original, self.models = original, tuple(models)
-        self.context = CategoryContext.of(original, columns)
+        self.encoding = MaskedFileEncoding(original, tuple(columns))
+        self.context = self.encoding.context
         pairings = self.context.join(population)
         self.news = [self.context.news(name, population) for name in self.context.names]
+        self.encoding = replace(self.encoding, merged=[tuple(new) for new in self.news])
         self.spans = pairings[0].spans
         allowance = self._allowance(forbidden, allowed, [len(span) for span in self.spans])
         fit = [p for p, file in zip(pairings, population, strict=True) if self._fits(p.codes, file, *allowance)]
@@ -210,15 +213,8 @@ class Files:
         self.trial.pairs[here] = self.trial.pairs[there]
 
     def decode(self, codes: Codes) -> Table:
-        """A table from codes; a column with merged labels gets them as categories of its own."""
-        columns, attributes = {}, {}
-        for j, name in enumerate(self.context.names):
-            size, column = self.context.sizes[j], codes[:, j]
-            columns[name] = np.where(column == size, -1, np.where(column > size, column - 2, column)).astype(np.int32)
-            if (column > size + 1).any():
-                labels = (*self.context.labels[j], *self.news[j])
-                attributes[name] = self.original.attribute(name).but(categories=labels, hierarchy=None)
-        return self.original.with_columns(columns, attributes=attributes)
+        """A table from codes."""
+        return self.encoding.decode(codes)
 
     def table(self, who: int) -> Table:
         return self.decode(self.codes(who))

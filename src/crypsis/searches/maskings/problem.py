@@ -6,7 +6,6 @@ this one resumes, checkpoints and runs on engines like every other search.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,8 +13,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.evolution.selection import WeightedMean, Worst, Worth, turned
-from crypsis.evolution.space import Child, Engine, Genome, Problem, Scores
+from crypsis.encodings.masked_file import masked_file_key
+from crypsis.evolution.problem import Child, Engine, Genome, Problem, Scores
+from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, turned
 from crypsis.evolution.state import State
 from crypsis.evolution.strategies import Crowding
 from crypsis.kernels import ledger as kernels
@@ -38,17 +38,6 @@ class MaskingSpace:
     """Masked files of one original, with what they may not hold."""
 
     files: Files
-
-    def draw(self, rng: Generator, size: int) -> list[Genome]:
-        """Random codes; under constraints, copies of files that keep them."""
-        context = self.files.context
-        if self.files.models or len(self.files.trial.allowed):
-            return [self.files.codes(int(who)).copy() for who in rng.integers(len(self.files), size=size)]
-        sizes = np.array(context.sizes)
-        return [rng.integers(0, sizes, size=context.codes.shape).astype(np.int32) for _ in range(size)]
-
-    def key(self, genome: Genome) -> bytes:
-        return hashlib.blake2b(np.ascontiguousarray(genome).tobytes(), digest_size=16).digest()
 
     def decode(self, genome: Genome) -> Table:
         return self.files.decode(np.asarray(genome, dtype=np.int32))
@@ -169,7 +158,7 @@ def pose_maskings(
     files = Files(original, population, measured, columns, settings.forbidden, allowed, models)
     space = MaskingSpace(files)
     pairing = Pairing(files.context, files.codes(0), files.spans, original.kept)
-    worth: Worth = WeightedMean() if settings.score == "mean" else Worst()
+    fitness: FitnessFunction = WeightedMean() if settings.score == "mean" else Worst()
     weights = {"turned": turned, "inverse": inverse, "printed": printed}[settings.selection]
     strategy = Crowding(
         mutation=OneCell(space),
@@ -177,11 +166,11 @@ def pose_maskings(
         crossover_rate=settings.crossover_rate,
         times=settings.batch,
         leaders=max(2, int(settings.leaders * len(files))),
-        worth=worth,
+        fitness=fitness,
         weights=weights,
     )
     return Problem(
-        space=space,
+        key=masked_file_key,
         strategy=strategy,
         start=tuple(files.codes(who).copy() for who in range(len(files))),
         evaluate=FullScores(pairing, measured),
@@ -191,11 +180,11 @@ def pose_maskings(
     )
 
 
-def inverse(worth: Floats) -> Floats:
+def inverse(fitness: Floats) -> Floats:
     """Weights of a roulette: one over the worth."""
-    return np.asarray(1.0 / np.maximum(worth, 1e-9))
+    return np.asarray(1.0 / np.maximum(fitness, 1e-9))
 
 
-def printed(worth: Floats) -> Floats:
+def printed(fitness: Floats) -> Floats:
     """Equation 3 as printed, which favours the worse."""
-    return worth.copy()
+    return fitness.copy()

@@ -2,41 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import ClassVar, Literal, cast
+from typing import ClassVar, Literal
 
-import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from crypsis.errors import SearchError
-from crypsis.evolution import Budget, Genome, Problem
+from crypsis.encodings.masked_file import MaskedFileEncoding
+from crypsis.evolution import Budget, Problem
 from crypsis.masking import BottomCoding, MaskingMethod, Microaggregation, RankSwapping, TopCoding
 from crypsis.masking.method import Family
 from crypsis.measures.categories import obstacle as no_categories
 from crypsis.measures.categories import readable
-from crypsis.measures.measure import Measure
-from crypsis.searches.maskings.problem import MaskingSpace, pose_maskings
+from crypsis.measures.objective import Objective
+from crypsis.searches.maskings.problem import pose_maskings
 from crypsis.searches.maskings.settings import MaskingEvolution
 from crypsis.searches.populations import PaperFamilies, build_population
-from crypsis.searches.search import Account, Search, searches
+from crypsis.searches.search import Search, searches
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
-
-
-@dataclass(frozen=True, eq=False)
-class ToldMaskings(MaskingSpace):
-    """Masked files that can be told in words."""
-
-    def tell(self, genome: Genome) -> Account:
-        context = self.files.context
-        changed = np.asarray(genome) != context.codes
-        shares = [
-            f"{name} {100 * share:.0f} %" for name, share in zip(context.names, changed.mean(axis=0), strict=True)
-        ]
-        words = f"categories moved record by record; cells changed: {', '.join(shares)}"
-        return Account(words, {"changed_cells": float(100 * changed.mean())})
 
 
 @searches.add("masking")
@@ -71,12 +54,12 @@ class Masking(Search):
             return "the table holds suppressed records, which cannot be bred; search before suppressing"
         return no_categories(table, self.columns)
 
-    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
+    def encoding(self, table: Table) -> MaskedFileEncoding:
+        return MaskedFileEncoding(table, tuple(readable(table, self.columns)))
+
+    def problem(self, encoding: MaskedFileEncoding, objective: Objective | None, rng: Generator) -> Problem:
         """As `pose_maskings`; of the measures a user chose only the seven categorical ones can be followed."""
-        obstacle = self.obstacle(table)
-        if obstacle:
-            raise SearchError(f"search 'masking': {obstacle}")
-        names = readable(table, self.columns)
+        table, names = encoding.table, list(encoding.names)
         population = build_population(table, self._start(table, names), rng)
         settings = MaskingEvolution(
             score=self.score,
@@ -85,9 +68,8 @@ class Masking(Search):
             leaders=self.leaders,
             batch=min(self.batch, max(1, len(population) // 2)),
         )
-        chosen = list(measures.values()) or None
-        problem = pose_maskings(table, population.files, settings, chosen, names)
-        return replace(problem, space=ToldMaskings(cast(MaskingSpace, problem.space).files))
+        chosen = None if objective is None else list(objective.measures.values())
+        return pose_maskings(table, population.files, settings, chosen, names)
 
     def _start(self, table: Table, names: list[str]) -> list[MaskingMethod]:
         """The paper's families, each for the columns it can treat: what needs an order gets the ordinal ones."""

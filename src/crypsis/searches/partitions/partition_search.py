@@ -6,8 +6,7 @@ within the groups and the share of groups among the records: the chance to pick 
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Literal
@@ -17,7 +16,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import SearchError, TableError
+from crypsis.encodings.partition import PartitionEncoding, compact, partition_key
+from crypsis.errors import TableError
 from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
 from crypsis.kernels.annealing import WalkContext
 from crypsis.kernels.squares import sse
@@ -25,11 +25,10 @@ from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.scaling import Scaling, embed
-from crypsis.measures.measure import BoundMeasure, Measure
-from crypsis.privacy.properties import class_sizes
+from crypsis.masking.scaling import Scaling
+from crypsis.measures.objective import Objective
 from crypsis.searches.partitions.walk import Walk, survey
-from crypsis.searches.search import Account, Search, searches
+from crypsis.searches.search import ObjectiveScores, Search, searches
 from crypsis.table.table import Table
 
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
@@ -37,59 +36,24 @@ WARM, TEPID, COLD = 0.3, 0.15, 0.06
 
 
 @dataclass(frozen=True, eq=False)
-class RecordPartitions:
-    """Partitions of the kept records of a table into groups of at least k."""
+class PartitionSpace:
+    """The records to be partitioned, and what walks over partitions need: surveyed once for each k."""
 
-    table: Table = field(repr=False)
-    names: tuple[str, ...]
-    method: Microaggregation
-    ladder: tuple[int, ...]
+    encoding: PartitionEncoding
     _contexts: dict[int, WalkContext] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_contexts": {}}  # a worker surveys for itself
+        return {"encoding": self.encoding, "_contexts": {}}  # a worker surveys for itself
 
-    def draw(self, rng: Generator, size: int) -> list[Genome]:
-        """Random partitions: k from the ladder, records in random order, cut into groups of k (the last one larger)."""
-        drawn = []
-        for _ in range(size):
-            k = int(rng.choice(self.ladder))
-            groups = max(1, len(self.points) // k)
-            labels = np.minimum(np.arange(len(self.points)) // k, groups - 1)
-            drawn.append(np.append(rng.permutation(labels), k).astype(np.int32))
-        return drawn
-
-    def key(self, genome: Genome) -> bytes:
-        """Equal for equal groups, whatever their numbers."""
-        _, first, inverse = np.unique(genome[:-1], return_index=True, return_inverse=True)
-        canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
-        return hashlib.blake2b(canonical.tobytes() + int(genome[-1]).to_bytes(8, "little"), digest_size=16).digest()
-
-    def decode(self, genome: Genome) -> Table:
-        return self.method.shared(self.table, self.names, _compact(genome))
-
-    def tell(self, genome: Genome) -> Account:
-        labels, k = _compact(genome), int(genome[-1])
-        sizes = np.bincount(labels)
-        smallest = class_sizes(self.decode(genome), self.table.quasi_identifiers or list(self.names))
-        effective = int(np.nanmin(smallest)) if len(smallest) else 0
-        words = (
-            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
-            f"{', '.join(self.names)}"
-        )
-        return Account(words, {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)})
+    @property
+    def points(self) -> NDArray[np.float64]:
+        return self.encoding.points
 
     def context(self, k: int) -> WalkContext:
-        """Neighbour lists for walks at one k; surveyed once."""
+        """Neighbour lists for walks at one k."""
         if k not in self._contexts:
             self._contexts[k] = survey(self.points, k)
         return self._contexts[k]
-
-    @cached_property
-    def points(self) -> NDArray[np.float64]:
-        """The kept records, as the distance sees them."""
-        kept = self.table.take(np.flatnonzero(self.table.kept))
-        return np.ascontiguousarray(embed(kept, self.names, self.method.scaling))
 
     @cached_property
     def total(self) -> float:
@@ -101,25 +65,12 @@ class RecordPartitions:
 class QuickScores:
     """(SSE/SST, groups/records), both per cent: what the search minimises by itself."""
 
-    space: RecordPartitions
+    space: PartitionSpace
 
     def __call__(self, genome: Genome) -> Scores:
-        labels = _compact(genome)
+        labels = compact(genome)
         lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
         return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
-
-
-@dataclass(frozen=True)
-class GuidedScores:
-    """(mean loss, mean risk) of the decoded table under measures of the user's choice."""
-
-    space: RecordPartitions
-    bound_measures: Mapping[str, tuple[str, BoundMeasure]]
-
-    def __call__(self, genome: Genome) -> Scores:
-        masked = self.space.decode(genome)
-        read = {aim: [g.read(masked) for a, g in self.bound_measures.values() if a == aim] for aim in ("loss", "risk")}
-        return float(np.mean(read["loss"])), float(np.mean(read["risk"]))
 
 
 @dataclass(frozen=True)
@@ -129,7 +80,7 @@ class Anneal:
     Only a tighter partition is a child, so that the population holds no clones.
     """
 
-    space: RecordPartitions = field(repr=False)
+    space: PartitionSpace = field(repr=False)
     steps: int
     region: int
     name: str = "anneal"
@@ -137,7 +88,7 @@ class Anneal:
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         parent = parents[0]
-        k, labels = int(parent[-1]), _compact(parent)
+        k, labels = int(parent[-1]), compact(parent)
         sizes = np.bincount(labels)
         chance = np.array([rng.integers(2**63)], dtype=np.uint64) | np.uint64(1)
         if len(labels) < 2 * k or int(sizes.max()) >= 2 * k or int(sizes.min()) < k:
@@ -149,7 +100,7 @@ class Anneal:
             walk.anneal(self.steps, TEPID, COLD)
         else:
             walk.resolve(max(1, self.steps // each), self.region, each, WARM, COLD)
-        found = _compact(np.append(walk.labels(), k))
+        found = compact(np.append(walk.labels(), k))
         if sse(self.space.points, found) > before:
             return []
         return [np.append(found, np.int32(k)).astype(np.int32)]
@@ -162,12 +113,12 @@ class Mend:
     It needs no survey of the neighbours and works block by block, so its time grows as the table does.
     """
 
-    space: RecordPartitions = field(repr=False)
+    space: PartitionSpace = field(repr=False)
     name: str = "mend"
     arity: int = 1
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        k, labels = int(parents[0][-1]), _compact(parents[0])
+        k, labels = int(parents[0][-1]), compact(parents[0])
         mended = mend_borders(self.space.points, labels, k, max(QUICK_BLOCK, 4 * k), rng, passes=1)
         return [] if np.array_equal(mended, labels) else [np.append(mended, np.int32(k)).astype(np.int32)]
 
@@ -217,13 +168,12 @@ class Partition(Search):
             return str(error)
         return ""
 
-    def pose(self, table: Table, measures: Mapping[str, Measure], rng: Generator) -> Problem:
-        obstacle = self.obstacle(table)
-        if obstacle:
-            raise SearchError(f"search 'partition': {obstacle}")
-        names, records = self.names(table), int(table.kept.sum())
-        ladder = self.ladder(records)
-        space = RecordPartitions(table, names, self._method(), ladder)
+    def encoding(self, table: Table) -> PartitionEncoding:
+        return PartitionEncoding(table, self.names(table), self._method())
+
+    def problem(self, encoding: PartitionEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        records = int(encoding.table.kept.sum())
+        ladder, space = self.ladder(records), PartitionSpace(encoding)
         in_blocks = self.blocks == "always" or (self.blocks == "auto" and records > LARGE)
         plain = Blocks(size=QUICK_BLOCK, mending=0) if in_blocks else MDAV()
         tighten = Mend(space) if in_blocks else Anneal(space, self.steps * records, self.region)
@@ -231,17 +181,14 @@ class Partition(Search):
         def start() -> tuple[Genome, ...]:
             return tuple(np.append(plain.partition(space.points, k, rng), k).astype(np.int32) for k in ladder)
 
-        bound_measures = {name: (measure.aim, measure.against(table)) for name, measure in measures.items()}
-        if bound_measures and {aim for aim, _ in bound_measures.values()} < {"loss", "risk"}:
-            raise SearchError("search 'partition' weighs a loss against a risk; name at least one of each, or none")
         return Problem(
-            space=space,
+            key=partition_key,
             strategy=Crowding(tighten, times=self.breedings, weights=np.ones_like, prefer=_tighter),
             start=start,
-            evaluate=GuidedScores(space, bound_measures) if bound_measures else QuickScores(space),
+            evaluate=QuickScores(space) if objective is None else ObjectiveScores(encoding, objective),
             objectives=("loss", "risk"),
             remember=10 * (len(ladder) + self.breedings),
-            notes={"ladder": list(ladder), "columns": list(names)},
+            notes={"ladder": list(ladder), "columns": list(encoding.names)},
         )
 
     def ladder(self, records: int) -> tuple[int, ...]:
@@ -261,8 +208,3 @@ class Partition(Search):
 def _tighter(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
     """Whether a child takes its parent's rung: less loss, or as much and less risk."""
     return tuple(child.tolist()) < tuple(parent.tolist())
-
-
-def _compact(genome: Genome) -> NDArray[np.int32]:
-    """Labels 0, 1, … without gaps."""
-    return np.unique(genome[:-1], return_inverse=True)[1].astype(np.int32)

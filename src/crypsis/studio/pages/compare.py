@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from crypsis.run import Solution
 from crypsis.studio.answering import get
-from crypsis.studio.comparing import burdens, explained_match, moved_ties, sampled, sizes
+from crypsis.studio.comparing import explained_match, moved_ties, record_harms, sampled, sizes
 from crypsis.studio.overlaying import Overlay, merged_sizes, overlays
 from crypsis.studio.pictures import heat_map, overlaid
 from crypsis.studio.session import Desk
@@ -82,7 +82,7 @@ def _figures(pinned: list[Solution]) -> list[tuple[str, str, list[float | None]]
 def _compared(original: Table, masked: Table) -> dict[str, Any]:
     names, cells = moved_ties(original, masked)
     some, hidden = sampled(original, masked)
-    groups, earned = burdens(some, hidden)
+    groups, earned = record_harms(some, hidden)
     return {
         "ties": heat_map(names, cells),
         "tie_names": names,

@@ -32,8 +32,8 @@ def test_a_resumed_run_is_bit_for_bit_the_run_never_stopped(name):
 @pytest.mark.parametrize("name", STRATEGIES)
 def test_the_best_never_gets_worse_and_scores_are_true(name):
     states = run(name, generations=15)
-    worths = [state.best_worth for state in states]
-    assert all(later <= earlier for earlier, later in itertools.pairwise(worths))
+    fitnesses = [state.best_fitness for state in states]
+    assert all(later <= earlier for earlier, later in itertools.pairwise(fitnesses))
     final = states[-1]
     for genome, row in zip(final.genomes, final.scores, strict=True):
         assert tuple(row) == cost(genome)
@@ -46,7 +46,7 @@ def test_the_best_never_gets_worse_and_scores_are_true(name):
 
 def test_elitist_population_never_loses_its_best_and_unique_population_has_no_clones():
     for state in run("elitist"):
-        assert state.scores.mean(axis=1).min() == state.best_worth
+        assert state.scores.mean(axis=1).min() == state.best_fitness
     for state in run("muting")[1:]:
         assert len(set(state.keys)) == len(state.keys)
 
@@ -104,5 +104,5 @@ def test_same_seed_same_bytes_other_seed_other_bytes(seed, name):
 def test_an_empty_start_is_refused():
     posed = problem("elitist")
     with pytest.raises(SearchError, match="empty first population"):
-        next(evolve(type(posed)(posed.space, posed.strategy, (), cost, posed.objectives), np.random.default_rng(0),
+        next(evolve(type(posed)(posed.key, posed.strategy, (), cost, posed.objectives), np.random.default_rng(0),
                     Budget(generations=1)))  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a search must say about itself: its space, its operators, and the problem posed to the loop."""
+"""What a search states about itself: candidates, operators, a strategy, and the problem posed to the loop."""
 
 from __future__ import annotations
 
@@ -16,19 +16,6 @@ if TYPE_CHECKING:
 Genome = NDArray[Any]
 Scores = tuple[float, ...]
 """One number per objective, all minimised."""
-
-
-class Space(Protocol):
-    """The candidates: arrays of one shape and type."""
-
-    def draw(self, rng: Generator, size: int) -> list[Genome]:
-        """Random genomes, all valid."""
-
-    def key(self, genome: Genome) -> bytes:
-        """Equal for genomes that decode into the same thing (clones), different otherwise."""
-
-    def decode(self, genome: Genome) -> Any:
-        """What the genome stands for, e.g. a masked table."""
 
 
 class Operator(Protocol):
@@ -95,18 +82,24 @@ SELECTION = "selection"
 
 
 class Strategy(Protocol):
-    """Who breeds and who survives. Immutable: state goes in, state comes out."""
+    """How a search advances, one quantum of work at a time. Immutable: state goes in, state comes out.
+
+    A quantum is fixed by the problem and the settings (so many children, moves or epochs), never by the clock: the
+    clock only decides how many quanta run, so that any stop is clean and the same quanta give the same bits.
+    """
 
     @property
     def operators(self) -> tuple[str, ...]:
         """Names of the operators, in the order of the tallies."""
 
-    def worth(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    def fitness(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
         """float64[n, m] → float64[n]: one number per row, minimised, independent of the other rows."""
 
-    def propose(self, state: State, space: Space, streams: Streams) -> list[Child]: ...
+    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
+        """The state before the first quantum; all later randomness is derived from `rng` and kept in the state."""
 
-    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State: ...
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """The state after one more quantum."""
 
 
 class Engine(Protocol):
@@ -124,24 +117,34 @@ Assess = Callable[[Sequence[Child], "State", Engine], Sequence[Scores]]
 class Problem:
     """Everything the loop needs.
 
-    evaluate  a pure, picklable callable: genome → scores; never draws a random number
+    key       equal for candidates that decode into the same thing (clones), different otherwise
+    evaluate  a pure, picklable callable: candidate → scores; never draws a random number
     assess    optional quicker route for a whole batch (e.g. following its parents' ledgers); same values
-    start     the first population, or how it is made: nobody waits for it who only decodes or goes on with a run
+    start     the first population, or how it is made: a run that goes on does not need it
+    express   candidate → the genome that is stored and decoded: what took effort to find, written out in full; None
+              where the candidate itself is that
+    facts     candidate → figures of the search's own about it, by name
     boxes     side lengths of the frontier's boxes; () is plain dominance
     remember  how many scores are kept by key, so that clones cost nothing
     """
 
-    space: Space
+    key: Callable[[Genome], bytes]
     strategy: Strategy
     start: tuple[Genome, ...] | Callable[[], tuple[Genome, ...]]
     evaluate: Evaluate
     objectives: tuple[str, ...]
     boxes: tuple[float, ...] = ()
     assess: Assess | None = None
+    express: Callable[[Genome], Genome] | None = None
+    facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
     remember: int = 50_000
     notes: Mapping[str, Any] = field(default_factory=dict)
-    """What the search wants to tell the run about itself, as plain data."""
+    """What the search states about itself, as plain data."""
 
     def first(self) -> tuple[Genome, ...]:
         """The first population, made if need be."""
         return self.start() if callable(self.start) else self.start
+
+    def expressed(self, candidate: Genome) -> Genome:
+        """The genome that is stored and decoded."""
+        return candidate if self.express is None else self.express(candidate)

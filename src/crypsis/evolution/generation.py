@@ -1,12 +1,11 @@
-"""The one loop: propose, look up, evaluate, absorb, offer to the frontier; a generator of states."""
+"""One generation of a population: score the children, book what was learnt, keep the best."""
 
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -15,80 +14,17 @@ from numpy.typing import NDArray
 from crypsis.errors import SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
-from crypsis.evolution.space import SELECTION, Child, Engine, Evaluate, Genome, Problem, Scores, Streams
+from crypsis.evolution.problem import SELECTION, Child, Engine, Evaluate, Genome, Problem, Scores, Streams
 from crypsis.evolution.state import State
 
 
-@dataclass(frozen=True)
-class Budget:
-    """When to stop: whichever limit comes first. No limit at all is refused.
-
-    seconds      wall time, counted from `spent` (what earlier parts of a resumed run used)
-    evaluations  candidates scored; a generation under way is finished
-    generations  generations since the first start
-    target       worth at or below which the best is good enough
-    """
-
-    seconds: float = math.inf
-    evaluations: float = math.inf
-    generations: float = math.inf
-    target: float = -math.inf
-    spent: float = 0.0
-
-    def __post_init__(self) -> None:
-        if all(math.isinf(limit) for limit in (self.seconds, self.evaluations, self.generations, self.target)):
-            raise SearchError("the budget has no limit; give seconds, evaluations, generations or a target")
-
-    def progress(self, state: State, elapsed: float = 0.0) -> float:
-        """How much of the budget is used, 0 to 1."""
-        if state.best_worth <= self.target:
-            return 1.0
-        parts = (
-            (self.spent + elapsed, self.seconds),
-            (state.evaluations, self.evaluations),
-            (state.generation, self.generations),
-        )
-        return min(1.0, max(used / limit if limit > 0 else 1.0 for used, limit in parts))
-
-
-class InProcess:
-    """The engine that needs nothing."""
-
-    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
-        return [function(shared, item) for item in items]
-
-
-def evolve(
-    problem: Problem,
-    rng: Generator,
-    budget: Budget,
-    engine: Engine | None = None,
-    state: State | None = None,
-    clock: Callable[[], float] = time.monotonic,
-) -> Iterator[State]:
-    """Yield the first state, then the state after every generation, until the budget is used up.
-
-    Given a state, go on from it (it is not yielded again, and `rng` is not touched): the states that follow
-    are, bit for bit, those of a run that was never interrupted. The engine changes the time, not the result.
-    """
-    engine = engine or InProcess()
-    started = clock()
-    if state is None:
-        state = begin(problem, rng, engine)
-        yield state
-    while budget.progress(state, clock() - started) < 1.0:
-        state = step(problem, state, engine)
-        yield state
-
-
-def begin(problem: Problem, rng: Generator, engine: Engine) -> State:
+def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generator, engine: Engine) -> State:
     """The first population, scored."""
     first = problem.first()
     if not first:
         raise SearchError("the search has an empty first population; give it at least one candidate")
-    strategy = problem.strategy
-    streams = Streams.seeded(rng, (SELECTION, *strategy.operators))
-    children = [Child(genome, "", (), problem.space.key(genome)) for genome in first]
+    streams = Streams.seeded(rng, (SELECTION, *operators))
+    children = [Child(genome, "", (), problem.key(genome)) for genome in first]
     n, m = len(children), len(problem.objectives)
     empty = State(
         generation=0,
@@ -99,10 +35,10 @@ def begin(problem: Problem, rng: Generator, engine: Engine) -> State:
         origin=np.full(n, -1, dtype=np.int64),
         used=np.zeros(n, dtype=np.bool_),
         frontier=Frontier(scores=np.empty((0, m)), boxes=problem.boxes),
-        tally=Tally.empty(strategy.operators),
+        tally=Tally.empty(operators),
         best=first[0],
         best_scores=(math.inf,) * m,
-        best_worth=math.inf,
+        best_fitness=math.inf,
         best_found=0,
         evaluations=0,
         hits=0,
@@ -112,13 +48,20 @@ def begin(problem: Problem, rng: Generator, engine: Engine) -> State:
     return record(problem, replace(empty, scores=scores), empty, children, scores, known, fresh)
 
 
-def step(problem: Problem, state: State, engine: Engine) -> State:
-    """The state after one more generation."""
+class Breeding(Protocol):
+    """A strategy whose quantum is a generation: who breeds, and who survives."""
+
+    def propose(self, state: State, streams: Streams) -> list[Child]: ...
+
+    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State: ...
+
+
+def next_generation(problem: Problem, breeding: Breeding, state: State, engine: Engine) -> State:
+    """The state after one more generation: propose, look up, evaluate, absorb, offer to the frontier."""
     streams = Streams(state.rng)
-    proposed = problem.strategy.propose(state, problem.space, streams)
-    children = [Child(c.genome, c.operator, c.parents, problem.space.key(c.genome)) for c in proposed]
+    children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
     scores, known, fresh = score(problem, state, children, engine)
-    after = problem.strategy.absorb(state, children, scores)
+    after = breeding.absorb(state, children, scores)
     after = replace(after, rng=streams.snapshot())
     return record(problem, after, state, children, scores, known, fresh)
 
@@ -166,14 +109,14 @@ def record(
     frontier = before.frontier.offer_all((children[place].genome, tuple(scores[place].tolist())) for place in fresh)
     changes: dict[str, Any] = {}
     if fresh:
-        worth = problem.strategy.worth(scores[fresh])
-        first = int(np.argmin(worth))
-        if worth[first] < before.best_worth:
+        fitness = problem.strategy.fitness(scores[fresh])
+        first = int(np.argmin(fitness))
+        if fitness[first] < before.best_fitness:
             place = fresh[first]
             changes = {
                 "best": children[place].genome,
                 "best_scores": tuple(scores[place].tolist()),
-                "best_worth": float(worth[first]),
+                "best_fitness": float(fitness[first]),
                 "best_found": before.evaluations + first + 1,
             }
     return replace(

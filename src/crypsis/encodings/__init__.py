@@ -1,0 +1,20 @@
+"""Genome ⇄ masked table: applying what was found, never searching."""
+
+from crypsis.encodings.columns import ColumnEncoding
+from crypsis.encodings.encoding import Description, Encoding
+from crypsis.encodings.grouping import GroupingEncoding
+from crypsis.encodings.levels import LevelEncoding
+from crypsis.encodings.masked_file import MaskedFileEncoding
+from crypsis.encodings.partition import PartitionEncoding
+from crypsis.encodings.recoding import RecodingEncoding
+
+__all__ = [
+    "ColumnEncoding",
+    "Description",
+    "Encoding",
+    "GroupingEncoding",
+    "LevelEncoding",
+    "MaskedFileEncoding",
+    "PartitionEncoding",
+    "RecodingEncoding",
+]

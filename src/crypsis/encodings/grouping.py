@@ -1,0 +1,96 @@
+"""A grouping of attributes, worked out: which columns are averaged together, and the cluster of every record in each.
+
+int32[p + 1 + groups · n]: the group of each column, k, then for each group the cluster of every kept record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.encodings.encoding import Description, Genome
+from crypsis.kernels.groupings import centroids
+from crypsis.privacy.properties import class_sizes
+from crypsis.table.table import Table
+
+Groups = tuple[tuple[int, ...], ...]
+"""Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
+
+
+@dataclass(frozen=True, eq=False)
+class GroupingEncoding:
+    """Groups of columns, each microaggregated by itself.
+
+    Parameters
+    ----------
+    table : Table
+        The original. Suppressed records and every other column stay as they are.
+    names : tuple of str
+        Numeric columns that are grouped.
+    values : ndarray of shape (n, p)
+        What is averaged: the kept records, complete.
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+    values: NDArray[np.float64] = field(repr=False)
+
+    def encode(self, candidate: Genome, clusters: Sequence[NDArray[np.int32]]) -> Genome:
+        """The genome of a grouping (int32[p + 1]) whose groups were clustered, in the order of `groups_of`."""
+        return np.concatenate([candidate.astype(np.int32), *(labels.astype(np.int32) for labels in clusters)])
+
+    def decode(self, genome: Genome) -> Table:
+        """The table with each group of columns averaged within its clusters."""
+        p, n = len(self.names), len(self.values)
+        columns = {}
+        for number, attributes in enumerate(groups_of(genome[: p + 1])):
+            group = np.array(attributes, dtype=np.int32)
+            labels = np.ascontiguousarray(genome[p + 1 + number * n : p + 1 + (number + 1) * n], dtype=np.int32)
+            values = np.take(self.values, group, axis=1)
+            averaged = centroids(values, labels, int(labels.max()) + 1)[labels]
+            for place, attribute in enumerate(attributes):
+                column = self.table.column(self.names[attribute]).copy()
+                column[self.table.kept] = averaged[:, place]
+                columns[self.names[attribute]] = column
+        return self.table.with_columns(columns)
+
+    def describe(self, genome: Genome, masked: Table) -> Description:
+        """What is grouped with what, and what that leaves of k over all quasi-identifiers."""
+        known = masked.quasi_identifiers or list(self.names)
+        sizes = class_sizes(masked, known)[masked.kept]
+        candidate = genome[: len(self.names) + 1]
+        effective, k = int(sizes.min()), int(candidate[-1])
+        unique = 100.0 * float((sizes == 1).sum()) / len(sizes)
+        held = "holds" if effective >= k else "does not hold"
+        singles = f"{unique:.1f} % of the records are unique" if unique else "no record is unique"
+        message = (
+            f"{in_words(candidate, self.names)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k "
+            f"is {effective}, {singles}"
+        )
+        facts = {"groups": group_count(candidate), "k": k, "effective_k": effective, "unique_percent": unique}
+        return Description(message, facts)
+
+
+def groups_of(candidate: Genome) -> Groups:
+    """The groups a candidate (int32[p + 1]) stands for, canonical."""
+    members: dict[int, list[int]] = {}
+    for attribute, label in enumerate(candidate[:-1].tolist()):
+        members.setdefault(label, []).append(attribute)
+    return tuple(tuple(group) for group in members.values())
+
+
+def group_count(candidate: Genome) -> int:
+    """How many groups there are."""
+    return int(max(candidate.tolist()[:-1])) + 1
+
+
+def in_words(candidate: Genome, names: Sequence[str]) -> str:
+    """'age and income averaged together; hours alone; clusters of at least 5 records'."""
+    parts = []
+    for group in groups_of(candidate):
+        *others, last = (names[attribute] for attribute in group)
+        parts.append(f"{', '.join(others)} and {last} averaged together" if others else f"{last} alone")
+    return f"{'; '.join(parts)}; clusters of at least {int(candidate[-1])} records"

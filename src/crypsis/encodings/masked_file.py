@@ -1,0 +1,62 @@
+"""A masked categorical file as a genome: int32[n, p], the code every record shows in every column."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from crypsis.encodings.encoding import Description, Genome
+from crypsis.measures.categories import CategoryContext
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class MaskedFileEncoding:
+    """Categories moved record by record.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    names : tuple of str
+        Categorical columns that are masked.
+    merged : sequence of tuples of str
+        Labels beyond the original's, column by column: those that a recoding of the first population merged.
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+    merged: Sequence[tuple[str, ...]] = ()
+
+    @cached_property
+    def context(self) -> CategoryContext:
+        """The numbering of categories: 0 … size − 1, size for missing, and merged labels behind."""
+        return CategoryContext.of(self.table, self.names)
+
+    def decode(self, genome: Genome) -> Table:
+        """The table that shows these codes; a column with merged labels gets them as categories of its own."""
+        columns, attributes = {}, {}
+        for j, name in enumerate(self.context.names):
+            size, column = self.context.sizes[j], genome[:, j]
+            columns[name] = np.where(column == size, -1, np.where(column > size, column - 2, column)).astype(np.int32)
+            if (column > size + 1).any():
+                labels = (*self.context.labels[j], *self.merged[j])
+                attributes[name] = self.table.attribute(name).but(categories=labels, hierarchy=None)
+        return self.table.with_columns(columns, attributes=attributes)
+
+    def describe(self, genome: Genome, masked: Table) -> Description:
+        """How many cells of each column changed."""
+        changed = np.asarray(genome) != self.context.codes
+        by_column = zip(self.context.names, changed.mean(axis=0), strict=True)
+        shares = [f"{name} {100 * share:.0f} %" for name, share in by_column]
+        message = f"categories moved record by record; cells changed: {', '.join(shares)}"
+        return Description(message, {"changed_cells": float(100 * changed.mean())})
+
+
+def masked_file_key(genome: Genome) -> bytes:
+    """A digest of the codes."""
+    return hashlib.blake2b(np.ascontiguousarray(genome).tobytes(), digest_size=16).digest()

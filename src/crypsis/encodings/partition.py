@@ -1,0 +1,71 @@
+"""A partition of the kept records as a genome: int32[n + 1], the group of every record and k."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.encodings.encoding import Description, Genome
+from crypsis.kernels.squares import sse
+from crypsis.masking.microaggregation import Microaggregation
+from crypsis.masking.scaling import embed
+from crypsis.privacy.properties import class_sizes
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionEncoding:
+    """Groups of similar records that share the values of some columns.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    names : tuple of str
+        Columns whose values a group shares.
+    method : Microaggregation
+        How a group's values become one; its partitioner is not used.
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+    method: Microaggregation
+
+    def decode(self, genome: Genome) -> Table:
+        """The table in which every group shares its values."""
+        return self.method.shared(self.table, self.names, compact(genome))
+
+    def describe(self, genome: Genome, masked: Table) -> Description:
+        """How many groups of which sizes share which columns."""
+        labels, k = compact(genome), int(genome[-1])
+        sizes = np.bincount(labels)
+        smallest = class_sizes(masked, self.table.quasi_identifiers or list(self.names))
+        effective = int(np.nanmin(smallest)) if len(smallest) else 0
+        message = (
+            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
+            f"{', '.join(self.names)}"
+        )
+        facts = {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)}
+        return Description(message, facts)
+
+    @cached_property
+    def points(self) -> NDArray[np.float64]:
+        """float64[n, q]: the kept records, as the distance sees them."""
+        kept = self.table.take(np.flatnonzero(self.table.kept))
+        return np.ascontiguousarray(embed(kept, self.names, self.method.scaling))
+
+
+def compact(genome: Genome) -> NDArray[np.int32]:
+    """Labels 0, 1, … without gaps."""
+    return np.unique(genome[:-1], return_inverse=True)[1].astype(np.int32)
+
+
+def partition_key(genome: Genome) -> bytes:
+    """Equal for equal groups and k, whatever the numbers of the groups."""
+    _, first, inverse = np.unique(genome[:-1], return_index=True, return_inverse=True)
+    canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
+    return hashlib.blake2b(canonical.tobytes() + int(genome[-1]).to_bytes(8, "little"), digest_size=16).digest()
