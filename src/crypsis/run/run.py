@@ -265,10 +265,7 @@ class Run:
         strand.count += len(fresh)
 
     def _keep_what_is_there(self, strands: Sequence[Strand]) -> None:
-        """A stopped run shows the front it had reached; what is measured for that alone is forgotten on resume.
-
-        On a large table a search of which something is shown already is left at that: whoever stops wants to stop.
-        """
+        """A stopped run shows the front it had reached; what is measured for that alone is forgotten on resume."""
         for strand in strands:
             strand.measured = self.store.known(strand.index)
             if strand.state is None or (strand.measured and len(self.original) > LARGE):
