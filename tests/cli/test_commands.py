@@ -100,7 +100,18 @@ def test_from_file_to_verified_release(people: Path, tmp_path: Path) -> None:
     assert answer.returncode == 0, answer.stderr
     masked = tmp_path / "masked.csv"
     answer = crypsis(
-        "mask", people, "microaggregation", "-s", "k=5", "-s", "missing=aggregate", "-p", plan, "-o", masked
+        "mask",
+        people,
+        "microaggregation",
+        "-s",
+        "k=5",
+        "-s",
+        "missing=aggregate",
+        "-p",
+        plan,
+        "--keep-order",
+        "-o",
+        masked,
     )
     assert answer.returncode == 0, answer.stderr
     answer = crypsis("assess", people, masked, "-p", plan, "--json")

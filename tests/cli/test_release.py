@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     write_table(example(150, seed=3), folder / "people.csv")
     for k in (4, 6):
-        settings = ["-s", f"k={k}", "-s", "missing=aggregate", *ROLES, "-o", folder / f"masked{k}.csv"]
+        settings = ["-s", f"k={k}", "-s", "missing=aggregate", *ROLES, "--keep-order", "-o", folder / f"masked{k}.csv"]
         answer = crypsis("mask", folder / "people.csv", "microaggregation", *settings)
         assert answer.returncode == 0, answer.stderr
     return folder

@@ -145,5 +145,5 @@ def test_a_fault_inside_withholds_what_it_says(tmp_path: Path) -> None:
     )
     assert quiet.returncode == 70
     assert MARKS[0] not in quiet.stdout + quiet.stderr
-    assert "RuntimeError at profiling.py:" in quiet.stderr
+    assert "RuntimeError at profile.py:" in quiet.stderr
     assert MARKS[0] in loud.stderr

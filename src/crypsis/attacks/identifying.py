@@ -29,9 +29,7 @@ CERTAIN = (
     "share of people for whom every candidate record says the same in the columns the intruder did not know, and says "
     "the truth; baseline: the most frequent record, guessed for everybody; control: the same on people outside"
 )
-UNKNOWN = (
-    "the release publishes nothing beyond what the intruder knows and its rows do not correspond to the original's"
-)
+UNKNOWN = "the release publishes nothing beyond what the intruder knows and its rows are not known to be the original's"
 
 
 def nearest_record(scene: Scene) -> Outcome | Untried:

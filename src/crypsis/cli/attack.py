@@ -44,6 +44,10 @@ def attack(
             help="columns the intruder knows, comma-separated; default: quasi-identifiers", show_default=False
         ),
     ] = None,
+    rows_correspond: Annotated[
+        bool,
+        typer.Option("--rows-correspond", help="row i of the masked file is row i of the original (mask --keep-order)"),
+    ] = False,
     window: Annotated[
         float | None,
         typer.Option(help="per cent of rank swapping, if the intruder knows it", show_default=False),
@@ -77,7 +81,8 @@ def attack(
     if Path(release).exists():
         if set_:
             raise PlanError(f"--set is for a masking method and {release} is a file; leave it out")
-        published, together = _published(Path(release), people)
+        published, kept = _published(Path(release), people)
+        together = (kept or rows_correspond) and len(published) == len(people)
     elif release in methods:
         if control is not None:
             raise PlanError(f"{release} masks one half of the original and keeps the other as control; omit --control")
@@ -113,7 +118,7 @@ def _intruder(kind: Any, settings: dict[str, Any]) -> Any:
 
 
 def _published(path: Path, people: Table) -> tuple[Table, bool]:
-    """A release, or a file, in the original's terms; and whether its rows are known to be the original's."""
+    """A release, or a file, in the original's terms; and whether it says itself that its rows kept their order."""
     from crypsis.release.evidence import public_of
     from crypsis.release.published import read_published
     from crypsis.table.aligning import in_terms_of
@@ -129,11 +134,11 @@ def _published(path: Path, people: Table) -> tuple[Table, bool]:
         except (OSError, ValueError):
             raise TableError(f"{path}: its schema or manifest cannot be read; see `crypsis verify {path}`") from None
         shown = read_published(public, schema)
-        return in_terms_of(people, shown, str(path)), manifest.get("order") == "kept" and len(shown) == len(people)
+        return in_terms_of(people, shown, str(path)), manifest.get("order") == "kept"
     present = read_table(path, masked=True).names
     kinds = {a.name: a.kind.value for a in people.attributes if not a.numeric and a.name in present}
     shown = read_table(path, kinds=kinds, masked=True)
-    return in_terms_of(people, shown, str(path)), len(shown) == len(people)
+    return in_terms_of(people, shown, str(path)), False
 
 
 def _tried(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:

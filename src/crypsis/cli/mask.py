@@ -35,6 +35,13 @@ def mask(
     seed: Annotated[
         int | None, typer.Option(help="for a repeatable result; keep it secret", show_default=False)
     ] = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order",
+            help="do not shuffle the rows, for crypsis assess or release --original (their order can betray people)",
+        ),
+    ] = False,
     spreadsheet_safe: Annotated[
         bool, typer.Option("--spreadsheet-safe", help="write cells a spreadsheet would execute as text")
     ] = False,
@@ -47,10 +54,14 @@ def mask(
 ) -> None:
     """Mask a file with one method and say what it cost.
 
+    Identifiers are left out, the rows are shuffled, and only the owner may read the file.
+
     Example: crypsis mask people.csv microaggregation --set k=5 --quasi age,income -o masked.csv
     """
     from crypsis.masking import methods
     from crypsis.measures import assess
+    from crypsis.release.published import flatten, row_order
+    from crypsis.table.attribute import Role
     from crypsis.table.files import write_table
 
     if out.exists():
@@ -64,15 +75,20 @@ def mask(
             "no column is named to be masked; name the quasi-identifiers with --quasi age,region "
             "(or --quasi '*'), or see what `crypsis profile` suggests"
         )
+    rng = inputs.randomness(seed)
     with working(f"masking {len(original)} records by {method}"):
-        masked = _masked(chosen, original, inputs.randomness(seed), "dask" if scheduler else engine, workers, scheduler)
+        masked = _masked(chosen, original, rng, "dask" if scheduler else engine, workers, scheduler)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
-    write_table(masked, out, spreadsheet_safe=spreadsheet_safe)
+    order, left_out = "kept" if keep_order else "shuffled", original.named(Role.IDENTIFIER)
+    written = flatten(masked, row_order(masked, order, rng))
+    write_table(written, out, spreadsheet_safe=spreadsheet_safe, private=True)
     if json:
-        say_json({"out": str(out), "rows": len(masked), "method": method, **assessment.to_dict()})
+        facts = {"out": str(out), "rows": len(written), "method": method, "order": order, "left_out": left_out}
+        say_json({**facts, **assessment.to_dict()})
         return
-    say(f"{file}: {len(original)} records masked by {method}, written to {out}")
+    say(f"{file}: {len(written)} of {len(original)} records masked by {method}, written to {out}")
+    say(f"row order: {order}; identifiers left out: {', '.join(left_out) or 'none was named'}")
     say()
     rows = [(r.measure, figure(r.value), r.unit, r.aim, f"{r.better} is better") for r in assessment.readings]
     say(table(("measure", "value", "unit", "", ""), rows, right=[1]))

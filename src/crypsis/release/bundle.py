@@ -12,9 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.privacy import models as registered
@@ -30,7 +28,7 @@ from crypsis.release.guarantees import (
 )
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import MANIFEST_FORMAT, digests, seal, sha256, write_sealed, write_text
-from crypsis.release.published import flatten, read_published, schema_of
+from crypsis.release.published import flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
 from crypsis.report.dossier import public_reading
@@ -72,7 +70,7 @@ def publish(
     """
     folder, account = Path(folder), account or Account()
     _refuse_early(masked, original, models, limits, account, rulebook, waivers)
-    rows = _row_order(masked, order, rng)
+    rows = row_order(masked, order, rng)
     published = flatten(masked, rows)
     verdicts = judge(models, published)
     as_published = put_back(published, masked, rows)
@@ -119,13 +117,6 @@ def _refuse_early(
         raise PlanError("a rule was waived and no rulebook given; name the rulebook the rule stands in")
     if rulebook is not None:
         rulebook.check_waivers(waivers or {})
-
-
-def _row_order(masked: Table, order: str, rng: Generator | None) -> NDArray[np.intp]:
-    rows = np.flatnonzero(masked.kept)
-    if order == "shuffled":
-        (rng or np.random.default_rng()).shuffle(rows)
-    return rows
 
 
 def _read_again(public: Path, published: Table, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Table:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
@@ -13,6 +14,17 @@ from crypsis.table.attribute import Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
+
+
+def row_order(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:
+    """The rows that are written, shuffled unless their order is to be kept.
+
+    rng  draws the order; the operating system's randomness unless given
+    """
+    rows = np.flatnonzero(masked.kept)
+    if order == "shuffled":
+        (rng or np.random.default_rng()).shuffle(rows)
+    return rows
 
 
 def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:

@@ -36,7 +36,25 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     lost = [n for n in original.names if n not in masked.names and original.attribute(n).role is not Role.IDENTIFIER]
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
-    return in_terms_of(original, masked, where)
+    aligned = in_terms_of(original, masked, where)
+    _refuse_reordered(original, aligned, where)
+    return aligned
+
+
+def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
+    """Shuffled rows would be compared with strangers, and every risk would look small.
+
+    Two or more columns that nobody masks hold the same records in another order. One such column may have been swapped.
+    """
+    names = [n for n in aligned.named(Role.CONFIDENTIAL, Role.OTHER) if aligned.level(n) == 0]
+    before, after = original.codes(names), aligned.codes(names)
+    if len(names) < 2 or np.array_equal(before, after):
+        return
+    if np.array_equal(before[np.lexsort(before.T)], after[np.lexsort(after.T)]):
+        raise TableError(
+            f"{where} holds the records of the original in another order, so that rows do not correspond; write it in "
+            f"the order of the original, e.g. by crypsis mask --keep-order"
+        )
 
 
 def in_terms_of(original: Table, masked: Table, where: str = "the masked table") -> Table:

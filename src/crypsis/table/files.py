@@ -117,12 +117,13 @@ def _refuse_boundless(content: bytes, path: Path) -> None:
         )
 
 
-def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False) -> Path:
+def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False, private: bool = False) -> Path:
     """Write a table as CSV, TSV or Parquet, by the ending of the path, which must not exist.
 
     Suppressed records stay out. Numbers are written with as many digits as bring them back exactly.
     spreadsheet_safe  put an apostrophe before text and names that a spreadsheet would take for a formula; read
                       back, they keep it: what was there before is the text without its first apostrophe
+    private           only the owner may read and write the file, whatever the umask
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -136,7 +137,7 @@ def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = Fals
         frame.write_parquet(buffer)
     else:
         _plain(frame, spreadsheet_safe).write_csv(buffer, separator="\t" if suffix in (".tsv", ".tab") else ",")
-    write_atomically(path, buffer.getvalue())
+    write_atomically(path, buffer.getvalue(), mode=0o600 if private else 0o666)
     return path
 
 
@@ -186,15 +187,18 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = 
 # -- atomic writing --
 
 
-def write_atomically(path: str | Path, content: bytes, *, replace: bool = False) -> None:
-    """Write a file that appears whole or not at all; an existing one is refused unless it may be replaced."""
+def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o666) -> None:
+    """Write a file that appears whole or not at all; an existing one is refused unless it may be replaced.
+
+    mode  permissions of the file, less what the umask takes away
+    """
     path = Path(path)
     _refuse_existing(path, replace)
     _sweep(path)
     aside = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
     with _told(path):
         try:
-            with aside.open("xb") as file:
+            with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
                 _hold(file.fileno())
                 file.write(content)
                 file.flush()
