@@ -26,13 +26,13 @@ import numpy as np
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.searches.lattices import evaluate_lattice, least_loss, minimal, optimum
-from crypsis.searches.lattices.evaluation import allowed
 from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.scoring import DemandScores
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
+from crypsis.table.suppression import allowed
 from crypsis.table.table import Table
 
 QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country", "salary-class")

@@ -20,9 +20,20 @@ EIA_COLUMNS = (
 
 def reference(name: str) -> Path:
     """Path of a reference file, e.g. 'census.csv' or 'dgh/adult_age.csv'."""
+    return _found(_folder() / name, name)
+
+
+def conformance(name: str) -> Path:
+    """Path of a file of published or recomputed figures; their folder lies beside that of the data."""
+    return _found(_folder().resolve().parent / "conformance" / name, name)
+
+
+def _folder() -> Path:
     named = os.environ.get("CRYPSIS_DATA")
-    folder = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
-    path = folder / name
+    return Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+def _found(path: Path, name: str) -> Path:
     if not path.is_file():
         sentence = f"reference data {name!r} is not at hand; set CRYPSIS_DATA to the folder that holds it"
         if os.environ.get("CRYPSIS_DATA_REQUIRED"):

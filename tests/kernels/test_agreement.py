@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.agreement import FAR, leads, nearest, own_hits, own_patterns, patterns, patterns_by_margins
+from crypsis.kernels.agreement import FAR, leads, nearest, own_hits, own_patterns
 
 
 @st.composite
@@ -58,19 +57,6 @@ def test_nobody_to_link_to():
         np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64), np.array([0, 1]), np.array([1]), False,
     )  # fmt: skip
     assert (best[0], ties[0], lowest[0]) == (FAR, 0, -1)
-
-
-@pytest.mark.parametrize("p", [1, 2, 4])
-def test_margins_count_the_same_patterns(p):
-    rng = np.random.default_rng(p)
-    tuples, crowd = (np.unique(rng.integers(0, 4, (25, p)), axis=0).astype(np.int32) for _ in range(2))
-    counts = rng.integers(1, 9, len(crowd))
-    at = np.arange(0, 16 * (p + 1), 16, dtype=np.int64)
-    agree = np.tile(np.eye(4, dtype=np.int64).ravel(), p)
-    direct = patterns(tuples, crowd, counts, agree, at, np.full(p, 4, dtype=np.int64))
-    assert np.array_equal(direct, patterns_by_margins(tuples, crowd, counts))
-    assert (direct.sum(axis=1) == counts.sum()).all()
-    assert direct.dtype == patterns_by_margins(tuples, crowd, counts).dtype == np.int32
 
 
 @settings(max_examples=60, deadline=None)

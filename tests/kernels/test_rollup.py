@@ -12,7 +12,7 @@ from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
 from crypsis.searches.lattices import lattice_preparation
 from crypsis.table.lattice import Lattice
 from lattice_tables import random_table, tables
-from naive.classes import group_by
+from naive.equivalence_classes import group_by
 from naive.nodes import figures, plain
 
 

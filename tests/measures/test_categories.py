@@ -7,14 +7,14 @@ import pytest
 
 from categories import table
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import FAR
+from crypsis.kernels.agreement import FAR, patterns
 from crypsis.measures.categories import (
     CategoryContext,
     agreements,
     count_logs,
     distances,
-    distinct,
     obstacle,
+    patterns_by_margins,
     ranks_apart,
     readable,
     steps_apart,
@@ -43,7 +43,7 @@ def test_the_original_side_by_hand() -> None:
     assert context.entropy(0) == pytest.approx(2)
     assert context.entropy(1) == pytest.approx(-(0.75 * np.log2(0.75) + 0.25 * np.log2(0.25)))
     assert context.tuples.tolist() == [[0, 0], [1, 1], [2, 0], [3, 0]]
-    assert (context.counts.tolist(), context.members.tolist()) == ([1, 1, 1, 1], [0, 1, 3, 2])
+    assert (context.classes.sizes.tolist(), context.classes.of.tolist()) == ([1, 1, 1, 1], [0, 1, 3, 2])
 
 
 def test_a_masked_file_in_the_same_numbering() -> None:
@@ -141,32 +141,6 @@ def test_small_tables_of_distances() -> None:
     assert count_logs(4) == pytest.approx([0, 0, 2, 3 * np.log2(3), 8])
 
 
-def test_distinct_rows_of_codes_longer_than_a_key() -> None:
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 2_000_000_000, (50, 6)).astype(np.int32)
-    twice = np.concatenate([codes, codes[::-1]])
-    rows, counts, first, member = distinct(twice)
-    assert len(rows) == 50
-    assert (counts == 2).all()
-    assert sorted(first.tolist()) == list(range(50))
-    assert np.array_equal(rows[member], twice)
-    assert np.array_equal(rows, twice[first])
-    differ = np.array([[0, *[65535] * 4], [1, *[65535] * 4]], dtype=np.int32)
-    assert len(distinct(differ)[0]) == 2, (
-        "without ranking again the first column is multiplied by 2^64, which is nothing"
-    )
-    assert len(distinct(np.empty((0, 2), dtype=np.int32))[0]) == 0
-
-
-@pytest.mark.parametrize(("bits", "columns"), [(20, 3), (24, 4), (28, 4), (31, 2), (31, 4)])
-def test_distinct_rows_differ_by_one_step_in_one_column(bits: int, columns: int) -> None:
-    most = np.full((1, columns), (1 << bits) - 1, dtype=np.int32)
-    rows = np.concatenate([most, most - np.eye(columns, dtype=np.int32), most])
-    found, counts, _, member = distinct(rows)
-    assert len(found) == columns + 1
-    assert (counts[member[0]], member[0]) == (2, member[-1])
-
-
 def test_columns_that_can_be_read() -> None:
     tree = Hierarchy.from_rows([["x", "*"], ["y", "*"]])
     mixed = Table(
@@ -208,3 +182,16 @@ def test_files_that_cannot_be_numbered_are_refused() -> None:
         sentence = r"^column 'b' of the masked file holds codes that stand for no category$"
         with pytest.raises(TableError, match=sentence):
             context.pair(strange)
+
+
+@pytest.mark.parametrize("p", [1, 2, 4])
+def test_margins_count_the_same_patterns(p):
+    rng = np.random.default_rng(p)
+    tuples, crowd = (np.unique(rng.integers(0, 4, (25, p)), axis=0).astype(np.int32) for _ in range(2))
+    counts = rng.integers(1, 9, len(crowd))
+    at = np.arange(0, 16 * (p + 1), 16, dtype=np.int64)
+    agree = np.tile(np.eye(4, dtype=np.int64).ravel(), p)
+    direct = patterns(tuples, crowd, counts, agree, at, np.full(p, 4, dtype=np.int64))
+    assert np.array_equal(direct, patterns_by_margins(tuples, crowd, counts))
+    assert (direct.sum(axis=1) == counts.sum()).all()
+    assert direct.dtype == patterns_by_margins(tuples, crowd, counts).dtype == np.int32

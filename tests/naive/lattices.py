@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from crypsis.table.hierarchy import Hierarchy
-from naive.classes import by_size, group_by, strictest_l
+from naive.equivalence_classes import by_size, group_by, strictest_l
 
 MISSING = -1
 

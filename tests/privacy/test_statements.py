@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.privacy.model import models
-from crypsis.privacy.properties import failing, group
+from crypsis.privacy.properties import failing
 from crypsis.table.table import Table
 
 PEOPLE = Table.from_columns(
@@ -84,15 +84,6 @@ def test_one_record_is_a_record() -> None:
 def test_a_number_that_marks_members_marks_them_and_not_the_others() -> None:
     numbers = Table.from_columns({"zip": ["1", "1", "1"], "in": [1, 0, 0]}, {"zip": "quasi"})
     assert models.build("delta-presence", member="in", present="1").beliefs(numbers) == pytest.approx([1 / 3] * 3)
-
-
-def test_a_key_that_would_wrap_around_does_not_lose_its_first_column() -> None:
-    """Five columns of width 2¹⁶: without re-ranking the first is multiplied by 2⁶⁴, which is nothing."""
-    codes = np.full((3, 5), 65534, dtype=np.int32)
-    codes[:, 0] = [0, 1, 1]
-    labels, count = group(codes)
-    assert count == 2
-    assert labels[0] != labels[1] == labels[2]
 
 
 def test_room_for_rounding_grows_with_the_threshold_only() -> None:

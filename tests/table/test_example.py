@@ -9,9 +9,9 @@ import pytest
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.example import RARE, RETIREMENT, example
 from crypsis.table.frames import to_frame
-from crypsis.table.profile import class_sizes
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +72,7 @@ def test_rare_persons() -> None:
         )
     assert frame.filter(pl.col("age") > 95).height == 1
     assert frame.filter(pl.col("diagnosis") == "Huntington disease").height == 1
-    sizes = class_sizes(example(), ["age", "sex", "district"])
+    sizes = classes_of(example(), ["age", "sex", "district"]).sizes
     assert 0 < np.sum(sizes == 1) < 1000
 
 

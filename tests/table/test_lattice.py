@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.counts import count_distinct, distinct_rows
+from crypsis.table.counts import count_distinct
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice, describe
 from crypsis.table.table import Table
@@ -63,16 +63,6 @@ def test_distinct_tuples_by_a_dictionary(table):
         row: rows.count(row) for row in set(rows)
     }
     assert counts.total == len(table)
-
-
-def test_keys_longer_than_a_word_are_ranked_on_the_way():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(-1, 2**20, size=(50, 12)).astype(np.int32)
-    codes = codes[rng.integers(0, 50, 80)]
-    first, of, counts = distinct_rows(codes)
-    assert np.array_equal(codes[first][of], codes)
-    assert counts.sum() == 80
-    assert len(first) == len(np.unique(codes, axis=0))
 
 
 def test_values_missing_from_a_hierarchy_are_counted_and_only_common_ones_named():

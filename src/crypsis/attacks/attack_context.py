@@ -22,6 +22,7 @@ from crypsis.measures.mixed_distance import Encounter
 from crypsis.measures.pairing import alike_codes
 from crypsis.registry import Settings
 from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -137,7 +138,7 @@ def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> li
         else:
             parts = [_labelled(original, table, name, place) for place, table in enumerate(tables)]
             columns.append(np.concatenate(parts))
-    keys = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)[1].ravel().astype(np.int64)
+    keys = equivalence_classes(np.stack(columns, axis=1)).of
     return np.split(keys, np.cumsum([len(table) for table in tables])[:-1])
 
 

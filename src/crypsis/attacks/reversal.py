@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
 from crypsis.measures.pairing import alike_codes
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -27,17 +28,20 @@ def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ..
     Two columns of one partition have hardly more pairs of values than values, as two groups seldom share a mean;
     two columns treated apart have many more.
     """
-    groups: list[tuple[list[str], Integers]] = []
+    groups: list[list[str]] = []
+    values = {name: _distinct(release, [name]) for name in names}
     for name in names:
-        codes = release.codes([name])[:, 0].astype(np.int64)
-        for members, other in groups:
-            pairs = len(np.unique(np.stack([codes, other], axis=1), axis=0))
-            if pairs <= ALIKE * max(len(np.unique(codes)), len(np.unique(other))):
+        for members in groups:
+            if _distinct(release, [name, members[0]]) <= ALIKE * max(values[name], values[members[0]]):
                 members.append(name)
                 break
         else:
-            groups.append(([name], codes))
-    return [tuple(members) for members, _ in groups]
+            groups.append([name])
+    return [tuple(members) for members in groups]
+
+
+def _distinct(release: Table, names: Sequence[str]) -> int:
+    return equivalence_classes(release.codes(names)).count
 
 
 @dataclass(frozen=True)
@@ -53,11 +57,9 @@ class Means:
     @classmethod
     def published(cls, release: Table, names: Sequence[str]) -> Means:
         cells = release.numbers(names)
-        whole = ~np.isnan(cells).any(axis=1)
-        values, place = np.unique(cells[whole], axis=0, return_inverse=True)
-        places = np.full(len(cells), -1, dtype=np.int64)
-        places[whole] = np.ravel(place)
-        return cls(tuple(names), values, places)
+        whole: Flags = np.asarray(~np.isnan(cells).any(axis=1))
+        classes = equivalence_classes(release.codes(names), whole)
+        return cls(tuple(names), cells[classes.first], classes.of)
 
     def possible(self, people: Table) -> Flags:
         """bool[people, published]: whose group a person may stand in; anybody's where her value is not known.

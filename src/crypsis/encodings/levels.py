@@ -8,7 +8,7 @@ import numpy as np
 
 from crypsis.encodings.encoding import Description, Genome
 from crypsis.masking.generalisation import Generalisation, generalise
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -42,7 +42,7 @@ class LevelEncoding:
 
     def least_class(self, masked: Table) -> int:
         """Size of the smallest class; 0 if nothing is left."""
-        return int(distinct_rows(masked.codes(self.lattice.names)[masked.kept])[2].min(initial=len(masked)))
+        return int(classes_of(masked, self.lattice.names).sizes.min(initial=len(masked)))
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """The level of each column in words, and what is suppressed."""

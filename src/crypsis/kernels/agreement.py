@@ -186,26 +186,3 @@ def _own_patterns(
 
 
 own_patterns = kernel(_own_patterns)
-
-
-def patterns_by_margins(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
-    """The same as `patterns` where agreeing means equal codes, for many tuples: one join per set of attributes.
-
-    Records that agree on at least a set are a look-up in that set's margin; exact patterns follow by
-    inclusion and exclusion. O(2^p · d log d) instead of O(a · d).
-    """
-    attributes = tuples.shape[1]
-    both = np.concatenate([tuples, crowd])
-    seen = np.zeros((len(tuples), 1 << attributes), dtype=np.int64)
-    for pattern in range(1 << attributes):
-        key = np.zeros(len(both), dtype=np.int64)
-        for column in range(attributes):
-            if pattern >> column & 1:
-                _, key = np.unique(key * (int(both.max()) + 1) + both[:, column], return_inverse=True)
-        margin = np.bincount(key[len(tuples) :], weights=counts, minlength=int(key.max()) + 1)
-        seen[:, pattern] = margin[key[: len(tuples)]].astype(np.int64)
-    for column in range(attributes):
-        for pattern in range(1 << attributes):
-            if not pattern >> column & 1:
-                seen[:, pattern] -= seen[:, pattern | 1 << column]
-    return seen.astype(np.int32)

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.table.equivalence_classes import equivalence_classes
+
 Values = NDArray[Any]
 Labels = NDArray[np.integer[Any]]
 Present = NDArray[np.bool_]
@@ -41,15 +43,10 @@ def medians(values: Values, labels: Labels, groups: int, lower: bool) -> tuple[V
 
 def modes(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
     """The most frequent value; the first in order (the lowest code, the least number) where several are."""
-    domain, codes = np.unique(values, return_inverse=True)
-    most = np.zeros(groups, dtype=values.dtype)
-    if not len(domain):
-        return most, np.zeros(groups, dtype=np.bool_)
-    pairs, counts = np.unique(labels.astype(np.int64) * len(domain) + codes, return_counts=True)
-    group, code = pairs // len(domain), pairs % len(domain)
-    best = np.lexsort((code, -counts, group))
-    found, first = np.unique(group[best], return_index=True)
-    most[found] = domain[code[best][first]]
-    filled = np.zeros(groups, dtype=np.bool_)
-    filled[found] = True
+    pairs = equivalence_classes(np.stack([labels, np.unique(values, return_inverse=True)[1]], axis=1))
+    group, value = labels[pairs.first], values[pairs.first]
+    # Written from the rarest and last to the commonest and first, so that the latter stays.
+    order = np.lexsort((-np.arange(pairs.count), pairs.sizes))
+    most, filled = np.zeros(groups, dtype=values.dtype), np.zeros(groups, dtype=np.bool_)
+    most[group[order]], filled[group] = value[order], True
     return most, filled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 from pydantic_core import PydanticCustomError
 
-from crypsis.errors import PlanError, TableError, listing
-from crypsis.kernels.classes import attainable_diversity, attainable_size
+from crypsis.errors import PlanError, listing
 from crypsis.masking.method import Family, MaskingMethod, methods
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.lattice import Lattice
+from crypsis.table.suppression import Rule, allowed, suppress
 from crypsis.table.table import Column, Table
 
 
@@ -44,7 +44,7 @@ class Generalisation(MaskingMethod):
     )
     level: int = Field(default=1, ge=0, description="level of the columns not named in `levels`, or their highest")
     suppression: float = Field(default=0.01, ge=0, le=1, description="share of the records that may be suppressed")
-    rule: Literal["failing-class", "by-size"] = Field(
+    rule: Rule = Field(
         default="failing-class",
         description="which classes are suppressed: those that fail a demand, or the smallest the limit allows",
     )
@@ -78,41 +78,19 @@ class Generalisation(MaskingMethod):
 
     def _suppressed(self, table: Table) -> NDArray[np.bool_]:
         """Which records must go."""
-        kept = np.flatnonzero(table.kept)
-        _, of, size = distinct_rows(table.codes(self.columns or table.quasi_identifiers)[kept])
-        allowance = int(self.suppression * len(kept) + 1e-9)
-        distinct = self._distinct(table, kept, of, len(size))
-        if self.rule == "by-size" or not (self.k or self.l):
-            least = max(self.k, attainable_size(size, allowance)) if len(size) else 0
-            fewest = self.l
-            if self.rule == "failing-class" and len(size):
-                fewest = attainable_diversity(size, distinct, least, allowance)
-        else:
-            least, fewest = self.k, self.l
-        gone = (size < least) | (distinct < fewest)
-        lost = int(size[gone].sum())
-        if lost > allowance:
-            wanted = " and ".join(f"{n} = {v}" for n, v in (("k", self.k), ("l", self.l)) if v)
-            raise TableError(
-                f"{wanted} at these levels suppresses {lost} of {len(kept)} records and the limit allows {allowance}; "
-                f"raise a level, or the limit to {lost / len(kept):.4f}"
-            )
-        rows = np.zeros(table.rows, dtype=np.bool_)
-        rows[kept] = gone[of]
-        return rows
+        classes = classes_of(table, self.columns or table.quasi_identifiers)
+        allowance = allowed(self.suppression, int(classes.sizes.sum()))
+        found = suppress(classes.sizes, self._distinct(table, classes), self.rule, allowance, self.k, self.l)
+        return np.append(found.left_out, False)[classes.of]
 
-    def _distinct(
-        self, table: Table, kept: NDArray[np.int64], of: NDArray[np.int64], classes: int
-    ) -> NDArray[np.int64]:
+    def _distinct(self, table: Table, classes: EquivalenceClasses) -> NDArray[np.int64]:
         """How many confidential values each class holds; nothing to count without a confidential column."""
         name = self.confidential or next(iter(table.confidential), "")
-        if not name:
-            if self.l:
-                raise PlanError("l was demanded but no column is confidential; name one or give it that role")
-            return np.zeros(classes, dtype=np.int64)
-        pairs = np.stack([of.astype(np.int32), table.codes([name])[kept, 0]], axis=1)
-        first, _, _ = distinct_rows(pairs)
-        return np.bincount(pairs[first, 0], minlength=classes).astype(np.int64)
+        if name:
+            return classes.contents(table.codes([name])[:, 0]).distinct
+        if self.l:
+            raise PlanError("l was demanded but no column is confidential; name one or give it that role")
+        return np.zeros(classes.count, dtype=np.int64)
 
 
 def generalise(table: Table, lattice: Lattice, levels: list[int] | tuple[int, ...]) -> Table:

@@ -15,7 +15,7 @@ from pydantic import Field
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.recoding import Demand, Homes, Tuples, freeze, house_leftovers, rehome, settle
 from crypsis.masking.method import Family, MaskingMethod, methods
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import LOCAL, Column, Table
@@ -65,9 +65,9 @@ class LocalRecoding(MaskingMethod):
             raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
         trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
         leaf = _leaf_table(table, lattice.names, trees, kept)
-        first, of, records = distinct_rows(leaf)
-        present = self._present(table, kept, of, len(first))
-        tuples = _tuples(leaf[first], records, present, trees, rng)
+        classes = equivalence_classes(leaf)
+        present = self._present(table, kept, classes)
+        tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
         owner = freeze(tuples, nodes, Demand(self.k, self.l))
         homes = settle(tuples, owner)
@@ -75,25 +75,21 @@ class LocalRecoding(MaskingMethod):
         effort = self.effort if self.l == 1 else 0
         while effort:
             effort = rehome(tuples, homes, self.k, True, effort)
-        groups = _record_groups(homes, of, len(first))
+        groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
 
-    def _present(self, table: Table, kept: NDArray[np.int64], of: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
+    def _present(self, table: Table, kept: NDArray[np.int64], classes: EquivalenceClasses) -> NDArray[np.uint64]:
         """One bit per confidential value that occurs with a tuple; nothing if l demands nothing."""
         if self.l == 1:
-            return np.zeros((tuples, 0), dtype=np.uint64)
+            return np.zeros((classes.count, 0), dtype=np.uint64)
         name = self.confidential or next(iter(table.confidential), "")
         if not name:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
-        value = np.unique(table.codes([name])[kept, 0], return_inverse=True)[1]
-        if int(value.max(initial=0)) + 1 < self.l:
-            raise TableError(
-                f"column {name!r} holds {int(value.max(initial=0)) + 1} values and l = {self.l} was demanded; lower l"
-            )
-        present = np.zeros((tuples, int(value.max(initial=0)) // 64 + 1), dtype=np.uint64)
-        np.bitwise_or.at(present, (of, value // 64), np.left_shift(np.uint64(1), (value % 64).astype(np.uint64)))
-        return present
+        contents = classes.contents(table.codes([name])[kept, 0])
+        if contents.values < self.l:
+            raise TableError(f"column {name!r} holds {contents.values} values and l = {self.l} was demanded; lower l")
+        return contents.bitsets
 
 
 class LocalClasses(NamedTuple):
@@ -210,7 +206,8 @@ def offered_nodes(level_losses: list[NDArray[np.float64]], most: int, rng: Gener
         cheap = _cheapest(level_losses, most // 2)
         drawn = np.stack([rng.integers(0, height, size=most - len(cheap)) for height in heights], axis=1)
         top = np.array([heights]) - 1
-        nodes = np.unique(np.concatenate([cheap, drawn, top]), axis=0)
+        nodes = np.concatenate([cheap, drawn, top])
+        nodes = nodes[equivalence_classes(nodes).first]
     loss = sum((level_loss[nodes[:, a]] for a, level_loss in enumerate(level_losses)), np.zeros(len(nodes)))
     return np.ascontiguousarray(nodes[np.argsort(loss, kind="stable")].astype(np.int16))
 
@@ -232,7 +229,7 @@ def _cheapest(level_losses: list[NDArray[np.float64]], count: int) -> NDArray[np
     return np.array(found, dtype=np.int64)
 
 
-def _record_groups(homes: Homes, of: NDArray[np.int64], tuples: int) -> NDArray[np.int64]:
+def _record_groups(homes: Homes, of: NDArray[np.int64]) -> NDArray[np.int64]:
     """The group of every record: records of a tuple fill its groups in turn, lower rows first."""
     rows, counts, groups = [], [], []
     for group in range(int(homes.used[1])):

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
-from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns, patterns_by_margins
+from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
 from crypsis.kernels.ledger_types import Frame, Tallies
-from crypsis.measures.categories import CategoryContext, Pairing, agreements, count_logs, distances
+from crypsis.measures.categories import CategoryContext, Pairing, agreements, count_logs, distances, patterns_by_margins
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
     frame = Frame(
         shape=shape,
         tuples=context.tuples,
-        counts=context.counts,
-        members=context.members,
+        counts=context.classes.sizes,
+        members=context.classes.of,
         loss=apart.loss,
         denominators=apart.denominators,
         near=zeros if seven.disclosure is None else seven.disclosure.near(pairing),

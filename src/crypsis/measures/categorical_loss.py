@@ -18,8 +18,9 @@ from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
 from crypsis.kernels.ledger_types import Shape
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
-from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances, distinct, obstacle
+from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances, obstacle
 from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -103,9 +104,8 @@ class BoundContingency:
 
     def _sparse_gap(self, pairing: Pairing, chosen: tuple[int, ...]) -> int:
         both = np.concatenate([self.context.codes[:, chosen], pairing.codes[:, chosen]])
-        member = distinct(both)[3]
         signs = np.repeat([-1, 1], self.context.rows)
-        return int(np.abs(np.bincount(member, weights=signs)).sum())
+        return int(np.abs(np.bincount(equivalence_classes(both).of, weights=signs)).sum())
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""

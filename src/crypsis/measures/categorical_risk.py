@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import FAR, nearest, own_hits, own_patterns, patterns, patterns_by_margins
+from crypsis.kernels.agreement import FAR, nearest, own_hits, own_patterns, patterns
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, mixture, pattern_risk
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
@@ -27,6 +27,7 @@ from crypsis.measures.categories import (
     count_pairs,
     distances,
     obstacle,
+    patterns_by_margins,
     ranks_apart,
     readable,
     spread_out,
@@ -257,22 +258,18 @@ class BoundLinkage:
 
         Where containment alone earns credit, the candidates need not be counted.
         """
-        context, shape = self.context, pairing.shape
-        costs = self.measure.costs(pairing)
+        tuples, own = self.context.tuples, self.context.classes.of
+        shape, costs = pairing.shape, self.measure.costs(pairing)
         if self.measure.alone and not counted:
-            best = np.zeros(len(context.tuples), dtype=np.int64)
-            both = own_hits(
-                context.tuples, context.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide
-            )
+            best = np.zeros(len(tuples), dtype=np.int64)
+            both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
             return np.ones_like(best), both[1]
         crowd, counts, first = pairing.crowd
-        best, ties, lowest = nearest(
-            context.tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest
-        )
+        best, ties, lowest = nearest(tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest)
         if self.measure.ties == "first":
-            winner = context.members[lowest]
+            winner = own[lowest]
             return np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
-        both = own_hits(context.tuples, context.members, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
+        both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
         return ties, both[1 if self.measure.widest else 0]
 
     def read(self, masked: Table) -> float:
@@ -291,8 +288,9 @@ class BoundLinkage:
         value = float(linkage_risk(hits, ties, self.measure.rule, rows))
         guess = 100.0 / rows
         if self.measure.rule == ANY:
-            guess = 100.0 * float((self.context.counts * ties).sum()) / rows**2
-        counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ self.context.counts) / rows}
+            guess = 100.0 * float((self.context.classes.sizes * ties).sum()) / rows**2
+        mean = float(ties @ self.context.classes.sizes) / rows
+        counts = {"correct candidates": int(hits.sum()), "mean candidates": mean}
         return reading(self.name, self.measure, self.context, value, guess, counts, wilson(value / 100 * rows, rows))
 
 
@@ -342,8 +340,8 @@ class BoundPattern:
             seen = patterns_by_margins(context.tuples, crowd, counts)
         else:
             seen = patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
-        own = own_patterns(context.tuples, context.members, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
-        return own, seen, context.counts @ seen.astype(np.int64)
+        own = own_patterns(context.tuples, context.classes.of, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
+        return own, seen, context.classes.sizes @ seen.astype(np.int64)
 
     def read(self, masked: Table) -> float:
         own, seen, counted = self.tally(self.context.pair(masked))

@@ -18,7 +18,7 @@ from pydantic import Field
 from crypsis.errors import listing
 from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import LOCAL, Table
 
@@ -187,8 +187,8 @@ class ClassMeasure(Measure):
         return "" if original.rows else "the table has no records; nothing can be compared"
 
     @abstractmethod
-    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
-        """The figure from the class of each kept record and the class sizes."""
+    def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
+        """The figure from the classes of the kept records."""
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,7 @@ class BoundClass:
 
     def read(self, masked: Table) -> float:
         check_rows(len(self.original), masked)
-        _, of, size = distinct_rows(masked.codes(self.names)[masked.kept])
-        return self.measure.figure(self.original, masked.kept, of, size)
+        return self.measure.figure(self.original, masked.kept, classes_of(masked, self.names))
 
     def explain(self, masked: Table) -> Reading:
         return Reading(
@@ -236,13 +235,9 @@ class ClassificationMetric(ClassMeasure):
             return "no column is confidential, so there is no label to predict; name one"
         return super().obstacle(original)
 
-    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
-        codes = original.codes([self.label or original.confidential[0]])[kept, 0]
-        pairs = np.stack([of.astype(np.int32), codes], axis=1)
-        first, _, count = distinct_rows(pairs)
-        most = np.zeros(len(size), dtype=np.int64)
-        np.maximum.at(most, pairs[first, 0], count)
-        wrong = float((~kept).sum() + len(of) - most.sum())
+    def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
+        held = classes.contents(original.codes([self.label or original.confidential[0]])[:, 0])
+        wrong = float(len(kept) - held.most.sum())
         return wrong if self.form == "sum" else wrong / max(len(kept), 1)
 
 
@@ -257,9 +252,9 @@ class Discernibility(ClassMeasure):
         "each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n²"
     )
 
-    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
+    def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
         n = len(kept)
-        pairs = float((size.astype(np.float64) ** 2).sum() + n * float((~kept).sum()))
+        pairs = float((classes.sizes.astype(np.float64) ** 2).sum() + n * float((~kept).sum()))
         return pairs if self.form == "sum" else pairs / max(n * n, 1)
 
 
@@ -277,7 +272,6 @@ class AverageClassSize(ClassMeasure):
 
     k: int = Field(default=5, ge=1, description="the class size that would have been enough")
 
-    def figure(self, original: Table, kept: NDArray[np.bool_], of: NDArray[np.int64], size: NDArray[np.int64]) -> float:
-        classes = len(size) + int(not kept.all())
-        mean = len(kept) / max(classes, 1)
+    def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
+        mean = len(kept) / max(classes.count + int(not kept.all()), 1)
         return mean / self.k if self.form == "sum" else mean / max(len(kept), 1) / self.k

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.measures.pairing import alike_codes, finite_numbers, published_numbers
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
@@ -22,7 +23,6 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 ELSEWHERE = -2
 """Code of a record that does not stand at the level under consideration."""
-LARGEST_KEY = 1 << 62
 
 Reading = tuple[Integers, Integers, Floats]
 """Codes of the released records, codes of the cells in the same numbering, and the share of a record in each."""
@@ -93,8 +93,8 @@ class Grid:
     def of(cls, original: Table, names: Sequence[str], bins: int) -> Grid:
         axes = tuple(Axis.of(original, name, bins) for name in names)
         codes = np.stack([axis.codes for axis in axes], axis=1)
-        _, first, owner = np.unique(joint_key(codes), return_index=True, return_inverse=True)
-        return cls(original, axes, codes[first], owner.astype(np.int64))
+        classes = equivalence_classes(codes)
+        return cls(original, axes, codes[classes.first], classes.of)
 
     def own(self, amounts: Floats) -> Floats:
         """float64[m, v]: totals of the original's amounts (float64[n, v]) by cell."""
@@ -116,24 +116,10 @@ class Grid:
             published = np.stack([codes[here] for codes, _, _ in chosen], axis=1)
             wanted = np.stack([cells for _, cells, _ in chosen], axis=1)
             share = np.prod([each[here] for _, _, each in chosen], axis=0)
-            keys = joint_key(np.concatenate([published, wanted]))
-            distinct, place = np.unique(keys, return_inverse=True)
-            sums = _totals(place[: len(published)], amounts[here] * share[:, None], len(distinct))
-            total += sums[place[len(published) :]]
+            both = equivalence_classes(np.concatenate([published, wanted]))
+            sums = _totals(both.of[: len(published)], amounts[here] * share[:, None], both.count)
+            total += sums[both.of[len(published) :]]
         return total
-
-
-def joint_key(codes: Integers) -> Integers:
-    """One number per row, equal exactly for equal rows of codes from −2 on."""
-    key, size = np.zeros(len(codes), dtype=np.int64), 1
-    for column in codes.T:
-        width = int(column.max(initial=ELSEWHERE)) - ELSEWHERE + 1
-        if size * width >= LARGEST_KEY:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            size = len(codes)
-        key = key * width + (column - ELSEWHERE)
-        size *= width
-    return key
 
 
 def _totals(place: Integers, amounts: Floats, size: int) -> Floats:

@@ -9,16 +9,15 @@ import numpy as np
 from pydantic import Field
 
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.properties import Floats
 from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
 
-def largest_share(classes: Classes, contents: Contents) -> Floats:
+def largest_share(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
     """The share of the commonest confidential value in each class."""
-    most = np.zeros(len(classes.sizes))
-    np.maximum.at(most, contents.owner, contents.count.astype(np.float64))
-    return most / classes.sizes
+    return contents.most / classes.sizes
 
 
 @models.add("alpha-k-anonymity")
@@ -45,7 +44,7 @@ class AlphaKAnonymity(PrivacyModel):
     def levels(self, table: Table) -> Floats:
         """The largest share in each record's class; 1 where the class has fewer than k records."""
 
-        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
             return np.where(classes.sizes < self.k, 1.0, largest_share(classes, contents))
 
         return worst_over_columns(self, table, self.confidential, level)

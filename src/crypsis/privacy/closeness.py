@@ -8,30 +8,31 @@ import numpy as np
 from pydantic import Field
 
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.properties import Floats
 from crypsis.privacy.verdicts import columns_obstacle, confidential_of, judged, worst_over_columns
 from crypsis.table.attribute import Kind
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
 
-def equal_distance(classes: Classes, contents: Contents) -> Floats:
+def equal_distance(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
     """Half the sum of |p - q| per class, p its shares and q the table's: every two values are equally far apart."""
     share = contents.count / classes.sizes[contents.owner]
     here = contents.overall[contents.value]
-    size = len(classes.sizes)
+    size = classes.count
     apart = np.bincount(contents.owner, weights=np.abs(share - here), minlength=size)
     absent = 1.0 - np.bincount(contents.owner, weights=here, minlength=size)
     distance: Floats = (apart + np.maximum(absent, 0.0)) / 2
     return distance
 
 
-def ordered_distance(classes: Classes, contents: Contents) -> Floats:
+def ordered_distance(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
     """Σ_i |P_i - Q_i| / (m - 1) per class, P and Q cumulated shares over the m values in their order.
 
     P is a staircase that changes only at values the class holds and Q never falls, so every stair is summed
     in O(log m) from prefix sums: O(n log n) in all, however many values and classes there are.
     """
-    m, size = contents.values, len(classes.sizes)
+    m, size = contents.values, classes.count
     if m < 2:
         return np.zeros(size)
     whole = np.cumsum(contents.overall)
@@ -77,7 +78,7 @@ class TCloseness(PrivacyModel):
     def levels(self, table: Table) -> Floats:
         """The distance of each record's class from the table, under the worst confidential column."""
 
-        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
             ordered = self.distance == "ordered" or (
                 self.distance == "by-kind" and table.attribute(column).kind is not Kind.NOMINAL
             )

@@ -9,28 +9,29 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Classes, Contents, Floats
+from crypsis.privacy.properties import Floats
 from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
 DEFAULT_C = 3.0
 
 
-def distinct_values(classes: Classes, contents: Contents) -> Floats:
+def distinct_values(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
     """How many different confidential values each class holds."""
-    return np.bincount(contents.owner, minlength=len(classes.sizes)).astype(np.float64)
+    return contents.distinct.astype(np.float64)
 
 
-def effective_values(classes: Classes, contents: Contents) -> Floats:
+def effective_values(classes: EquivalenceClasses, contents: ClassContents) -> Floats:
     """exp of the entropy of each class: the number of equally frequent values it is worth."""
     share = contents.count / classes.sizes[contents.owner]
-    entropy = np.bincount(contents.owner, weights=-share * np.log(share), minlength=len(classes.sizes))
+    entropy = np.bincount(contents.owner, weights=-share * np.log(share), minlength=classes.count)
     return np.exp(entropy)
 
 
-def recursive_depth(classes: Classes, contents: Contents, c: float) -> Floats:
+def recursive_depth(classes: EquivalenceClasses, contents: ClassContents, c: float) -> Floats:
     """The largest l for which r_1 < c (r_l + … + r_m) in each class, r the counts in falling order; 0 if none."""
-    size = len(classes.sizes)
+    size = classes.count
     order = np.lexsort((-contents.count, contents.owner))
     count, owner = contents.count[order], contents.owner[order]
     starts = np.searchsorted(owner, np.arange(size))
@@ -81,7 +82,7 @@ class LDiversity(PrivacyModel):
         """The diversity of each record's class, under the worst confidential column."""
         return worst_over_columns(self, table, self.confidential, self._level)
 
-    def _level(self, classes: Classes, contents: Contents, column: str) -> Floats:
+    def _level(self, classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
         if self.kind == "distinct":
             return distinct_values(classes, contents)
         if self.kind == "entropy":

@@ -11,12 +11,13 @@ import numpy as np
 from pydantic import Field
 
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import TOLERANCE, Classes, Contents, Floats
+from crypsis.privacy.properties import TOLERANCE, Floats
 from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
 
-def largest_gain(classes: Classes, contents: Contents, enhanced: bool) -> Floats:
+def largest_gain(classes: EquivalenceClasses, contents: ClassContents, enhanced: bool) -> Floats:
     """The largest (p - q)/q of each class, p its share of a value and q the table's; at least 0.
 
     Enhanced, a gain above -ln q is infinite: such a value is given away whatever β allows.
@@ -25,7 +26,7 @@ def largest_gain(classes: Classes, contents: Contents, enhanced: bool) -> Floats
     gain = contents.count / classes.sizes[contents.owner] / overall - 1.0
     if enhanced:
         gain = np.where(gain > -np.log(overall) + TOLERANCE, np.inf, gain)
-    largest = np.zeros(len(classes.sizes))
+    largest = np.zeros(classes.count)
     np.maximum.at(largest, contents.owner, gain)
     return largest
 
@@ -52,7 +53,7 @@ class BetaLikeness(PrivacyModel):
     def levels(self, table: Table) -> Floats:
         """The largest relative gain in each record's class, under the worst confidential column."""
 
-        def level(classes: Classes, contents: Contents, column: str) -> Floats:
+        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
             return largest_gain(classes, contents, self.kind == "enhanced")
 
         return worst_over_columns(self, table, self.confidential, level)

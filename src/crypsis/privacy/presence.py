@@ -14,8 +14,9 @@ from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Floats, classes_of
+from crypsis.privacy.properties import Floats
 from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
 
 
@@ -45,9 +46,7 @@ class DeltaPresence(PrivacyModel):
     def beliefs(self, table: Table) -> Floats:
         """The share of members in each record's class."""
         classes = classes_of(table, quasi_identifiers_of(self, table))
-        members = np.bincount(
-            classes.labels[table.kept], weights=self._members(table)[table.kept], minlength=len(classes.sizes)
-        )
+        members = np.bincount(classes.of[table.kept], weights=self._members(table)[table.kept], minlength=classes.count)
         return classes.spread_out(members / classes.sizes)
 
     def levels(self, table: Table) -> Floats:

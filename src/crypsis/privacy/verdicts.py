@@ -8,7 +8,8 @@ import numpy as np
 
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Classes, Contents, Floats, classes_of, contents_of, failing, worst
+from crypsis.privacy.properties import Floats, failing, worst
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
 from crypsis.table.table import Table
 
 
@@ -73,14 +74,14 @@ def worst_over_columns(
     model: PrivacyModel,
     table: Table,
     confidential: Sequence[str],
-    level: Callable[[Classes, Contents, str], Floats],
+    level: Callable[[EquivalenceClasses, ClassContents, str], Floats],
 ) -> Floats:
     """The property of each record under its worst confidential column; `level` gives one number per class."""
     classes = classes_of(table, quasi_identifiers_of(model, table))
     pick = np.minimum if model.sense == "at least" else np.maximum
     found: Floats | None = None
     for column in confidential_of(confidential, table):
-        here = level(classes, contents_of(table, classes, column), column)
+        here = level(classes, classes.contents(table.codes([column])[:, 0]), column)
         found = here if found is None else pick(found, here)
     if found is None:
         raise TableError(model.obstacle(table) or "no confidential column was named")

@@ -31,8 +31,8 @@ from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sea
 from crypsis.report import Dossier
 from crypsis.report.dossier import public_reading
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.counts import distinct_rows
 from crypsis.table.encoding import Source
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.files import atomic_folder
 from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
@@ -116,8 +116,8 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
     """The verdict on the data behind distinct tuples, `records` of them each."""
     verdict = model.judge(tuples)
     if isinstance(model, KAnonymity):
-        _, of, _ = distinct_rows(tuples.codes(list(model.quasi_identifiers) or tuples.quasi_identifiers))
-        levels = np.bincount(of, weights=records).astype(np.float64)[of]
+        classes = classes_of(tuples, model.quasi_identifiers or tuples.quasi_identifiers)
+        levels = classes.spread_out(classes.totals(records).astype(np.float64))
     else:
         levels = model.levels(tuples)  # how often a value occurs does not change how many there are
     failing = levels < model.required

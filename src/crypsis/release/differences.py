@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.privacy.properties import classes_of, group
 from crypsis.release.evidence import public_of
 from crypsis.release.published import read_published
 from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -202,14 +202,14 @@ def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
     if not anchors or not len(one.table) or not len(other.table):
         return Pair(tuple(anchors), 0, 0, 0, pair)
     codes = aligned(one.table, other.table, anchors)
-    keys, size = group(np.concatenate(codes).astype(np.int32))
-    mine, theirs = keys[: len(one.table)], keys[len(one.table) :]
+    keys = equivalence_classes(np.concatenate(codes))
+    size, mine, theirs = keys.count, keys.of[: len(one.table)], keys.of[len(one.table) :]
     counts = [np.bincount(part, minlength=size) for part in (mine, theirs)]
     sure = np.flatnonzero((counts[0] == 1) & (counts[1] == 1))
     row_one, row_other = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     row_one[mine], row_other[theirs] = np.arange(len(mine)), np.arange(len(theirs))
-    pairs = np.stack([classes[0].labels[row_one[sure]], classes[1].labels[row_other[sure]]], axis=1)
-    company = _company(pairs, (classes[0].labels, mine), (classes[1].labels, theirs))
+    pairs = np.stack([classes[0].of[row_one[sure]], classes[1].of[row_other[sure]]], axis=1)
+    company = _company(pairs, (classes[0], mine), (classes[1], theirs))
     return Pair(tuple(anchors), len(sure), int((company == 1).sum()), int((company < min(pair)).sum()), pair)
 
 
@@ -218,25 +218,27 @@ def _unmasked(side: _Side, name: str) -> bool:
     return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == "unchanged"
 
 
-def _company(pairs: Integers, one: tuple[Integers, Integers], other: tuple[Integers, Integers]) -> Integers:
+_Keyed = tuple[EquivalenceClasses, Integers]
+"""The classes of a release, and the joining values of each of its records as a number."""
+
+
+def _company(pairs: Integers, one: _Keyed, other: _Keyed) -> Integers:
     """For each (old class, new class): how many records could stand in both, by the values they share."""
-    distinct, place = np.unique(pairs, axis=0, return_inverse=True)
-    sizes = np.zeros(len(distinct), dtype=np.int64)
+    met = equivalence_classes(pairs)
+    sizes = np.zeros(met.count, dtype=np.int64)
     members = [_by_class(*side) for side in (one, other)]
-    for number, (old, new) in enumerate(distinct):
+    for number, (old, new) in enumerate(pairs[met.first]):
         here, there = members[0].get(int(old), {}), members[1].get(int(new), {})
         sizes[number] = sum(min(count, there.get(key, 0)) for key, count in here.items())
-    return sizes[np.ravel(place)]
+    return sizes[met.of]
 
 
-def _by_class(labels: Integers, keys: Integers) -> dict[int, dict[int, int]]:
+def _by_class(classes: EquivalenceClasses, keys: Integers) -> dict[int, dict[int, int]]:
     """Class → joining values → how often they occur in it."""
-    size = int(keys.max(initial=0)) + 1
+    pairs = equivalence_classes(np.stack([classes.of, keys], axis=1))
     found: dict[int, dict[int, int]] = {}
-    for both, count in zip(
-        *(part.tolist() for part in np.unique(labels * size + keys, return_counts=True)), strict=True
-    ):
-        found.setdefault(both // size, {})[both % size] = count
+    for row, count in zip(pairs.first, pairs.sizes.tolist(), strict=True):
+        found.setdefault(int(classes.of[row]), {})[int(keys[row])] = count
     return found
 
 

@@ -22,18 +22,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused, TableError
-from crypsis.kernels.classes import attainable_diversity, attainable_size
 from crypsis.release.manifest import digests, write_sealed
 from crypsis.release.shuffling import shuffle_files
-from crypsis.searches.lattices.evaluation import Rule, allowed, rule_code
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import equivalence_classes, pack, words
 from crypsis.table.files import atomic_folder
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
+from crypsis.table.suppression import Rule, allowed, rule_code, suppress
 from crypsis.table.tallying import batches
 from crypsis.version import __version__
 
-WIDEST = 1 << 62
 Order = Literal["shuffled", "kept"]
 CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
 """Names of columns that live only inside the map."""
@@ -148,31 +146,16 @@ def decide(
         raise PlanError("l was demanded but no column is confidential; name one as confidential")
     raised = [h.lift(source.leaves(n), v) for n, h, v in zip(lattice.names, lattice.hierarchies, levels, strict=True)]
     codes, records = np.stack(raised, axis=1), source.tuples[RECORDS].to_numpy()
-    first, of, _ = distinct_rows(codes)
-    size = np.zeros(len(first), dtype=np.int64)
-    np.add.at(size, of, records)
-    distinct = np.zeros(len(first), dtype=np.int64)
+    classes = equivalence_classes(codes)
+    size, distinct = classes.totals(records), np.zeros(classes.count, dtype=np.int64)
     if confidential:
-        pairs = np.stack([of.astype(np.int32), source.coded.codes([confidential])[:, 0]], axis=1)
-        distinct = np.bincount(pairs[distinct_rows(pairs)[0], 0], minlength=len(first)).astype(np.int64)
-    total = int(size.sum())
-    allowance = allowed(suppression, total)
-    least, fewest = k, l
-    if rule == "by-size" or not (k or l):
-        least = max(k, attainable_size(size, allowance))
-        if rule == "failing-class":
-            fewest = attainable_diversity(size, distinct, least, allowance)
-    gone = (size < least) | (distinct < fewest)
-    lost = int(size[gone].sum())
-    if lost > allowance:
-        raise TableError(
-            f"k = {k} and l = {l} at these levels suppress {lost} of {total} records and the limit allows {allowance}; "
-            f"raise a level, or the limit to {lost / total:.4f}"
-        )
+        distinct = classes.contents(source.coded.codes([confidential])[:, 0]).distinct
+    found = suppress(size, distinct, rule, allowed(suppression, int(size.sum())), k, l)
+    gone = found.left_out
     if gone.all():
         raise TableError("every class would be suppressed and nothing is left to release; raise a level")
     reached = int(distinct[~gone].min()) if confidential else None
-    return Fate(codes, gone[of], int(size[~gone].min()), reached, lost)
+    return Fate(codes, gone[classes.of], int(size[~gone].min()), reached, found.records)
 
 
 # -- the map --
@@ -220,23 +203,12 @@ Group = list[tuple[int, int]]
 
 def _keys(codes: NDArray[np.int32]) -> list[Group]:
     """Attributes in as few groups as 62 bits allow."""
-    groups: list[Group] = [[]]
-    span = 1
-    for place in range(codes.shape[1]):
-        radix = int(codes[:, place].max(initial=-1)) + 2
-        if span * radix > WIDEST:
-            groups.append([])
-            span = 1
-        groups[-1].append((place, radix))
-        span *= radix
-    return groups
+    radices = [int(column.max(initial=-1)) + 2 for column in codes.T]
+    return [[(place, radices[place]) for place in word] for word in words(radices)]
 
 
 def _packed(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:
-    key = np.zeros(len(codes), dtype=np.int64)
-    for place, radix in group:
-        key = key * radix + codes[:, place] + 1
-    return key
+    return pack(len(codes), [codes[:, place] + 1 for place, _ in group], [radix for _, radix in group])
 
 
 def _key(group: Group) -> nw.Expr:

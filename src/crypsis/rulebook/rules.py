@@ -20,9 +20,10 @@ from crypsis.measures import measures
 from crypsis.measures.measure import Reading
 from crypsis.privacy import models
 from crypsis.privacy.model import PrivacyModel
-from crypsis.privacy.properties import class_sizes, group, worst
+from crypsis.privacy.properties import class_sizes, worst
 from crypsis.registry import Settings
 from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -260,9 +261,7 @@ class CellRule(Rule):
 
 def _small_cells(table: Table, names: Sequence[str], least: int) -> int:
     codes = table.codes(names)
-    codes = codes[(codes != MISSING).all(axis=1)]
-    labels, size = group(codes)
-    return int((np.bincount(labels, minlength=size) < least).sum())
+    return int((equivalence_classes(codes, (codes != MISSING).all(axis=1)).sizes < least).sum())
 
 
 AnyRule = Annotated[

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing
 from crypsis.table.attribute import Attribute
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
 
@@ -46,39 +47,22 @@ class Counts:
 
 def count_distinct(table: Table, names: Sequence[str]) -> Counts:
     """The distinct tuples of the named columns over the kept records, in lexicographic order of their codes."""
-    columns = [_coded(table, name)[table.kept] for name in names]
-    codes = np.stack(columns, axis=1) if columns else np.empty((int(table.kept.sum()), 0), dtype=np.int32)
-    first, _, records = distinct_rows(codes)
-    return Counts(tuple(table.attribute(name) for name in names), codes[first], records)
+    codes = _all_coded(table, names)
+    classes = equivalence_classes(codes, table.kept)
+    return Counts(tuple(table.attribute(name) for name in names), codes[classes.first], classes.sizes)
 
 
 def count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64]) -> Counts:
     """As `count_distinct` of a table whose row i stands for weights[i] records: what an engine has already counted."""
+    codes = _all_coded(table, names)
+    classes = equivalence_classes(codes)
+    return Counts(tuple(table.attribute(name) for name in names), codes[classes.first], classes.totals(weights))
+
+
+def _all_coded(table: Table, names: Sequence[str]) -> NDArray[np.int32]:
+    """int32[n, p]: codes of the named columns."""
     columns = [_coded(table, name) for name in names]
-    codes = np.stack(columns, axis=1) if columns else np.empty((table.rows, 0), dtype=np.int32)
-    first, of, _ = distinct_rows(codes)
-    records = np.zeros(len(first), dtype=np.int64)
-    np.add.at(records, of, weights)
-    return Counts(tuple(table.attribute(name) for name in names), codes[first], records)
-
-
-def distinct_rows(codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Rows of codes → a row of each distinct tuple (lexicographic), which tuple each row is, and their counts.
-
-    Codes are packed into one integer as long as it holds them; beyond 62 bits what is packed so far is
-    replaced by its rank.
-    """
-    rows, width = codes.shape
-    key, span = np.zeros(rows, dtype=np.int64), 1
-    for place in range(width):
-        column = codes[:, place].astype(np.int64) + 1
-        radix = int(column.max(initial=0)) + 1
-        if span * radix > 1 << 62:
-            key = np.unique(key, return_inverse=True)[1].astype(np.int64)
-            span = int(key.max(initial=0)) + 1
-        key, span = key * radix + column, span * radix
-    _, first, inverse, counts = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
-    return first.astype(np.int64), inverse.astype(np.int64), counts.astype(np.int64)
+    return np.stack(columns, axis=1) if columns else np.empty((table.rows, 0), dtype=np.int32)
 
 
 def _coded(table: Table, name: str) -> NDArray[np.int32]:

@@ -10,10 +10,10 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -106,20 +106,11 @@ def profile(table: Table) -> Profile:
     columns = tuple(_column(table, attribute) for attribute in table.attributes)
     declared = bool(table.quasi_identifiers)
     quasi = table.quasi_identifiers if declared else [c.name for c in columns if c.role == Role.QUASI_IDENTIFIER]
-    sizes = class_sizes(table, quasi)
+    sizes = equivalence_classes(table.codes(quasi)).sizes
     alone = int(np.sum(sizes == 1))
     smallest = int(sizes.min()) if len(sizes) else 0
     share = alone / table.rows if table.rows else 0.0
     return Profile(table.rows, columns, tuple(quasi), alone, share, smallest, declared, table.notes)
-
-
-def class_sizes(table: Table, names: list[str]) -> NDArray[np.int64]:
-    """Size of each class of records that are equal on the named columns; without names, all are one class."""
-    if not names:
-        return np.array([table.rows], dtype=np.int64)
-    codes = table.codes(names)
-    frame = pl.DataFrame({str(place): codes[:, place] for place in range(codes.shape[1])})
-    return frame.group_by(pl.all()).len()["len"].cast(pl.Int64).to_numpy()
 
 
 def _column(table: Table, attribute: Attribute) -> ColumnProfile:

@@ -12,11 +12,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crypsis.table.equivalence_classes import pack, words
+
 BATCH = 500_000
 """Records read at a time."""
 PENDING = 2_000_000
 """Counted keys that may wait before they are added up."""
-WIDEST = 1 << 62
 
 
 def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
@@ -34,10 +35,7 @@ def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.D
         return None
     chosen = lazy.select(pl.col(names)).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
     values = [_values(chosen, name) for name in names]
-    span = 1
-    for each in values:
-        span *= len(each) + 1
-    if span > WIDEST:
+    if len(words(_radices(values))) > 1:
         return None
     counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
     for batch in batches(chosen):
@@ -66,10 +64,11 @@ def _summed(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
 
 
 def _packed(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
-    key = np.zeros(len(batch), dtype=np.int64)
-    for each in values:
-        key = key * (len(each) + 1) + _codes(batch[each.name], each)
-    return key
+    return pack(len(batch), [_codes(batch[each.name], each) for each in values], _radices(values))
+
+
+def _radices(values: Sequence[pl.Series]) -> list[int]:
+    return [len(each) + 1 for each in values]
 
 
 def _codes(series: pl.Series, values: pl.Series) -> NDArray[np.int64]:

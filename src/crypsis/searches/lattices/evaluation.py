@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
-from crypsis.errors import PlanError, SearchError, suggestion
+from crypsis.errors import PlanError, SearchError
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
 from crypsis.searches.lattices.lattice_preparation import LatticeContext, prepare
 from crypsis.table.counts import Counts
 from crypsis.table.lattice import Lattice, Levels
+from crypsis.table.suppression import Rule, allowed, rule_code, share_for
 from crypsis.table.table import Table
-
-Rule = Literal["failing-class", "by-size"]
 
 
 def evaluate_lattice(
@@ -62,8 +59,7 @@ def evaluate_lattice(
         raise PlanError("rule 'by-size' suppresses by class size alone; to demand l use rule 'failing-class'")
     context = prepare(table, lattice, confidential, label or confidential, value_spread)
     allowance = allowed(suppression, context.total)
-    demanded = rule == "failing-class" and (k is not None or l is not None)
-    code = DEMANDED if demanded else rule_code(rule)
+    code = rule_code(rule, demanded=k is not None or l is not None)
     read = context.readings(code, allowance, k or 1, l or 0, prune)
     frame = _frame(context, read, confidential, label or confidential, value_spread)
     feasible = (pl.col("suppressed") <= allowance) & (pl.col("k") >= (k or 1))
@@ -118,24 +114,6 @@ def optimum(
     )
 
 
-def allowed(suppression: float, records: int) -> int:
-    """How many records a share allows to suppress, rounded down; a share outside 0 … 1 is refused."""
-    if not 0 <= suppression <= 1:
-        raise PlanError(
-            f"suppression is {suppression:g}, that is {100 * suppression:g} % of the records; it is a share and lies "
-            f"between 0 and 1 (0.01 is 1 %)"
-        )
-    return int(suppression * records + 1e-9)
-
-
-def rule_code(rule: str) -> int:
-    """The kernel's number of a suppression rule."""
-    rules = {"by-size": BY_SIZE, "failing-class": STRICTEST}
-    if rule not in rules:
-        raise PlanError(f"there is no suppression rule {rule!r}{suggestion(rule, rules)}; known: {', '.join(rules)}")
-    return rules[rule]
-
-
 def _lattice(table: Table | Counts, columns: tuple[str, ...]) -> Lattice:
     if isinstance(table, Table):
         return Lattice.of(table, columns)
@@ -182,8 +160,7 @@ def out_of_reach(context: LatticeContext, allowance: int, k: int, l: int = 0) ->
     within = f"k = {int(reached.k[0])}" + (f" with l = {int(reached.l[0])}" if l else "")
     if need >= total:
         return f"{found}; with every column at its highest level {within} is the most; lower the demand to that"
-    share = math.ceil(10_000 * need / total) / 10_000
     return (
         f"{found}; the closest, every column at its highest level, would suppress {need} ({100 * need / total:.2f} %); "
-        f"raise the suppression limit to {share:g}, or lower the demand: {within} is within reach"
+        f"raise the suppression limit to {share_for(need, total):g}, or lower the demand: {within} is within reach"
     )

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
 from crypsis.kernels.rollup import Classes, read_one, roll_up
 from crypsis.kernels.value_lists import Listed
-from crypsis.table.counts import Counts, count_distinct, distinct_rows
+from crypsis.table.counts import Counts, count_distinct
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -97,7 +98,8 @@ def prepare(
         cut -= 1
     head, tail = order[:cut], order[cut:]
     leaf = np.stack([trees[a].rank[columns[a]] for a in head], axis=1)
-    first, inverse, _ = distinct_rows(leaf)
+    heads = equivalence_classes(leaf)
+    first, inverse = heads.first, heads.of
     cell, cells = np.zeros(len(leaf), dtype=np.int64), 1
     for a in tail:
         cell, cells = cell * trees[a].size + trees[a].rank[columns[a]], cells * trees[a].size
@@ -172,9 +174,7 @@ def _leaves(
             marginal[place, level] = float(np.dot(cell[leaf[:, place]], size))
     suffix = np.zeros((len(trees), len(leaf)), dtype=np.int32)
     for place in range(len(trees) - 2, -1, -1):
-        later = suffix[place + 1]
-        key = leaf[:, place + 1].astype(np.int64) * (int(later.max(initial=0)) + 1) + later
-        suffix[place] = np.unique(key, return_inverse=True)[1]
+        suffix[place] = equivalence_classes(np.stack([leaf[:, place + 1], suffix[place + 1]], axis=1)).of
     return Leaves(
         np.ascontiguousarray(leaf.T),
         suffix,

@@ -30,7 +30,7 @@ from crypsis.evolution.strategies import Generations
 from crypsis.masking.generalisation import Generalisation, checked_share
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
-from crypsis.searches.lattices.evaluation import allowed, out_of_reach, rule_code
+from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
@@ -38,6 +38,7 @@ from crypsis.searches.lattices.nodes import OnePoint, Step, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
 from crypsis.searches.search import ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
+from crypsis.table.suppression import allowed, rule_code
 from crypsis.table.table import Table
 
 SECONDS = 3e-9

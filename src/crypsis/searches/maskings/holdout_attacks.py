@@ -65,8 +65,8 @@ def link_credits(pairing: Pairing, measure: CategoryLinkage) -> Floats:
     own = np.zeros(context.rows, dtype=np.int64)
     for j in range(len(context.sizes)):
         own += costs[shape.at[j] + pairing.codes[:, j] * shape.wide[j] + context.codes[:, j]]
-    right = pairing.kept & (own == best[context.members])
-    return np.where(right, 1.0 / np.maximum(ties[context.members], 1), 0.0)
+    right = pairing.kept & (own == best[context.classes.of])
+    return np.where(right, 1.0 / np.maximum(ties[context.classes.of], 1), 0.0)
 
 
 def learn_weights(pairing: Pairing, known: Rows) -> dict[str, float]:

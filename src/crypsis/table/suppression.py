@@ -1,0 +1,123 @@
+"""Suppression: the rule that decides which equivalence classes are left out, and how many records that may cost.
+
+Compiled code that judges many nodes at once (`crypsis.kernels.nodes`) repeats the rule on arrays of its own; a test
+holds it to this one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, TableError, suggestion
+from crypsis.kernels.classes import attainable_diversity, attainable_size
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
+
+Rule = Literal["failing-class", "by-size"]
+
+
+@dataclass(frozen=True, eq=False)
+class Suppression:
+    """Which classes are left out.
+
+    Attributes
+    ----------
+    left_out : bool[classes]
+        True for a class whose records are suppressed.
+    records : int
+        Records of these classes.
+    """
+
+    left_out: NDArray[np.bool_]
+    records: int
+
+
+def suppress(
+    sizes: NDArray[np.int64],
+    distinct: NDArray[np.int64],
+    rule: Rule,
+    allowance: int,
+    k: int = 0,
+    l: int = 0,  # noqa: E741
+) -> Suppression:
+    """Decide which classes are left out.
+
+    Parameters
+    ----------
+    sizes, distinct : int64[classes]
+        Records, and different confidential values, of each class.
+    rule : {"failing-class", "by-size"}
+        "by-size": the smallest classes, as many sizes as the allowance permits (Dewri et al. 2009), and what misses
+        a demanded k or l. "failing-class": exactly the classes that miss a demanded k or l; without a demand, those
+        below the largest k the allowance permits and, with what is left of it, below the largest l.
+    allowance : int
+        Records that may be suppressed; see `allowed`.
+    k, l : int
+        Least class size and least number of confidential values demanded; 0 demands nothing.
+
+    Raises
+    ------
+    TableError
+        If the demand costs more records than the allowance permits.
+
+    Examples
+    --------
+    >>> sizes, distinct = np.array([3, 2, 1]), np.array([1, 2, 1])
+    >>> suppress(sizes, distinct, "by-size", allowance=3).left_out.tolist()
+    [False, True, True]
+    >>> suppress(sizes, distinct, "failing-class", allowance=3, k=2).left_out.tolist()
+    [False, False, True]
+    """
+    least, fewest = k, l
+    if len(sizes) and (rule == "by-size" or not (k or l)):
+        least = max(k, attainable_size(sizes, allowance))
+        if rule == "failing-class":
+            fewest = attainable_diversity(sizes, distinct, least, allowance)
+    left_out = (sizes < least) | (distinct < fewest)
+    lost, total = int(sizes[left_out].sum()), int(sizes.sum())
+    if lost > allowance:
+        wanted = " and ".join(f"{name} = {value}" for name, value in (("k", k), ("l", l)) if value)
+        raise TableError(
+            f"{wanted} at these levels suppresses {lost} of {total} records and the limit allows {allowance}; "
+            f"raise a level, or the limit to {share_for(lost, total):g}"
+        )
+    return Suppression(left_out, lost)
+
+
+def allowed(suppression: float, records: int) -> int:
+    """How many records a share allows to suppress, rounded down; a share outside 0 … 1 is refused.
+
+    Examples
+    --------
+    >>> allowed(0.29, 100)
+    29
+    """
+    if not 0 <= suppression <= 1:
+        raise PlanError(
+            f"suppression is {suppression:g}, that is {100 * suppression:g} % of the records; it is a share and lies "
+            f"between 0 and 1 (0.01 is 1 %)"
+        )
+    return int(suppression * records + 1e-9)
+
+
+def share_for(suppressed: int, records: int) -> float:
+    """The least share in steps of 0.0001 that allows so many records of a table to be suppressed.
+
+    Examples
+    --------
+    >>> share_for(1, 3)
+    0.3334
+    """
+    return math.ceil(10_000 * suppressed / records) / 10_000
+
+
+def rule_code(rule: str, demanded: bool = False) -> int:
+    """The number by which compiled code knows a rule; `demanded`: k or l is given and decides alone."""
+    rules = {"by-size": BY_SIZE, "failing-class": DEMANDED if demanded else STRICTEST}
+    if rule not in rules:
+        raise PlanError(f"there is no suppression rule {rule!r}{suggestion(rule, rules)}; known: {', '.join(rules)}")
+    return rules[rule]
