@@ -123,7 +123,7 @@ def test_the_smallest_window_is_the_widest_of_the_columns():
 
 
 @pytest.mark.parametrize(
-    ("seven", "worth"),
+    ("seven", "fitness"),
     [
         (Seven(linkage=CategoryLinkage()), 50),
         (Seven(linkage=CategoryLinkage(ties="strict")), 0),
