@@ -35,7 +35,6 @@ import numpy as np
 from killing import Pace, aside, child, content, digest, done, ended, further, generations, slain, sound
 from visiting import lines, serve_silently, visit
 
-from crypsis.cli.publishing import release_solution
 from crypsis.masking.out_of_core import microaggregate_files
 from crypsis.plan import Plan
 from crypsis.release import verify
@@ -197,7 +196,7 @@ class Bench:
                 self.expect(again == 0, "a killed release can be made again")
 
     def publish(self, out: Path) -> None:
-        release_solution(Run.open(self.folder / "whole"), "knee", out)
+        Run.open(self.folder / "whole").release("knee", out)
 
     def blocks(self, times: int) -> None:
         for number in self._written(times, "blocks", self.microaggregate):

@@ -21,7 +21,7 @@ from crypsis.run import Run
 from crypsis.studio import access
 from crypsis.studio.access import Gate, Pass
 from crypsis.studio.app import build
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
 from crypsis.table.example import example
@@ -89,9 +89,9 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
     monkeypatch.setattr(Bundle, "prepare", lambda self: None)
     source = tmp_path / "people.csv"
     source.write_text(PEOPLE, encoding="utf-8")
-    desk = Desk(source, tmp_path / "people-plan.toml")
-    desk.reading.wait()
-    return Studio(tmp_path, desk)
+    session = Session(source, tmp_path / "people-plan.toml")
+    session.reading.wait()
+    return Studio(tmp_path, session)
 
 
 @pytest.fixture
@@ -116,13 +116,13 @@ def test_an_upload_that_finds_no_room_leaves_nothing(size: int, client: TestClie
 
 def test_a_choice_that_finds_no_room_leaves_the_one_before(client: TestClient, studio: Studio) -> None:
     assert client.post("/limits", headers=ORIGIN, data={"loss": "40", "risk": "20"}).is_success
-    plan = studio.desk.plan_path.read_bytes()
+    plan = studio.session.plan_path.read_bytes()
     with room(10):
         answer = client.post("/limits", headers=ORIGIN, data={"loss": "70", "risk": "70"})
         column = client.post("/data/column", headers=ORIGIN, data={"column": "sex", "role": "quasi", "kind": "nominal"})
     for refused in (answer, column):
         assert refused.status_code == 422
         assert "cannot be written (file too large)" in refused.json()["problems"][0]
-    assert studio.desk.choices.limits == {"loss": 40.0, "risk": 20.0}
-    assert studio.desk.plan_path.read_bytes() == plan
-    assert [path.name for path in studio.desk.home.glob(".*.part")] == []
+    assert studio.session.choices.limits == {"loss": 40.0, "risk": 20.0}
+    assert studio.session.plan_path.read_bytes() == plan
+    assert [path.name for path in studio.session.home.glob(".*.part")] == []

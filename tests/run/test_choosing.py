@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 from crypsis.errors import PlanError, SearchError
+from crypsis.run.conditions import parse
 from crypsis.run.front import Front
 from crypsis.run.search_state import is_milestone, spread
-from crypsis.run.solution import Measured, Solution
-from crypsis.run.where import parse
+from crypsis.run.solution import Solution
 
 
 def solution(
-    number: int, loss: float, risk: float, k: float | None = 5.0, complaints: tuple[str, ...] = ()
+    number: int, loss: float, risk: float, k: float | None = 5.0, complaints: tuple[Complaint, ...] = ()
 ) -> Solution:
     figures = {"loss": loss, "risk": risk, "k": k, "record-linkage": risk}
-    return Solution(number, 0, "partition", "aggregation", "words", {}, Measured(figures, complaints=complaints))
+    return Solution(number, 0, "partition", "aggregation", "words", {}, Evaluation(figures, complaints=complaints))
 
 
 FRONT = Front(
     (
-        solution(1, 0, 100, 1, ("k is 1",)),
+        solution(1, 0, 100, 1, (Complaint("limit", "k", 5, 1),)),
         solution(2, 10, 20),
         solution(3, 15, 9),
         solution(4, 40, 8),
         solution(5, 16, 9),  # beaten by 3
         solution(6, 10, 20),  # the same as 2
-        solution(7, 1, 30, None, ("perturbed",)),
+        solution(7, 1, 30, None, (Complaint("no-model"),)),
     )
 )
 

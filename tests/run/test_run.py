@@ -68,9 +68,9 @@ def test_the_front_holds_what_may_be_released_and_nothing_beats(whole: Run) -> N
 
 def test_a_picked_table_is_the_one_that_was_measured(whole: Run) -> None:
     for pick in ("knee", 1, 2, 3, *(solution.number for solution in list(whole.front)[:3])):
-        solution = whole.pick(pick)
-        again = whole.yardstick.measure(whole.table(solution), solution.family)
-        assert dict(again.figures) == dict(solution.measured.figures)
+        solution = whole.choose(pick)
+        again = whole.objective.evaluate(whole.decode(solution), solution.family)
+        assert dict(again.figures) == dict(solution.evaluation.figures)
 
 
 def test_the_folder_is_the_owner_s_alone_and_the_seed_is_in_its_lock_only(whole: Run) -> None:
@@ -148,7 +148,7 @@ def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.Monke
     monkeypatch.setattr("crypsis.run.baselines.QUICK_BLOCK", 40)
     table = example(150, seed=4)
     plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
-    assert plain.words.endswith("within blocks of 40 near records")
+    assert plain.message.endswith("within blocks of 40 near records")
     masked = plain.make(table, np.random.default_rng(0))
     assert class_sizes(masked, masked.quasi_identifiers).min() >= 3
 

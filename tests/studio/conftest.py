@@ -59,8 +59,8 @@ class Visitor:
         server.pass_ = page.context.storage_state()
         return page
 
-    def desk(self, page: Any, pinned: bool = False) -> int:
-        """The desk as if nobody had chosen anything, or with the knee pinned and chosen; gives back the knee."""
+    def session(self, page: Any, pinned: bool = False) -> int:
+        """The session as if nobody had chosen anything, or with the knee pinned and chosen; gives back the knee."""
         return int(
             page.evaluate(
                 """async pinned => {
@@ -119,6 +119,6 @@ def finished(home: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def server(finished: Path) -> Iterator[Server]:
-    """A studio on the finished example, for every test that leaves the desk as it was."""
+    """A studio on the finished example, for every test that leaves the session as it was."""
     with serving(finished) as started:
         yield started

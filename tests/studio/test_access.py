@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from crypsis.studio import access
 from crypsis.studio.access import Gate, Pass
 from crypsis.studio.app import build
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
 
@@ -30,10 +30,10 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
     monkeypatch.setattr(Bundle, "prepare", lambda self: None)
     source = tmp_path / "people.csv"
     source.write_text(PEOPLE.replace("P7,", f"{SECRET},"), encoding="utf-8")
-    desk = Desk(source, tmp_path / "people-plan.toml")
-    desk.reading.wait()
-    assert desk.reading.problem == ""
-    return Studio(tmp_path, desk)
+    session = Session(source, tmp_path / "people-plan.toml")
+    session.reading.wait()
+    assert session.reading.problem == ""
+    return Studio(tmp_path, session)
 
 
 @pytest.fixture
@@ -93,7 +93,7 @@ def test_a_post_from_elsewhere_is_refused(admitted: TestClient, studio: Studio) 
     crossed = {"origin": HOME, "sec-fetch-site": "cross-site"}
     assert admitted.post("/search/start", headers=crossed).status_code == 403
     assert admitted.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 403
-    assert studio.desk.run_folder is None
+    assert studio.session.run_folder is None
 
 
 def test_other_methods_are_refused(admitted: TestClient) -> None:
@@ -140,8 +140,8 @@ def test_an_order_names_every_value_once(admitted: TestClient, studio: Studio) -
     assert admitted.post("/data/column", headers=own, data=made).json()["problems"] == []
     assert "changed meanwhile" in ask(value=["m"]).text
     assert ask(value=["m", "f"]).json()["problems"] == []
-    assert studio.desk.document["columns"]["sex"]["order"] == ["m", "f"]
-    assert studio.desk.table.attribute("sex").categories == ("m", "f")
+    assert studio.session.document["columns"]["sex"]["order"] == ["m", "f"]
+    assert studio.session.table.attribute("sex").categories == ("m", "f")
     assert ask().text.index('data-value="m"') < ask().text.index('data-value="f"')
     assert "numbers" in admitted.post("/data/order", headers=own, data={"column": "age"}).text
 

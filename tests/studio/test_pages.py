@@ -22,7 +22,7 @@ def settle(page: Any, server: Server, path: str) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing(server: Server, visitor: Any, scheme: str) -> None:
     page = visitor.enter(server, color_scheme=scheme, reduced_motion="reduce")
-    visitor.desk(page, pinned=True)
+    visitor.session(page, pinned=True)
     found: dict[Any, list[str]] = {}
     for path in PAGES:
         settle(page, server, path)
@@ -53,7 +53,7 @@ def _axe(page: Any, found: dict[Any, list[str]], *where: str) -> None:
 
 def test_four_hundred_per_cent(server: Server, visitor: Any) -> None:
     page = visitor.enter(server, viewport={"width": 320, "height": 400}, reduced_motion="reduce")
-    visitor.desk(page, pinned=True)
+    visitor.session(page, pinned=True)
     wide = """() => [...document.querySelectorAll('body *')].filter(e => e.getBoundingClientRect().right > 321
         && !e.closest('.scroll, pre, .hidden')).map(e => e.outerHTML.slice(0, 90)).slice(0, 4)"""
     moving = "[...document.querySelectorAll('*')].filter(e => getComputedStyle(e).animationName !== 'none').length"
@@ -86,7 +86,7 @@ def test_a_bad_file_gets_its_sentence(server: Server, visitor: Any) -> None:
         told = page.inner_text("#bring-problems")
         assert (case, words in told, told) == (case, True, told)
         assert str(server.home) not in told
-        assert page.inner_text("#head dd").startswith("people.csv")  # the old file is still on the desk
+        assert page.inner_text("#head dd").startswith("people.csv")  # the old file is still on the session
 
 
 def test_a_name_cannot_climb(server: Server, visitor: Any, finished: Path) -> None:

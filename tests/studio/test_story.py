@@ -145,7 +145,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
 
 def test_two_tabs_agree(server: Server, visitor: Any) -> None:
     first = visitor.enter(server)
-    number = visitor.desk(first)
+    number = visitor.session(first)
     second = visitor.page(first.context)
     go(second, server)
     until(first, UNPINNED, number)
@@ -194,7 +194,7 @@ def test_two_tabs_share_one_goal(server: Server, visitor: Any) -> None:
 
 def test_keyboard_alone(server: Server, visitor: Any) -> None:
     page = visitor.enter(server)
-    visitor.desk(page)
+    visitor.session(page)
     go(page, server)
     page.wait_for_selector("#pin:not([disabled])")
     page.keyboard.press("Tab")

@@ -17,17 +17,21 @@ from crypsis.cli import (
     assess,
     attack,
     check,
+    compare,
     data,
     demo,
     doctor,
     experiment,
+    front,
     generalise,
     mask,
     profile,
     release,
+    resume,
     rulebooks,
     run,
     sensitivity,
+    show,
     studio,
 )
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
@@ -47,10 +51,10 @@ app.command("init")(profile.init)
 app.command("check")(check.check)
 app.command("schema")(check.schema)
 app.command("run")(run.run)
-app.command("resume")(run.resume)
-app.command("front")(run.front)
-app.command("show")(run.show)
-app.command("compare")(run.compare)
+app.command("resume")(resume.resume)
+app.command("front")(front.front)
+app.command("show")(show.show)
+app.command("compare")(compare.compare)
 app.command("mask")(mask.mask)
 app.command("generalise")(generalise.generalise)
 app.command("assess")(assess.assess)

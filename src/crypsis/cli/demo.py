@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
+from crypsis.cli.front import show_front
 from crypsis.cli.output import figure, say, working
 from crypsis.cli.progress import Watch
-from crypsis.cli.publishing import release_solution
-from crypsis.cli.run import free, show_front
+from crypsis.cli.searching import free
 
 SHOWN = 8
 """Solutions listed: enough to see a front."""
@@ -61,10 +61,10 @@ def demo(
     show_front(front, front.outline(SHOWN))
     say()
     with working("writing the knee, reading it back, judging it again"):
-        chosen = release_solution(run, "knee", release, "Example release")
+        chosen = run.release("knee", release, title="Example release")
         verdict = verify(release).verdicts[0]
     run.close()
-    say(f"4. The knee, no. {chosen.number}: {chosen.words}.")
+    say(f"4. The knee, no. {chosen.number}: {chosen.message}.")
     say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required).")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")

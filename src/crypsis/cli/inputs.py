@@ -125,3 +125,6 @@ def randomness(seed: int | None) -> Any:
     import numpy as np
 
     return np.random.default_rng(seed)
+
+
+RunFolder = Annotated[Path, typer.Argument(help="folder of a run", show_default=False)]

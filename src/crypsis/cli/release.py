@@ -104,16 +104,16 @@ def _release_from_run(
     folder: Path, pick: str, out: Path, title: str, rulebook: str | None, waive: list[str] | None, json: bool
 ) -> None:
     """A solution of a run, under everything its plan demands."""
-    from crypsis.cli.publishing import release_solution
     from crypsis.release import verify
     from crypsis.run import Run
 
     with working("decoding, judging, writing, reading back, judging again"):
-        rules = {"rulebook": rulebooks.book_of(rulebook), "waivers": rulebooks.waivers_of(waive)}
-        solution = release_solution(Run.open(folder), pick, out, title, **rules)
+        with Run.open(folder) as opened:
+            book, waivers = rulebooks.book_of(rulebook), rulebooks.waivers_of(waive)
+            solution = opened.release(pick, out, title=title, rulebook=book, waivers=waivers)
         checked = verify(out)
     if not json:
-        say(f"solution {solution.number} of {folder}: {solution.words}")
+        say(f"solution {solution.number} of {folder}: {solution.message}")
     _tell_released(out, checked, json)
 
 

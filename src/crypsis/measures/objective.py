@@ -1,18 +1,86 @@
-"""The one scorer of candidates: mean loss and mean risk of a masked table, bound to the original once."""
+"""The one scorer of masked tables: losses, risks, uses, limits and models, bound to the original once.
+
+Risks are read once for each intruder, by the columns the intruder knows; the worst counts. A figure that means nothing
+after a family of masking is omitted, and the reason is given.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from crypsis.errors import SearchError, listing
-from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.errors import SearchError, TableError, listing
+from crypsis.measures.evaluation import Complaint, Evaluation, Omission
+from crypsis.measures.measure import BoundMeasure, Measure, Reading
+from crypsis.table.counts import distinct_rows
 from crypsis.table.table import Table
+
+ANYBODY = "anybody"
+"""Name of the intruder who knows every quasi-identifier, where no other is named."""
+TOLERANCE = 1e-9
+
+
+class Model(Protocol):
+    """A privacy model, as far as an objective needs it."""
+
+    def obstacle(self, table: Table) -> str: ...
+
+    def judge(self, table: Table) -> Any: ...
+
+
+@dataclass(frozen=True)
+class UseDemand:
+    """A use the released file must still serve: its measure, and how much that may change."""
+
+    title: str
+    measure: Measure
+    tolerance: float
+    weight: float = 1.0
+    treated_as: Literal["objective", "limit", "report"] = "limit"
+
+
+@dataclass(frozen=True)
+class LimitDemand:
+    """A largest reading, of a measure or (measure None) of a figure every table has: loss, risk, suppressed."""
+
+    title: str
+    at_most: float
+    measure: Measure | None = None
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """A measure bound to the original: once, or once for each intruder."""
+
+    title: str
+    measure: Measure
+    bound: Mapping[str, BoundMeasure]
+    """Intruder (or '') → bound measure."""
+
+
+@dataclass
+class _Found:
+    """What has been read of one masked table so far."""
+
+    family: str
+    figures: dict[str, float | None] = field(default_factory=dict)
+    omissions: dict[str, Omission] = field(default_factory=dict)
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    baselines: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    by_intruder: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Measure → intruder → reading."""
+
+    def omit(self, name: str, reason: Literal["family", "classes", "unreadable"], detail: str = "") -> None:
+        self.figures[name], self.omissions[name] = None, Omission(reason, detail)
 
 
 class Objective:
-    """Losses and risks of a user's choice, bound to the original once and asked many times.
+    """Losses, risks and demands of a user's choice, bound to the original once and asked many times.
 
     Parameters
     ----------
@@ -20,40 +88,231 @@ class Objective:
         The table before masking.
     measures : mapping of str to Measure
         At least one loss and one risk, by name.
+    intruders : mapping of str to sequence of str, optional
+        Who may look people up, and by which columns; by default one who knows every quasi-identifier.
+    uses, limits, models : sequences, optional
+        What a masked table must keep to be released.
+    suppression : float
+        Largest share of records that may be suppressed.
 
     Raises
     ------
     SearchError
-        If no loss or no risk is among them, or a measure cannot read the table.
+        If no loss or no risk is among the measures, or one cannot read the table.
     """
 
-    def __init__(self, original: Table, measures: Mapping[str, Measure]) -> None:
-        self.original, self.measures = original, dict(measures)
+    def __init__(
+        self,
+        original: Table,
+        measures: Mapping[str, Measure],
+        *,
+        intruders: Mapping[str, Sequence[str]] | None = None,
+        uses: Sequence[UseDemand] = (),
+        limits: Sequence[LimitDemand] = (),
+        models: Sequence[Model] = (),
+        suppression: float = 1.0,
+    ) -> None:
+        self._given: dict[str, Any] = {
+            "original": original, "measures": dict(measures), "intruders": intruders, "uses": tuple(uses),
+            "limits": tuple(limits), "models": tuple(models), "suppression": suppression,
+        }  # fmt: skip
         if not {"loss", "risk"} <= {measure.aim for measure in measures.values()}:
             raise SearchError(
                 f"a search weighs a loss against a risk, and the measures chosen are {listing(sorted(measures))}; "
                 f"name at least one of each, or none to use the search's own"
             )
-        for name, measure in measures.items():
-            obstacle = measure.obstacle(original)
+        self.original, self.measures, self.models = original, dict(measures), tuple(models)
+        self.suppression = suppression
+        self.intruders = {name: tuple(knows) for name, knows in (intruders or {}).items()}
+        if not self.intruders:
+            self.intruders = {ANYBODY: tuple(original.quasi_identifiers)}
+        readers = {name: self._reader(name, measure) for name, measure in measures.items()}
+        self.losses = [reader for reader in readers.values() if reader.measure.aim == "loss"]
+        self.risks = [reader for reader in readers.values() if reader.measure.aim != "loss"]
+        self.uses = [(use, self._reader(use.title, use.measure)) for use in uses]
+        self.limits = [self._limit(limit, readers) for limit in limits]
+        self._steering = [use for use in uses if use.treated_as == "objective"]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self._given
+
+    def __setstate__(self, given: dict[str, Any]) -> None:
+        self.__init__(**given)  # type: ignore[misc]
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """What a front minimises."""
+        return ("loss", "risk", "uses") if self._steering else ("loss", "risk")
+
+    def _reader(self, title: str, measure: Measure) -> _Reader:
+        if measure.aim != "risk" or measure.columns:
+            obstacle = measure.obstacle(self.original)
             if obstacle:
-                raise SearchError(f"measure {name!r} cannot be read: {obstacle}")
-        self._bound: dict[str, BoundMeasure] = {name: m.against(original) for name, m in measures.items()}
+                raise SearchError(f"measure {title!r} cannot be read: {obstacle}")
+            return _Reader(title, measure, {"": measure.against(self.original)})
+        bound = {}
+        for intruder, knows in self.intruders.items():
+            names = readable(measure, self.original, knows)
+            if names:
+                bound[intruder] = measure.model_copy(update={"columns": names}).against(self.original)
+        if not bound:
+            first = next(iter(self.intruders.values()))
+            reason = measure.model_copy(update={"columns": first}).obstacle(self.original)
+            raise SearchError(f"measure {title!r} cannot be read for any intruder: {reason}")
+        return _Reader(title, measure, bound)
 
-    def __getstate__(self) -> dict[str, object]:
-        return {"original": self.original, "measures": self.measures}
+    def _limit(self, limit: LimitDemand, readers: Mapping[str, _Reader]) -> tuple[str, float, _Reader | None]:
+        """Title, largest reading, and the reader where no other reads the same."""
+        taken = readers.get(limit.title)
+        if limit.measure is None or (taken is not None and taken.measure == limit.measure):
+            return limit.title, limit.at_most, None
+        title = limit.title if taken is None else f"{limit.title} (limited)"
+        return title, limit.at_most, self._reader(title, limit.measure)
 
-    def __setstate__(self, state: dict[str, object]) -> None:
-        self.__init__(**state)  # type: ignore[misc]
+    # -- scoring --
 
     def score(self, masked: Table) -> tuple[float, float]:
-        """Mean loss and mean risk, both to be minimised."""
-        return self._mean("loss", masked), self._mean("risk", masked)
+        """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises."""
+        losses = [_signed(r.measure, bound.read(masked)) for r in self.losses for bound in r.bound.values()]
+        read = {
+            r.title: {who: _signed(r.measure, bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
+        }
+        return float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
 
-    def _mean(self, aim: str, masked: Table) -> float:
-        readings = [
-            bound.read(masked) * (1.0 if self.measures[name].better == "low" else -1.0)
-            for name, bound in self._bound.items()
-            if self.measures[name].aim == aim
+    def _risks(self, read: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
+        """Intruder → mean of the risks that can be read by what the intruder knows."""
+        found: dict[str, float | None] = {}
+        for intruder in self.intruders:
+            each = [by[intruder if intruder in by else ""] for by in read.values() if intruder in by or "" in by]
+            found[intruder] = float(np.mean(each)) if each else None
+        return found
+
+    # -- evaluating --
+
+    def evaluate(self, masked: Table, family: str) -> Evaluation:
+        """All figures, verdicts and complaints of one masked table."""
+        found = _Found(family)
+        own = [reader for _, _, reader in self.limits if reader is not None]
+        for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
+            self._read(reader, masked, found)
+        self._aggregate(found)
+        self._class_sizes(masked, found)
+        found.figures["suppressed"] = 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
+        verdicts = [] if family == "perturbation" else [_judge(model, masked) for model in self.models]
+        return Evaluation(
+            figures={name: _finite(value) for name, value in found.figures.items()},
+            omissions=found.omissions,
+            intervals=found.intervals,
+            baselines=found.baselines,
+            notes=tuple(dict.fromkeys(found.notes)),
+            verdicts=tuple(_plain_verdict(verdict) for verdict in verdicts),
+            complaints=tuple(self._complaints(verdicts, found)),
+        )
+
+    def _read(self, reader: _Reader, masked: Table, found: _Found) -> None:
+        if found.family not in reader.measure.valid_for:
+            found.omit(reader.title, "family", found.family)
+            return
+        try:
+            readings = {intruder: bound.explain(masked) for intruder, bound in reader.bound.items()}
+        except TableError as error:
+            found.omit(reader.title, "unreadable", str(error))
+            return
+        worst = max(readings.values(), key=lambda reading: reading.value)
+        found.figures[reader.title] = worst.value
+        found.by_intruder[reader.title] = {intruder: reading.value for intruder, reading in readings.items()}
+        if len(readings) > 1:
+            found.figures |= {f"{reader.title}.{intruder}": reading.value for intruder, reading in readings.items()}
+        _remark(reader.title, worst, found)
+
+    def _aggregate(self, found: _Found) -> None:
+        """Loss, risk and uses from the single readings."""
+        found.figures["loss"] = _mean([found.figures[reader.title] for reader in self.losses])
+        risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in self.risks})
+        worst = [value for value in risks.values() if value is not None]
+        lacking = any(found.figures[reader.title] is None for reader in self.risks)
+        found.figures["risk"] = None if lacking or not worst else max(worst)
+        if len(self.intruders) > 1:
+            found.figures |= {f"risk.{intruder}": value for intruder, value in risks.items()}
+        if self._steering:
+            parts = [(use.weight, found.figures[use.title], use.tolerance) for use in self._steering]
+            shares = [weight * 100.0 * value / tolerance for weight, value, tolerance in parts if value is not None]
+            total = sum(weight for weight, _, _ in parts)
+            found.figures["uses"] = sum(shares) / total if len(shares) == len(parts) else None
+
+    def _class_sizes(self, masked: Table, found: _Found) -> None:
+        """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
+        if found.family == "perturbation":
+            found.omit("k", "classes")
+            found.omit("unique", "classes")
+            return
+        smallest, alone = [], []
+        for names in {tuple(self.original.quasi_identifiers), *self.intruders.values()} - {()}:
+            sizes = distinct_rows(masked.codes(names)[masked.kept])[2]
+            smallest.append(float(sizes.min()) if len(sizes) else 0.0)
+            alone.append(100.0 * float((sizes == 1).sum()) / max(int(sizes.sum()), 1))
+        found.figures |= {"k": min(smallest, default=0.0), "unique": max(alone, default=0.0)}
+
+    def _complaints(self, verdicts: Sequence[Any], found: _Found) -> list[Complaint]:
+        complaints = [
+            Complaint("model", v.model, float(v.required), _finite(v.attained), v.sense, v.offending, v.records)
+            for v in verdicts
+            if not v.holds
         ]
-        return float(np.mean(readings))
+        if found.family == "perturbation" and self.models:
+            complaints.append(Complaint("no-model"))
+        suppressed, allowed = found.figures["suppressed"] or 0.0, 100.0 * self.suppression
+        if suppressed > allowed + TOLERANCE:
+            complaints.append(Complaint("suppression", "", allowed, suppressed))
+        for title, most, _ in self.limits:
+            value = found.figures.get(title)
+            if value is None or value > most + TOLERANCE:
+                complaints.append(Complaint("limit", title, most, value))
+        for use, reader in self.uses:
+            value = found.figures[reader.title]
+            if use.treated_as == "limit" and (value is None or value > use.tolerance):
+                complaints.append(Complaint("use", use.title, use.tolerance, value))
+        return complaints
+
+
+def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str, ...]:
+    """Those of the columns the measure can read."""
+    if not measure.model_copy(update={"columns": tuple(knows)}).obstacle(table):
+        return tuple(knows)
+    return tuple(name for name in knows if not measure.model_copy(update={"columns": (name,)}).obstacle(table))
+
+
+def _remark(title: str, reading: Reading, found: _Found) -> None:
+    if reading.interval is not None:
+        found.intervals[title] = (float(reading.interval[0]), float(reading.interval[1]))
+    if reading.baseline is not None:
+        found.baselines[title] = float(reading.baseline)
+    if reading.warning:
+        found.notes.append(f"{title}: {reading.warning}")
+
+
+def _judge(model: Model, masked: Table) -> Any:
+    obstacle = model.obstacle(masked)
+    if obstacle:
+        raise SearchError(obstacle)
+    return model.judge(masked)
+
+
+def _signed(measure: Measure, value: float) -> float:
+    """A reading turned so that small is good."""
+    return value if measure.better == "low" else -value
+
+
+def _mean(values: Sequence[float | None]) -> float | None:
+    present = [value for value in values if value is not None]
+    return float(np.mean(present)) if present and len(present) == len(values) else None
+
+
+def _finite(value: float | None) -> float | None:
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def _plain_verdict(verdict: Any) -> dict[str, Any]:
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in asdict(verdict).items()}
+    plain["attained"] = _finite(plain["attained"])
+    return plain

@@ -208,7 +208,7 @@ def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
         some = table.take(np.linspace(0, len(table) - 1, SAMPLE).astype(np.int64))
         scale, table = len(table) / len(some), some
     started = time.monotonic()
-    problem = search.pose(table, plan.guide(table), np.random.default_rng(0))
+    problem = search.pose(table, plan.objective(table) if plan.measures.guide else None, np.random.default_rng(0))
     first = problem.first()
     posing = scale * (time.monotonic() - started)
     once = math.inf

@@ -16,7 +16,8 @@ from typing import Any
 from pydantic import Field, ValidationError, field_validator
 
 from crypsis.errors import PlanError
-from crypsis.measures.objective import Objective
+from crypsis.measures.measure import Measure
+from crypsis.measures.objective import LimitDemand, Objective, UseDemand
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
 from crypsis.plan.sections import (
@@ -102,11 +103,20 @@ class Plan(Settings):
         """Every model that must hold: against anybody, then against each scenario's intruder."""
         return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
 
-    def guide(self, table: Table) -> Objective | None:
-        """What every search is to minimise; None where each minimises figures of its own."""
-        if not self.measures.guide:
-            return None
-        return Objective(table, {c.name: c.build() for c in (*self.measures.loss, *self.measures.risk)})
+    def objective(self, table: Table) -> Objective:
+        """All the plan measures and demands, bound to the table once."""
+        measures: dict[str, Measure] = {}
+        for choice in (*self.measures.loss, *self.measures.risk):
+            measures[_free(choice.name, measures)] = choice.build()
+        return Objective(
+            table,
+            measures,
+            intruders={each.name: each.knows for each in self.scenario},
+            uses=[UseDemand(u.title, u.build(), u.tolerance, u.weight, u.treated_as) for u in self.use],
+            limits=[LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit],
+            models=self.models(),
+            suppression=self.suppression,
+        )
 
     @property
     def suppression(self) -> float:
@@ -211,3 +221,12 @@ def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple
     if not isinstance(node, Mapping) or path[0] not in node:
         return []
     return _items(node[path[0]], path[1:], (*loc, path[0]))
+
+
+def _free(name: str, taken: Mapping[str, object]) -> str:
+    """The name, or the name with a number behind it where it is taken."""
+    number = 2
+    free = name
+    while free in taken:
+        free, number = f"{name} ({number})", number + 1
+    return free

@@ -1,9 +1,9 @@
 """A run: a folder in which several searches feed one measured front."""
 
-from crypsis.run.evolving import evolve
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
-from crypsis.run.run import Run
-from crypsis.run.solution import Measured, Solution
+from crypsis.run.protect import evolve, protect
+from crypsis.run.session import Run
+from crypsis.run.solution import Solution
 
-__all__ = ["Front", "Measured", "Progress", "Run", "Solution", "evolve"]
+__all__ = ["Front", "Progress", "Run", "Solution", "evolve", "protect"]

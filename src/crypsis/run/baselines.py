@@ -22,11 +22,11 @@ USUAL_K = 5
 
 @dataclass(frozen=True)
 class Baseline:
-    """A masking anybody could have made in a minute."""
+    """Baseline without search."""
 
     name: str
     family: Family
-    words: str
+    message: str
     make: Callable[[Table, Generator], Table]
 
 

@@ -45,7 +45,7 @@ class Story:
     hardest: tuple[str, ...] = ()
 
 
-def tell(original: Table, masked: Table, family: str) -> Story:
+def describe_masking(original: Table, masked: Table, family: str) -> Story:
     """The story of one masking."""
     names = original.quasi_identifiers
     losses = {name: np.where(masked.kept, cell_losses(original, masked, name), 1.0) for name in names}

@@ -13,9 +13,9 @@ import numpy as np
 
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution.frontier import Frontier
+from crypsis.run.conditions import Value, parse
 from crypsis.run.search_state import spread
 from crypsis.run.solution import Solution
-from crypsis.run.where import Value, parse
 
 if TYPE_CHECKING:
     import polars as pl
@@ -80,7 +80,7 @@ class Front:
     @property
     def figures(self) -> list[str]:
         """Names a condition may use."""
-        names = dict.fromkeys(name for solution in self.everything for name in solution.measured.figures)
+        names = dict.fromkeys(name for solution in self.everything for name in solution.evaluation.figures)
         return [*names, "number", "family", "method", "feasible", "baseline"]
 
     def knee(self, among: Sequence[Solution] | None = None) -> Solution:
@@ -119,8 +119,8 @@ class Front:
         return self.knee(chosen) if rule.strip() == "knee" else min(chosen, key=lambda s: (s.figure("loss"), s.number))
 
     def _nothing(self) -> str:
-        told = dict.fromkeys(c for solution in self.everything for c in solution.measured.complaints[:1])
-        why = f"; e.g. {next(iter(told))}" if told else ""
+        first = next((s.complaints[0] for s in self.everything if s.complaints), "")
+        why = f"; e.g. {first}" if first else ""
         return (
             f"no solution of this run may be released ({len(self.everything)} were measured){why}; give it more time, "
             f"add a search, or ask for less"
@@ -133,19 +133,19 @@ class Front:
         """The front as a small frame, least loss first."""
         import polars as pl
 
-        names = [n for n in SHOWN if any(n in s.measured.figures for s in self.everything)]
+        names = [n for n in SHOWN if any(n in s.evaluation.figures for s in self.everything)]
         rows = [
             {
                 "number": solution.number,
                 "method": solution.title,
                 "family": solution.family,
                 **{name: solution.figure(name) for name in names},
-                "words": solution.words,
+                "message": solution.message,
             }
             for solution in self.solutions
         ]
         schema = {"number": pl.Int64, "method": pl.String, "family": pl.String, **dict.fromkeys(names, pl.Float64)}
-        return pl.DataFrame(rows, schema={**schema, "words": pl.String})
+        return pl.DataFrame(rows, schema={**schema, "message": pl.String})
 
     def _repr_html_(self) -> str:
         frame = self.frame
@@ -166,7 +166,7 @@ class Front:
                 "number": s.number, "loss": s.figure("loss"), "risk": s.figure("risk"), "method": s.title,
                 "standing": "front" if s.number in on else "baseline" if s.baseline else
                 "beaten" if s.feasible else "not releasable",
-                "words": s.words,
+                "message": s.message,
             }
             for s in self.everything
             if s.figure("loss") is not None and s.figure("risk") is not None
@@ -207,7 +207,7 @@ def _at(solution: Solution, axis: str) -> float:
 def row_of(solution: Solution) -> dict[str, Value]:
     """What a condition may ask of a solution."""
     return {
-        **solution.measured.figures,
+        **solution.evaluation.figures,
         "number": float(solution.number),
         "family": solution.family,
         "method": solution.title,

@@ -35,7 +35,7 @@ def is_milestone(generation: int) -> bool:
 
 
 @dataclass
-class Strand:
+class SearchState:
     """A search on its way.
 
     seconds  what it has used, over all sessions
@@ -62,10 +62,9 @@ class Strand:
             self.problem = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
         return self.problem
 
-    def advance(self, encoding: Encoding, objective: Objective | None, engine: Engine) -> State:
+    def advance(self, problem: Problem, engine: Engine) -> State:
         """One quantum more."""
-        started = time.monotonic()
-        problem, before = self.posed(encoding, objective), self.state
+        started, before = time.monotonic(), self.state
         if before is None:
             self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
         else:
@@ -99,12 +98,12 @@ class Strand:
             return 1.0
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
-    def unmeasured(self, most: int) -> list[Genome]:
+    def unmeasured(self, problem: Problem, most: int) -> list[Genome]:
         """Up to so many members of its front that are not in the store, those first that tell most."""
-        if self.state is None or self.problem is None:
+        if self.state is None:
             return []
         front = self.state.frontier
-        known = np.array([self.problem.key(genome) in self.measured for genome in front.genomes], dtype=np.bool_)
+        known = np.array([problem.key(genome) in self.measured for genome in front.genomes], dtype=np.bool_)
         return [front.genomes[place] for place in spread(front.scores, known, most)]
 
 

@@ -3,31 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from typing import Any
+
+from crypsis.measures.evaluation import Evaluation
+from crypsis.text import complaint_text
 
 BASELINE = -1
 """Number of the "search" that baselines belong to."""
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What the common yardstick found on one masked table.
-
-    figures     name → number, or None where it would mean nothing
-    unsaid      name → why that figure is not given
-    intervals   name → 95 % interval; guessing: name → what blind guessing achieves
-    verdicts    every required model's verdict, as plain data
-    complaints  why it may not be released; empty if it may
-    """
-
-    figures: Mapping[str, float | None]
-    unsaid: Mapping[str, str] = field(default_factory=dict)
-    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    guessing: Mapping[str, float] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    verdicts: tuple[Mapping[str, Any], ...] = ()
-    complaints: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -39,9 +22,9 @@ class Solution:
     title: str
     """The search or the baseline that made it."""
     family: str
-    words: str
+    message: str
     facts: Mapping[str, Any]
-    measured: Measured
+    evaluation: Evaluation
 
     @property
     def baseline(self) -> bool:
@@ -50,37 +33,41 @@ class Solution:
     @property
     def feasible(self) -> bool:
         """Whether every required model, limit and use is kept."""
-        return not self.measured.complaints
+        return not self.evaluation.complaints
 
     def figure(self, name: str) -> float | None:
-        return self.measured.figures.get(name)
+        return self.evaluation.figures.get(name)
+
+    @property
+    def complaints(self) -> tuple[str, ...]:
+        """Why it may not be released, in words; empty if it may."""
+        return tuple(complaint_text(complaint, self.family) for complaint in self.evaluation.complaints)
 
     def content(self) -> dict[str, Any]:
         """Plain data for the store."""
         return {
             "title": self.title,
             "family": self.family,
-            "words": self.words,
+            "message": self.message,
             "facts": {name: _plain(value) for name, value in self.facts.items()},
-            **asdict(self.measured),
+            **self.evaluation.to_dict(),
         }
 
     @classmethod
     def of(cls, number: int, search: int, content: Mapping[str, Any]) -> Solution:
-        measured = Measured(
-            figures=content["figures"],
-            unsaid=content["unsaid"],
-            intervals={name: (low, high) for name, (low, high) in content["intervals"].items()},
-            guessing=content["guessing"],
-            notes=tuple(content["notes"]),
-            verdicts=tuple(content["verdicts"]),
-            complaints=tuple(content["complaints"]),
-        )
-        return cls(number, search, content["title"], content["family"], content["words"], content["facts"], measured)
+        """The solution that was stored."""
+        title, family, message, facts = (content[name] for name in ("title", "family", "message", "facts"))
+        return cls(number, search, title, family, message, facts, Evaluation.from_dict(content))
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON: everything but the genome."""
-        return {"number": self.number, "baseline": self.baseline, "feasible": self.feasible, **self.content()}
+        return {
+            "number": self.number,
+            "baseline": self.baseline,
+            "feasible": self.feasible,
+            **self.content(),
+            "reasons": list(self.complaints),
+        }
 
 
 def _plain(value: Any) -> Any:

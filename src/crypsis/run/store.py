@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import Interrupted, SearchError
 
-FORMAT = 1
+FORMAT = 2
 
 _TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -86,7 +86,7 @@ class Store:
         """A connection; to a store on a disk that cannot be written, one that only reads."""
         self.read_only = not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK)
         if not self.read_only:
-            return sqlite3.connect(self.path, timeout=30, isolation_level=None)
+            return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         waiting = self.path.with_name(f"{self.path.name}-wal")
         if waiting.exists() and waiting.stat().st_size:
             raise SearchError(
@@ -94,7 +94,7 @@ class Store:
                 f"copy the folder to where you may write, or make it writable"
             )
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
-        return sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
+        return sqlite3.connect(address, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
 
     def _prepare(self, create: bool) -> None:
         if not self.read_only:
@@ -152,6 +152,12 @@ class Store:
                 f"{self.path}: the run could not write down its last step ({error}); what was written before is safe: "
                 f"make room or make the folder writable, then `crypsis resume {self.path.parent}`"
             ) from None
+
+    def version(self) -> tuple[int, int]:
+        """Changes whenever this connection or another has written."""
+        with self.reading():
+            (others,) = self._connection.execute("PRAGMA data_version").fetchone()
+            return int(others), self._connection.total_changes
 
     # -- notes: small facts of the run --
 

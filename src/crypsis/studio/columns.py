@@ -14,7 +14,7 @@ from crypsis.errors import TableError
 from crypsis.plan import Plan
 from crypsis.studio.forms import Form, one
 from crypsis.studio.reading import MOST_COLUMNS
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
@@ -25,12 +25,12 @@ MOST_ORDERED = 200
 """Values that can be put in order by hand; the browser gets no more of them than of records."""
 
 
-def grid(desk: Desk) -> dict[str, Any]:
+def grid(session: Session) -> dict[str, Any]:
     """A row per column: what the plan says, what was suggested and why, and counts."""
-    seen = desk.reading.profile
+    seen = session.reading.profile
     rows: list[dict[str, Any]] = []
-    if seen is not None and desk.plan_path.exists():
-        columns = desk.document.get("columns", {})
+    if seen is not None and session.plan_path.exists():
+        columns = session.document.get("columns", {})
         rows = [
             {
                 "name": each.name,
@@ -82,9 +82,9 @@ TEXTS = (
 FILE = Way("file", "a file with a line per value", "a file in the folder of the plan", "hierarchies/region.csv")
 
 
-def builder(desk: Desk, name: str, spec: str) -> dict[str, Any]:
+def builder(session: Session, name: str, spec: str) -> dict[str, Any]:
     """The ways that suit a column, and the one in use taken apart."""
-    attribute = desk.reading.raw.attribute(name)
+    attribute = session.reading.raw.attribute(name)
     ways = (*((DATES if attribute.dates else NUMBERS) if attribute.numeric else TEXTS), FILE)
     head, _, rest = spec.partition(":")
     if head not in {way.head for way in ways}:
@@ -92,24 +92,24 @@ def builder(desk: Desk, name: str, spec: str) -> dict[str, Any]:
     return {"name": name, "ways": ways, "head": head, "rest": rest}
 
 
-def levels(desk: Desk, name: str, spec: str, kind: str | None) -> list[dict[str, Any]]:
+def levels(session: Session, name: str, spec: str, kind: str | None) -> list[dict[str, Any]]:
     """Group sizes of every level; small groups are counted, not named."""
-    hierarchy = _hierarchy(desk, name, spec, kind)
-    raw = desk.reading.raw
+    hierarchy = _hierarchy(session, name, spec, kind)
+    raw = session.reading.raw
     attribute = raw.attribute(name).but(hierarchy=hierarchy)
     leaves = raw.with_columns({}, attributes={name: attribute}).leaf_codes(name)
     return [_level(hierarchy, leaves, level) for level in range(hierarchy.height + 1)]
 
 
-def _hierarchy(desk: Desk, name: str, spec: str, kind: str | None) -> Hierarchy:
-    raw = desk.reading.raw
+def _hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hierarchy:
+    raw = session.reading.raw
     attribute = raw.attribute(name)
     if kind and kind != attribute.kind.value and not attribute.numeric:
         attribute = attribute.but(kind=Kind(kind))
-    place = Plan._hierarchy(spec, desk.home)
+    place = Plan._hierarchy(spec, session.home)
     if str(place).startswith("file:"):
-        place = desk.home / str(place).removeprefix("file:")
-    if isinstance(place, Path) and not place.resolve().is_relative_to(desk.home.resolve()):
+        place = session.home / str(place).removeprefix("file:")
+    if isinstance(place, Path) and not place.resolve().is_relative_to(session.home.resolve()):
         raise TableError(
             f"column {name!r}: a hierarchy file must lie in the folder of the plan or below it; move it there"
         )
@@ -132,9 +132,9 @@ def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[
     }
 
 
-def ordered(desk: Desk, name: str) -> list[str]:
+def ordered(session: Session, name: str) -> list[str]:
     """The values of an ordinal column from low to high, as the plan, its hierarchy or the alphabet has them."""
-    attribute = desk.reading.raw.attribute(name)
+    attribute = session.reading.raw.attribute(name)
     if attribute.numeric:
         raise TableError(f"column {name!r} holds numbers, which have their order already; there is nothing to arrange")
     if len(attribute.categories) > MOST_ORDERED:
@@ -142,21 +142,21 @@ def ordered(desk: Desk, name: str) -> list[str]:
             f"column {name!r} holds {len(attribute.categories)} values, more than the {MOST_ORDERED} that can be "
             f"arranged here; write order = [...] for it in the plan"
         )
-    said = desk.document.get("columns", {}).get(name, {})
+    said = session.document.get("columns", {}).get(name, {})
     given = said.get("order") or ()
     if not given and said.get("hierarchy"):
-        given = _hierarchy(desk, name, said["hierarchy"], Kind.ORDINAL).labels[0]
+        given = _hierarchy(session, name, said["hierarchy"], Kind.ORDINAL).labels[0]
     return [*dict.fromkeys([*given, *attribute.categories])]
 
 
-def put_in_order(desk: Desk, name: str, values: Sequence[str]) -> list[str]:
+def put_in_order(session: Session, name: str, values: Sequence[str]) -> list[str]:
     """Write the order of a column into the plan, or say why not; every value must be named once."""
-    with desk.lock:
-        document = desk.document
+    with session.lock:
+        document = session.document
         column = document.get("columns", {}).get(name, {})
         if column.get("kind") != Kind.ORDINAL:
             raise TableError(f"column {name!r} is not ordinal; give it that kind first")
-        if sorted(values) != sorted(ordered(desk, name)):
+        if sorted(values) != sorted(ordered(session, name)):
             raise TableError(f"column {name!r}: its values have changed meanwhile; open their order again")
         document["columns"][name] = {**column, "order": list(values)}
-        return desk.save(document)
+        return session.save(document)

@@ -1,4 +1,4 @@
-"""From what was named on the command line, uploaded or typed to a desk: a file, a plan, a run, or the example."""
+"""From what was named on the command line, uploaded or typed to a session: a file, a plan, a run, or the example."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from crypsis.plan.writing import as_toml
 from crypsis.run import Run
 from crypsis.run.folder import PLAN, STORE
 from crypsis.studio import jobs
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.table.example import EDUCATION, example, hierarchies
 from crypsis.table.files import read_table, write_atomically, write_hierarchy, write_table
 from crypsis.table.profile import profile
@@ -30,8 +30,8 @@ FORGOTTEN = 3600.0
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 
 
-def open_path(path: Path) -> Desk:
-    """The desk for a data file, a plan or a run folder."""
+def open_path(path: Path) -> Session:
+    """The session for a data file, a plan or a run folder."""
     path = path.expanduser().resolve()
     if (path / STORE).is_file():
         return _open_run(path)
@@ -40,16 +40,16 @@ def open_path(path: Path) -> Desk:
     if not path.is_file():
         raise TableError(f"{path.name}: there is no such file; check the path")
     if path.suffix.lower() == ".toml":
-        return Desk((path.parent / Plan.read(path).data.source).resolve(), path)
+        return Session((path.parent / Plan.read(path).data.source).resolve(), path)
     if path.suffix.lower() not in ENDINGS:
         raise TableError(
             f"{path.name} ends in {path.suffix or 'nothing'!r}; the studio reads {', '.join(ENDINGS)}, a plan (.toml) "
             f"or a run folder"
         )
-    return Desk(path, path.with_name(f"{path.stem}-plan.toml"))
+    return Session(path, path.with_name(f"{path.stem}-plan.toml"))
 
 
-def _open_run(folder: Path) -> Desk:
+def _open_run(folder: Path) -> Session:
     """A run, with a plan beside it that may be changed for the next one."""
     run = Run.open(folder)
     run.close()
@@ -58,13 +58,13 @@ def _open_run(folder: Path) -> Desk:
     source = (Path(run.lock.home) / run.plan.data.source).resolve()
     for plan in sorted(folder.parent.glob("*.toml")):
         if folder.name.startswith(f"{plan.stem}-run"):
-            return Desk(source, plan, folder)
+            return Session(source, plan, folder)
     beside = folder.with_name(f"{folder.name}-plan.toml")
     if not beside.exists():
         document = tomllib.loads((folder / PLAN).read_text(encoding="utf-8"))
         document["data"]["source"] = os.path.relpath(source, folder.parent)
         write_atomically(beside, as_toml(Plan.parse(document)).encode())
-    return Desk(source, beside, folder)
+    return Session(source, beside, folder)
 
 
 def safe_name(given: str) -> str:
@@ -96,19 +96,19 @@ def sweep_uploads(home: Path) -> None:
             shutil.rmtree(part.parent, ignore_errors=True)
 
 
-def open_example(home: Path) -> Desk:
+def open_example(home: Path) -> Session:
     """The built-in table of invented people with a search that has run, or runs now."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
     if not plan.exists():
         lay_out(folder, plan)
-    desk = Desk(folder / "people.csv", plan)
-    if not desk.choices.rulebook:
-        desk.change(rulebook=EXAMPLE_RULEBOOK)
-    if not desk.has_run:
-        desk.start()
+    session = Session(folder / "people.csv", plan)
+    if not session.choices.rulebook:
+        session.change(rulebook=EXAMPLE_RULEBOOK)
+    if not session.has_run:
+        session.start()
         jobs.rehearse()
-    return desk
+    return session
 
 
 def lay_out(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:

@@ -12,7 +12,7 @@ from crypsis.run.folder import STORE
 
 
 @dataclass(frozen=True)
-class Glance:
+class RunStatus:
     """How far a run is."""
 
     solutions: int = 0
@@ -22,7 +22,7 @@ class Glance:
     finished: bool = False
 
 
-def glance(folder: Path) -> Glance:
+def run_status(folder: Path) -> RunStatus:
     """Nothing found yet where the search has only begun to make its folder."""
     try:
         with closing(sqlite3.connect(folder / STORE, timeout=5)) as store:
@@ -30,8 +30,8 @@ def glance(folder: Path) -> Glance:
             (solutions,) = store.execute("SELECT count(*) FROM solution").fetchone()
             tried = store.execute("SELECT max(evaluations) FROM history GROUP BY search").fetchall()
     except sqlite3.Error:
-        return Glance()
-    return Glance(
+        return RunStatus()
+    return RunStatus(
         int(solutions),
         sum(int(row[0]) for row in tried),
         float(notes.get("elapsed", 0.0)),

@@ -26,8 +26,8 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
     """
     own = home()
     sweep_uploads(own)
-    desk = open_example(own) if path is None else open_path(path)
-    studio = Studio(own, desk)
+    session = open_example(own) if path is None else open_path(path)
+    studio = Studio(own, session)
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((LOOPBACK, port))
@@ -35,7 +35,7 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
     chosen = int(listener.getsockname()[1])
     entry = Pass(chosen)
     first = f"http://{LOOPBACK}:{chosen}/?token={entry.token}"
-    tell(f"studio on {desk.source.name}: {first}")
+    tell(f"studio on {session.source.name}: {first}")
     tell("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches go on")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:

@@ -1,4 +1,4 @@
-"""What lies on the desk: a file, its plan, a run, and the choices made so far. All of it is on disk.
+"""What lies on the session: a file, its plan, a run, and the choices made so far. All of it is on disk.
 
 Choices that are no part of a plan (pins, the chosen solution, limits tried out, waivers) stand in a small file beside
 the plan, so that two tabs agree and a restart forgets nothing.
@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections import OrderedDict
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,16 @@ from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
+from crypsis.run.description import Story
 from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
 from crypsis.studio.reading import Reading
 from crypsis.studio.rewriting import rewrite
-from crypsis.studio.run_status import Glance, glance
+from crypsis.studio.run_status import RunStatus, run_status
 from crypsis.table.files import write_atomically
 from crypsis.table.table import Table
 
 MOST_PINS = 4
-MASKED_KEPT = 5
-"""Decoded tables kept in memory: the pinned ones and the one looked at."""
 
 
 @dataclass(frozen=True)
@@ -44,18 +42,17 @@ class Choices:
     released: dict[str, str] = field(default_factory=dict)
 
 
-class Desk:
+class Session:
     """One file with its plan and run."""
 
     def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
         self.source, self.plan_path = source, plan
         self._choices_path = plan.with_name(f".{plan.stem}-studio.json")
         self.lock = threading.RLock()
-        self._masked: OrderedDict[tuple[str, int], Table] = OrderedDict()
         self._plan: tuple[str, Plan] | None = None
         self._choices: tuple[str, Choices] | None = None
-        self._front: tuple[list[str], Front] | None = None
-        self._glance: tuple[list[str], Glance] | None = None
+        self._run: tuple[list[str], Run] | None = None
+        self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
         self._decoding = threading.Lock()  # of its own: nobody waits for a million rows to see who is pinned
         self.reading = Reading(source, plan).begin()
@@ -166,15 +163,22 @@ class Desk:
         folder = self.run_folder
         return folder is not None and (folder / STORE).is_file()
 
-    def open_run(self) -> Run:
-        """The run as it stands; close it after use. Its table is the plan's if that is what it was begun with."""
+    @property
+    def run(self) -> Run:
+        """The run in use, opened once; opened again only if another run took its place."""
         folder = self.run_folder
         if folder is None or not self.has_run:
             raise SearchError("no search was started yet; press Start on the Front page")
-        run = Run.open(folder)
-        if self.reading.done and not self.reading.problem and self._same_data(run.plan):
-            run = Run(folder, run.plan, table=self.reading.table(run.plan, Path(run.lock.home)))
-        return run
+        with self.lock:
+            begun = [str(folder), *(_stamp(folder / name) for name in (PLAN, LOCK))]
+            if self._run is None or self._run[0] != begun:
+                if self._run is not None:
+                    self._run[1].close()
+                self._run = (begun, Run.open(folder))
+            run = self._run[1]
+            if self.reading.done and not self.reading.problem and self._same_data(run.plan):
+                run.attach(self.reading.table(run.plan, Path(run.lock.home)))
+            return run
 
     def _same_data(self, plan: Plan) -> bool:
         mine = self.plan
@@ -186,50 +190,31 @@ class Desk:
         names = (PLAN, LOCK, STORE, f"{STORE}-wal")
         return [str(folder), *(_stamp(folder / name) for name in names if folder is not None)]
 
-    def glance(self) -> Glance:
+    def run_status(self) -> RunStatus:
         """How far the run is; its store is asked only if the search has written since."""
-        written, known = self.run_stamps(), self._glance
+        written, known = self.run_stamps(), self._run_status
         if known is None or known[0] != written:
             folder = self.run_folder
-            known = self._glance = (written, glance(folder) if folder is not None else Glance())
+            known = self._run_status = (written, run_status(folder) if folder is not None else RunStatus())
         return known[1]
 
     @property
     def front(self) -> Front:
         """The front as it stands; the store is read again only if the search has written since."""
-        written, known = self.run_stamps(), self._front
-        if known is None or known[0] != written:
-            run = self._look()
-            try:
-                known = self._front = (written, run.front)
-            finally:
-                run.close()
-        return known[1]
-
-    def _look(self) -> Run:
-        """The run without its table, for whoever only reads what was measured."""
-        folder = self.run_folder
-        if folder is None or not self.has_run:
-            raise SearchError("no search was started yet; press Start on the Front page")
-        return Run.open(folder)
+        return self.run.front
 
     def solution(self, number: int) -> Solution:
         return self.front.pick(number)
 
     def masked(self, number: int) -> Table:
-        """A solution's table, decoded once."""
-        key = (self.choices.run, number)
+        """A solution's table."""
         with self._decoding:
-            if key not in self._masked:
-                run = self.open_run()
-                try:
-                    self._masked[key] = run.table(number)
-                finally:
-                    run.close()
-            self._masked.move_to_end(key)
-            while len(self._masked) > MASKED_KEPT:
-                self._masked.popitem(last=False)
-            return self._masked[key]
+            return self.run.decode(number)
+
+    def describe(self, number: int) -> Story:
+        """A solution in words."""
+        with self._decoding:
+            return self.run.describe(number)
 
     @property
     def outdated(self) -> bool:

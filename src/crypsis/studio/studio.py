@@ -1,4 +1,4 @@
-"""The studio itself: the desk in use, how a page is drawn, and what every page says in its head and foot."""
+"""The studio itself: the session in use, how a page is drawn, and what every page says in its head and foot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from starlette.responses import HTMLResponse, Response
 from crypsis.errors import CrypsisError
 from crypsis.plan import read_budget
 from crypsis.studio import jobs
-from crypsis.studio.run_status import Glance
-from crypsis.studio.session import Desk
+from crypsis.studio.run_status import RunStatus
+from crypsis.studio.session import Session
 from crypsis.studio.vega import Bundle
+from crypsis.text import omission_text
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),
          ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
@@ -23,8 +24,8 @@ PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "F
 class Studio:
     """What all requests share."""
 
-    def __init__(self, home: Path, desk: Desk) -> None:
-        self.home, self.desk = home, desk
+    def __init__(self, home: Path, session: Session) -> None:
+        self.home, self.session = home, session
         self.opened = 1
         self.leaving: Callable[[], bool] = lambda: False
         self.bundle = Bundle(home)
@@ -36,10 +37,13 @@ class Studio:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self.environment.filters |= {"figure": figure, "count": count, "whole": whole, "percent": percent}
+        filters: dict[str, Callable[..., str]] = {
+            "figure": figure, "count": count, "whole": whole, "percent": percent, "omission": omission_text,
+        }  # fmt: skip
+        self.environment.filters |= filters
 
-    def put_on_desk(self, desk: Desk) -> None:
-        self.desk = desk
+    def use_session(self, session: Session) -> None:
+        self.session = session
         self.opened += 1
 
     # -- pages --
@@ -59,31 +63,31 @@ class Studio:
 
     def head(self) -> dict[str, Any]:
         """File, rule status and choices made."""
-        desk = self.desk
-        seen = desk.reading.profile
+        session = self.session
+        seen = session.reading.profile
         return {
-            "file": desk.source.name,
+            "file": session.source.name,
             "rows": seen.rows if seen else None,
-            "reading": not desk.reading.done,
-            "problem": desk.reading.problem,
+            "reading": not session.reading.done,
+            "problem": session.reading.problem,
             "rules": self._rules(),
-            "pins": desk.pins,
-            "chosen": desk.chosen,
+            "pins": session.pins,
+            "chosen": session.chosen,
             "status": self.status()["words"],
         }
 
     def _rules(self) -> dict[str, Any]:
-        desk = self.desk
-        if not desk.plan_path.exists():
+        session = self.session
+        if not session.plan_path.exists():
             return {"words": "no rules yet", "state": "open"}
         try:
-            plan = desk.plan
+            plan = session.plan
             demands = len(plan.models()) + len(plan.limit) + sum(use.treated_as == "limit" for use in plan.use)
             words = f"{demands} demand{'s' if demands != 1 else ''}"
-            number = desk.chosen
-            if number is None or not desk.has_run:
+            number = session.chosen
+            if number is None or not session.has_run:
                 return {"words": f"{words}, no solution chosen", "state": "open"}
-            broken = len(desk.solution(number).measured.complaints)
+            broken = len(session.solution(number).evaluation.complaints)
         except CrypsisError:
             return {"words": "the plan needs attention", "state": "bad"}
         if broken:
@@ -93,25 +97,25 @@ class Studio:
 
     def foot(self, name: str) -> dict[str, str]:
         """The plan as it stands and the command that does the same."""
-        desk = self.desk
-        plan = desk.plan_path
+        session = self.session
+        plan = session.plan_path
         text = plan.read_text(encoding="utf-8") if plan.exists() else ""
-        folder = desk.run_folder
+        folder = session.run_folder
         run = str(folder) if folder is not None else f"{plan.with_suffix('')}-run"
-        pins = [*map(str, desk.pins)]
+        pins = [*map(str, session.pins)]
         commands = {
-            "data": ["init", str(desk.source), "--out", str(plan)],
+            "data": ["init", str(session.source), "--out", str(plan)],
             "goal": ["check", str(plan)],
-            "front": jobs.run_command(plan, Path(run)) if not desk.has_run else ["front", run],
+            "front": jobs.run_command(plan, Path(run)) if not session.has_run else ["front", run],
             "compare": ["compare", run, *(pins[:2] if len(pins) > 1 else ["knee", "best"])],
             "release": self.release_command(Path(run)),
         }
         return {"plan": text, "command": jobs.as_typed(commands[name]), "path": plan.name}
 
     def release_command(self, run: Path) -> list[str]:
-        desk = self.desk
-        choices = desk.choices
-        command = ["release", str(run), "--pick", str(desk.chosen or "knee"), "--out", str(self.release_folder())]
+        session = self.session
+        choices = session.choices
+        command = ["release", str(run), "--pick", str(session.chosen or "knee"), "--out", str(self.release_folder())]
         command += ["--title", choices.title] if choices.title else []
         command += ["--rulebook", choices.rulebook] if choices.rulebook else []
         for rule, reason in choices.waivers.items():
@@ -120,10 +124,10 @@ class Studio:
 
     def release_folder(self) -> Path:
         """The first free name for a release beside the data."""
-        stem, number = self.desk.plan_path.stem.removesuffix("-plan"), 2
-        folder = self.desk.home / f"{stem}-release"
+        stem, number = self.session.plan_path.stem.removesuffix("-plan"), 2
+        folder = self.session.home / f"{stem}-release"
         while folder.exists():
-            folder = self.desk.home / f"{stem}-release-{number}"
+            folder = self.session.home / f"{stem}-release-{number}"
             number += 1
         return folder
 
@@ -131,23 +135,23 @@ class Studio:
 
     def status(self) -> dict[str, Any]:
         """The search in words and figures."""
-        desk = self.desk
-        folder = desk.run_folder
-        if not desk.reading.done:
-            return {"state": "reading", "words": f"Reading {desk.source.name} …", "used": None}
+        session = self.session
+        folder = session.run_folder
+        if not session.reading.done:
+            return {"state": "reading", "words": f"Reading {session.source.name} …", "used": None}
         if folder is None:
             return {"state": "none", "words": "No search yet.", "used": None}
         going = jobs.running(folder)
-        if not desk.has_run:
+        if not session.has_run:
             known = jobs.job(folder)
             if going:
                 return {"state": "running", "words": "The search is starting …", "used": 0.0}
             told = known.complaint() if known else ""
             return {"state": "failed", "words": told or "The search ended before it wrote anything.", "used": None}
-        return self._of_run(folder, desk.glance(), going)
+        return self._of_run(folder, session.run_status(), going)
 
     @staticmethod
-    def _of_run(folder: Path, seen: Glance, going: bool) -> dict[str, Any]:
+    def _of_run(folder: Path, seen: RunStatus, going: bool) -> dict[str, Any]:
         told = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
         state = "running" if going else "finished" if seen.finished else "paused"
         words = {
@@ -166,11 +170,11 @@ class Studio:
 
     def revision(self) -> str:
         """Changes whenever something on a page may have."""
-        desk = self.desk
-        parts: list[Any] = [self.opened, desk.reading.done]
-        parts += [*desk.stamps(), desk.choices.run]
-        if desk.has_run:
-            seen = desk.glance()
+        session = self.session
+        parts: list[Any] = [self.opened, session.reading.done]
+        parts += [*session.stamps(), session.choices.run]
+        if session.has_run:
+            seen = session.run_status()
             parts += [seen.solutions, seen.finished]
         return "-".join(map(str, parts))
 

@@ -13,7 +13,7 @@ from crypsis.studio.answering import get
 from crypsis.studio.comparing import explained_match, moved_ties, record_harms, sampled, sizes
 from crypsis.studio.overlaying import Overlay, merged_sizes, overlays
 from crypsis.studio.pictures import heat_map, overlaid
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.table import Table
 
@@ -33,12 +33,12 @@ def routes(studio: Studio) -> list[Route]:
     """The page at once; what must be decoded and measured follows: all in one chart, then each by itself."""
 
     def page(request: Request) -> Response:
-        return studio.page("compare", lambda: _pinned(studio.desk))
+        return studio.page("compare", lambda: _pinned(studio.session))
 
     def together(request: Request) -> Response:
-        desk = studio.desk
-        original, pinned = _original(desk), [desk.solution(number) for number in desk.pins]
-        masked = {s.number: desk.masked(s.number) for s in pinned}
+        session = studio.session
+        original, pinned = _original(session), [session.solution(number) for number in session.pins]
+        masked = {s.number: session.masked(s.number) for s in pinned}
         counted = {s.number: sizes(original, masked[s.number]) for s in pinned if s.family != "perturbation"}
         drawn = overlays(original, masked)
         return studio.part(
@@ -51,28 +51,24 @@ def routes(studio: Studio) -> list[Route]:
         )
 
     def alone(request: Request) -> Response:
-        desk, number = studio.desk, int(request.path_params["number"])
-        solution = desk.solution(number)
-        return studio.part("compared.html", s=solution, **_compared(_original(desk), desk.masked(number)))
+        session, number = studio.session, int(request.path_params["number"])
+        solution = session.solution(number)
+        return studio.part("compared.html", s=solution, **_compared(_original(session), session.masked(number)))
 
     return [get("/compare", page), get("/compare/together", together), get("/compare/{number:int}", alone)]
 
 
-def _pinned(desk: Desk) -> dict[str, Any]:
-    pinned = [desk.solution(number) for number in desk.pins] if desk.has_run else []
-    return {"pinned": pinned, "figures": _figures(pinned), "searched": desk.has_run}
+def _pinned(session: Session) -> dict[str, Any]:
+    pinned = [session.solution(number) for number in session.pins] if session.has_run else []
+    return {"pinned": pinned, "figures": _figures(pinned), "searched": session.has_run}
 
 
-def _original(desk: Desk) -> Table:
-    run = desk.open_run()
-    try:
-        return run.original
-    finally:
-        run.close()
+def _original(session: Session) -> Table:
+    return session.run.original
 
 
 def _figures(pinned: list[Solution]) -> list[tuple[str, str, list[float | None]]]:
-    names = dict.fromkeys([*SHOWN, *(name for s in pinned for name in s.measured.figures)])
+    names = dict.fromkeys([*SHOWN, *(name for s in pinned for name in s.evaluation.figures)])
     rows = [(name, SHOWN.get(name, name), [s.figure(name) for s in pinned]) for name in names]
     axes = [row[2] for row in rows if row[0] in ("loss", "risk")]
     rows = [row for row in rows if row[0] in SHOWN or row[2] not in axes]  # the only measure of an axis is that axis

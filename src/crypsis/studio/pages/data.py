@@ -21,7 +21,7 @@ from crypsis.studio.columns import builder, entry, grid, in_words, levels, order
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.frames import to_frame
 
@@ -33,40 +33,40 @@ def routes(studio: Studio) -> list[Route]:
     """The grid, its changes, previews, and the ways in for another file."""
 
     def page(request: Request) -> Response:
-        studio.desk.reading.wait(WAIT)
-        return studio.page("data", lambda: grid(studio.desk))
+        studio.session.reading.wait(WAIT)
+        return studio.page("data", lambda: grid(studio.session))
 
     def rows(request: Request) -> Response:
-        return studio.part("grid.html", **grid(studio.desk))
+        return studio.part("grid.html", **grid(studio.session))
 
     def column(request: Request, form: Form) -> Response:
-        desk, name = studio.desk, one(form, "column")
-        with desk.lock:
-            document = desk.document
+        session, name = studio.session, one(form, "column")
+        with session.lock:
+            document = session.document
             made = entry(form, document.get("columns", {}).get(name, {}))
             document.setdefault("columns", {})[name] = made
             if made.get("hierarchy"):
-                levels(desk, name, made["hierarchy"], made.get("kind"))
-            return _saved(desk, desk.save(document), f"{name}: saved as {in_words(made)}.")
+                levels(session, name, made["hierarchy"], made.get("kind"))
+            return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
 
     def preview(request: Request, form: Form) -> Response:
         """Group sizes; with the builder around them where the column is opened and not merely tried out."""
-        desk, name, kind = studio.desk, one(form, "column"), one(form, "kind") or None
+        session, name, kind = studio.session, one(form, "column"), one(form, "kind") or None
         spec = one(form, "hierarchy")
         if one(form, "trying"):
-            return studio.part("levels.html", levels=levels(desk, name, spec, kind))
-        shown = builder(desk, name, spec)
+            return studio.part("levels.html", levels=levels(session, name, spec, kind))
+        shown = builder(session, name, spec)
         spec = spec or (shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}")
-        return studio.part("builder.html", **shown, levels=levels(desk, name, spec, kind))
+        return studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
 
     def order(request: Request, form: Form) -> Response:
-        desk, name = studio.desk, one(form, "column")
+        session, name = studio.session, one(form, "column")
         if "value" not in form:
-            return studio.part("order.html", name=name, values=ordered(desk, name))
-        return _saved(desk, put_in_order(desk, name, form["value"]), f"{name}: the order is saved.")
+            return studio.part("order.html", name=name, values=ordered(session, name))
+        return _saved(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
 
     def look(request: Request) -> Response:
-        raw = studio.desk.reading.raw
+        raw = studio.session.reading.raw
         some = nw.from_native(to_frame(raw.take(np.arange(min(ROWS, len(raw))))), eager_only=True)
         return studio.part("rows.html", names=some.columns, rows=some.rows(), total=len(raw))
 
@@ -123,23 +123,23 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
     return path
 
 
-def _saved(desk: Desk, problems: list[str], told: str) -> Response:
-    return refusal(*problems) if problems else answer(told, stamp=desk.stamps()[0])
+def _saved(session: Session, problems: list[str], told: str) -> Response:
+    return refusal(*problems) if problems else answer(told, stamp=session.stamps()[0])
 
 
 def _lay(studio: Studio, path: Path) -> Response:
     """An upload that cannot be used leaves nothing behind."""
-    desk = Desk(path, path.with_name(f"{path.stem}-plan.toml"))
-    told = _put(studio, desk)
-    if desk.reading.problem:
+    session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
+    told = _put(studio, session)
+    if session.reading.problem:
         shutil.rmtree(path.parent, ignore_errors=True)
     return told
 
 
-def _put(studio: Studio, desk: Desk) -> Response:
-    """Lay the new file on the desk if it can be read; a long one goes on being read in the background."""
-    desk.reading.wait(20.0)
-    if desk.reading.problem:
-        return refusal(*desk.reading.problem.splitlines())
-    studio.put_on_desk(desk)
-    return answer(f"{desk.source.name} is on the desk.", go="/data")
+def _put(studio: Studio, session: Session) -> Response:
+    """Lay the new file on the session if it can be read; a long one goes on being read in the background."""
+    session.reading.wait(20.0)
+    if session.reading.problem:
+        return refusal(*session.reading.problem.splitlines())
+    studio.use_session(session)
+    return answer(f"{session.source.name} is on the session.", go="/data")

@@ -12,7 +12,6 @@ from starlette.routing import Route
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
-from crypsis.run.description import tell
 from crypsis.studio.answering import answer, get, post
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.pictures import front_picture
@@ -33,57 +32,50 @@ def routes(studio: Studio) -> list[Route]:
         return JSONResponse({**_content(studio, drawn), "status": studio.status()})
 
     def panel(request: Request) -> Response:
-        found = studio.desk.front
+        found = studio.session.front
         solution = found.pick(int(request.path_params["number"]))
         on = solution.number in {each.number for each in found}
         return studio.part(
-            "panel.html", s=solution, standing=_standing(solution, on), desk=studio.desk, uses=_uses(studio)
+            "panel.html", s=solution, standing=_standing(solution, on), session=studio.session, uses=_uses(studio)
         )
 
     def story(request: Request) -> Response:
-        desk, wanted = studio.desk, int(request.path_params["number"])
-        solution = desk.solution(wanted)
-        run = desk.open_run()
-        try:
-            told = tell(run.original, desk.masked(wanted), solution.family)
-        finally:
-            run.close()
-        return studio.part("story.html", story=told)
+        return studio.part("story.html", story=studio.session.describe(int(request.path_params["number"])))
 
     def start(request: Request, form: Form) -> Response:
-        studio.desk.start()
+        studio.session.start()
         return answer("The search has started.")
 
     def extend(request: Request, form: Form) -> Response:
-        studio.desk.extend(_longer(studio, one(form, "more", "60s")))
+        studio.session.extend(_longer(studio, one(form, "more", "60s")))
         return answer("The search goes on.")
 
     def pause(request: Request, form: Form) -> Response:
-        studio.desk.pause()
+        studio.session.pause()
         return answer("The search is paused; nothing is lost.")
 
     def keep(request: Request, form: Form) -> Response:
-        studio.desk.pause()
-        found = studio.desk.front
-        best = found.knee(_within(found.solutions, studio.desk.choices.limits))
-        studio.desk.choose(best.number)
-        studio.desk.pin(best.number)
-        return answer(f"The search has ended; solution {best.number} is chosen: {best.words}.")
+        studio.session.pause()
+        found = studio.session.front
+        best = found.knee(_within(found.solutions, studio.session.choices.limits))
+        studio.session.choose(best.number)
+        studio.session.pin(best.number)
+        return answer(f"The search has ended; solution {best.number} is chosen: {best.message}.")
 
     def pin(request: Request, form: Form) -> Response:
-        return answer(studio.desk.pin(int(request.path_params["number"])))
+        return answer(studio.session.pin(int(request.path_params["number"])))
 
     def unpin(request: Request, form: Form) -> Response:
-        return answer(studio.desk.unpin(int(request.path_params["number"])))
+        return answer(studio.session.unpin(int(request.path_params["number"])))
 
     def choose(request: Request, form: Form) -> Response:
         wanted = int(request.path_params["number"])
-        studio.desk.choose(wanted)
+        studio.session.choose(wanted)
         return answer(f"Solution {wanted} is chosen for the release.")
 
     def limits(request: Request, form: Form) -> Response:
         kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
-        studio.desk.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
+        studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
         return answer()
 
     return [
@@ -123,19 +115,19 @@ def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Sol
 
 def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
     """Everything the chart and its table show."""
-    desk = studio.desk
-    limits, pins, chosen = desk.choices.limits, desk.pins, desk.chosen
+    session = studio.session
+    limits, pins, chosen = session.choices.limits, session.pins, session.chosen
     problem = ""
     try:
-        found = desk.front if desk.has_run else Front(())
+        found = session.front if session.has_run else Front(())
     except CrypsisError as error:
         found, problem = Front(()), str(error)
-    more = {"limits": limits, "pins": pins, "chosen": chosen, "outdated": desk.outdated}
+    more = {"limits": limits, "pins": pins, "chosen": chosen, "outdated": session.outdated}
     return {**drawn(found), "problem": problem, **more}
 
 
 class _Drawing:
-    """What the front looks like, drawn once: the desk hands out the same front until the search has written again."""
+    """What the front looks like, drawn once for as long as the session holds the same front."""
 
     def __init__(self) -> None:
         self._last: tuple[Front, dict[str, Any]] | None = None
@@ -165,7 +157,7 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "method": s.title,
             "family": s.family,
             "standing": _standing(s, s.number in on),
-            "words": s.words,
+            "words": s.message,
         }
         for s in shown
     ]
@@ -201,4 +193,4 @@ def _place(solution: Solution) -> str:
 
 
 def _uses(studio: Studio) -> list[dict[str, Any]]:
-    return [{"title": use.title, "tolerance": use.tolerance, "as": use.treated_as} for use in studio.desk.plan.use]
+    return [{"title": use.title, "tolerance": use.tolerance, "as": use.treated_as} for use in studio.session.plan.use]

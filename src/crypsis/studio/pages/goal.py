@@ -18,7 +18,7 @@ from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import Entry, Form, entries, one
 from crypsis.studio.reading import WAIT
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 
@@ -29,31 +29,33 @@ def routes(studio: Studio) -> list[Route]:
     """The form, saving it, and the pre-flight check."""
 
     def page(request: Request) -> Response:
-        studio.desk.reading.wait(WAIT)
-        return studio.page("goal", lambda: {"goal": _goal(studio.desk) if studio.desk.plan_path.exists() else None})
+        studio.session.reading.wait(WAIT)
+        return studio.page(
+            "goal", lambda: {"goal": _goal(studio.session) if studio.session.plan_path.exists() else None}
+        )
 
     def fields(request: Request) -> Response:
-        return studio.part("goal_form.html", goal=_goal(studio.desk))
+        return studio.part("goal_form.html", goal=_goal(studio.session))
 
     def obstacles(request: Request) -> Response:
-        return JSONResponse(_obstacles(studio.desk) if studio.desk.reading.done else {})
+        return JSONResponse(_obstacles(studio.session) if studio.session.reading.done else {})
 
     def save(request: Request, form: Form) -> Response:
-        desk = studio.desk
-        if one(form, "rulebook") != desk.choices.rulebook:
-            desk.change(rulebook=one(form, "rulebook"), waivers={})
-        with desk.lock:
-            document, told = apply(desk.document, form, _quasi(desk.document))
-            problems = desk.save(document)
+        session = studio.session
+        if one(form, "rulebook") != session.choices.rulebook:
+            session.change(rulebook=one(form, "rulebook"), waivers={})
+        with session.lock:
+            document, told = apply(session.document, form, _quasi(session.document))
+            problems = session.save(document)
         if problems:
             return refusal(*problems)
-        stamp = desk.stamps()[0]
+        stamp = session.stamps()[0]
         if one(form, "do") == "note":
             return answer(told, stamp=stamp)
-        return answer(told, parts={"goal-form": studio.render("goal_form.html", goal=_goal(desk))}, stamp=stamp)
+        return answer(told, parts={"goal-form": studio.render("goal_form.html", goal=_goal(session))}, stamp=stamp)
 
     def estimate(request: Request, form: Form) -> Response:
-        return studio.part("estimate.html", found=check(studio.desk.plan_path))
+        return studio.part("estimate.html", found=check(studio.session.plan_path))
 
     return [
         get("/goal", page),
@@ -68,18 +70,18 @@ def _quasi(document: dict[str, Any]) -> list[str]:
     return [n for n, c in document.get("columns", {}).items() if c.get("role") == Role.QUASI_IDENTIFIER]
 
 
-def _goal(desk: Desk) -> dict[str, Any]:
+def _goal(session: Session) -> dict[str, Any]:
     """Everything the form shows, from the document as it stands."""
-    document = desk.document
+    document = session.document
     columns = [n for n, c in document.get("columns", {}).items() if c.get("role") != Role.IDENTIFIER]
     search = document.get("search", [])
     search = [search] if isinstance(search, dict) else search
     chosen = {item["name"]: item for item in search}
     return {
         "rulebooks": [(name, read_rulebook(name)) for name in shipped_names()],
-        "rulebook": desk.choices.rulebook,
-        "book": read_rulebook(desk.choices.rulebook) if desk.choices.rulebook else None,
-        "planned": _planned(desk),
+        "rulebook": session.choices.rulebook,
+        "book": read_rulebook(session.choices.rulebook) if session.choices.rulebook else None,
+        "planned": _planned(session),
         "quasi": _quasi(document),
         "scenarios": [{**each, "models": _demands(each, columns)} for each in document.get("scenario", [])],
         "models": _demands(document, columns),
@@ -116,9 +118,9 @@ def _search(name: str, given: dict[str, Any] | None, columns: list[str]) -> dict
     }  # fmt: skip
 
 
-def _obstacles(desk: Desk) -> dict[str, str]:
+def _obstacles(session: Session) -> dict[str, str]:
     """Why a search cannot treat the table as it stands; needs the table, for which no page should wait."""
-    table, found = desk.table, {}
+    table, found = session.table, {}
     for name in searches:
         try:
             obstacle = searches[name]().obstacle(table)
@@ -134,13 +136,13 @@ def _first_line(cls: type[Any]) -> str:
     return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".")
 
 
-def _planned(desk: Desk) -> list[Any]:
+def _planned(session: Session) -> list[Any]:
     """The rules of the rulebook a plan alone can keep or break."""
-    name = desk.choices.rulebook
+    name = session.choices.rulebook
     if not name:
         return []
     try:
-        plan: Plan = desk.plan
+        plan: Plan = session.plan
         published = [n for n, c in plan.columns.items() if c.role is not Role.IDENTIFIER]
         return check_planned(
             read_rulebook(name),

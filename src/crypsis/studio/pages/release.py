@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from crypsis.cli.publishing import release_solution
 from crypsis.errors import CrypsisError, PlanError, TableError
 from crypsis.release import verify
 from crypsis.run import Solution
@@ -17,7 +16,7 @@ from crypsis.studio.access import POLICY
 from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.forms import Form, one
 from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
-from crypsis.studio.session import Desk
+from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
@@ -28,46 +27,43 @@ def routes(studio: Studio) -> list[Route]:
     shown: dict[str, Path] = {}
 
     def content() -> dict[str, Any]:
-        desk = studio.desk
-        solution = _chosen(desk)
+        session = studio.session
+        solution = _chosen(session)
         return {
-            "candidates": _candidates(desk),
+            "candidates": _candidates(session),
             "s": solution,
-            "gates": _gates(desk, solution),
-            "title": desk.choices.title or f"Protected {desk.source.stem}",
+            "gates": _gates(session, solution),
+            "title": session.choices.title or f"Protected {session.source.stem}",
             "folder": studio.release_folder(),
-            "released": desk.choices.released,
-            "rulebook": desk.choices.rulebook,
+            "released": session.choices.released,
+            "rulebook": session.choices.rulebook,
         }
 
     def page(request: Request) -> Response:
         return studio.page("release", content)
 
     def checked(request: Request) -> Response:
-        desk = studio.desk
-        solution = _needed(desk)
-        run = desk.open_run()
-        try:
-            found = rules(run.plan, desk.masked(solution.number), run.original, solution, _signed(desk))
-        finally:
-            run.close()
-        waivable = {rule.id for rule in book.rule if rule.waivable} if (book := _signed(desk).book()) else set()
-        return studio.part("rules.html", rules=found, waivable=waivable, waivers=desk.choices.waivers)
+        session = studio.session
+        solution = _needed(session)
+        run = session.run
+        found = rules(run.plan, session.masked(solution.number), run.original, solution, _signed(session))
+        waivable = {rule.id for rule in book.rule if rule.waivable} if (book := _signed(session).book()) else set()
+        return studio.part("rules.html", rules=found, waivable=waivable, waivers=session.choices.waivers)
 
     def waive(request: Request, form: Form) -> Response:
-        desk = studio.desk
+        session = studio.session
         reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
         waivers = {rule: reason for rule, reason in reasons.items() if reason}
-        book = _signed(desk).book()
+        book = _signed(session).book()
         if book is not None:
             book.check_waivers(waivers)
-        desk.change(waivers=waivers)
+        session.change(waivers=waivers)
         return answer("The waivers are noted and will stand in the internal report.", go="/release")
 
     def preview(request: Request, form: Form) -> Response:
-        desk = studio.desk
-        desk.change(title=one(form, "title"))
-        shown["folder"] = _publish(desk, fresh_preview(studio.home))
+        session = studio.session
+        session.change(title=one(form, "title"))
+        shown["folder"] = _publish(session, fresh_preview(studio.home))
         html = studio.render("previews.html")
         told = "A dry run was written, read back and judged: both reports are below. Nothing was released."
         return answer(told, parts={"previews": html})
@@ -82,18 +78,18 @@ def routes(studio: Studio) -> list[Route]:
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
     def export(request: Request, form: Form) -> Response:
-        desk = studio.desk
+        session = studio.session
         text = one(form, "folder")
         if not text:
             raise PlanError("no folder was given; write where the release should go")
-        desk.change(title=one(form, "title"))
-        folder = _publish(desk, (desk.home / Path(text).expanduser()))
-        desk.change(released={**desk.choices.released, str(folder): str(desk.chosen)})
+        session.change(title=one(form, "title"))
+        folder = _publish(session, (session.home / Path(text).expanduser()))
+        session.change(released={**session.choices.released, str(folder): str(session.chosen)})
         return _verified(studio, folder, f"Released into {folder.name} and verified from its files.")
 
     def verify_again(request: Request, form: Form) -> Response:
         folder = one(form, "folder")
-        if folder not in studio.desk.choices.released:
+        if folder not in studio.session.choices.released:
             return refusal("only releases made here can be verified here; for others use crypsis verify FOLDER")
         return _verified(studio, Path(folder), "Verified again from its files.")
 
@@ -108,42 +104,43 @@ def routes(studio: Studio) -> list[Route]:
     ]
 
 
-def _chosen(desk: Desk) -> Solution | None:
+def _chosen(session: Session) -> Solution | None:
     try:
-        return desk.solution(desk.chosen) if desk.has_run and desk.chosen is not None else None
+        return session.solution(session.chosen) if session.has_run and session.chosen is not None else None
     except CrypsisError:
         return None
 
 
-def _needed(desk: Desk) -> Solution:
-    solution = _chosen(desk)
+def _needed(session: Session) -> Solution:
+    solution = _chosen(session)
     if solution is None:
         raise PlanError("no solution is chosen; choose one here or on the Front page")
     return solution
 
 
-def _candidates(desk: Desk) -> list[Solution]:
+def _candidates(session: Session) -> list[Solution]:
     """Pinned ones, the knee, and the chosen one."""
-    if not desk.has_run:
+    if not session.has_run:
         return []
-    front = desk.front
-    numbers = [*desk.pins, *([front.knee().number] if front.solutions else []), *([desk.chosen] if desk.chosen else [])]
+    front = session.front
+    numbers = [
+        *session.pins,
+        *([front.knee().number] if front.solutions else []),
+        *([session.chosen] if session.chosen else []),
+    ]
     known = {solution.number: solution for solution in front.everything}
     return [known[number] for number in dict.fromkeys(numbers) if number in known]
 
 
-def _signed(desk: Desk) -> Signed:
-    choices = desk.choices
-    return Signed(choices.title or f"Protected {desk.source.stem}", choices.rulebook, choices.waivers)
+def _signed(session: Session) -> Signed:
+    choices = session.choices
+    return Signed(choices.title or f"Protected {session.source.stem}", choices.rulebook, choices.waivers)
 
 
-def _publish(desk: Desk, folder: Path) -> Path:
-    solution = _needed(desk)
-    signed, run = _signed(desk), desk.open_run()
-    try:
-        release_solution(run, solution.number, folder, signed.title, rulebook=signed.book(), waivers=signed.waivers)
-    finally:
-        run.close()
+def _publish(session: Session, folder: Path) -> Path:
+    solution = _needed(session)
+    signed = _signed(session)
+    session.run.release(solution, folder, title=signed.title, rulebook=signed.book(), waivers=signed.waivers)
     return folder
 
 
@@ -156,25 +153,33 @@ def _verified(studio: Studio, folder: Path, told: str) -> Response:
     return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
 
 
-def _gates(desk: Desk, solution: Solution | None) -> list[dict[str, Any]]:
+def _gates(session: Session, solution: Solution | None) -> list[dict[str, Any]]:
     """What can be said at once; the rulebook follows when it is read from the file."""
     gates = [
-        _gate("A solution is chosen", solution is not None, f"number {desk.chosen}" if solution else "choose one above")
+        _gate(
+            "A solution is chosen", solution is not None, f"number {session.chosen}" if solution else "choose one above"
+        )
     ]
     if solution is None:
         return gates
-    for verdict in solution.measured.verdicts:
+    for verdict in solution.evaluation.verdicts:
         found = f"{verdict['attained']:g} attained, {verdict['sense']} {verdict['required']:g} required"
         gates.append(_gate(f"{verdict['model']}: {verdict['statement']}", bool(verdict["holds"]), found))
-    if not solution.measured.verdicts:
-        gates.append(_gate("A privacy model or a risk limit is demanded", bool(desk.plan.limit), "see the Goal page"))
-    others = [text for text in solution.measured.complaints if " requires " not in text]
+    if not solution.evaluation.verdicts:
+        gates.append(
+            _gate("A privacy model or a risk limit is demanded", bool(session.plan.limit), "see the Goal page")
+        )
+    others = [
+        text
+        for complaint, text in zip(solution.evaluation.complaints, solution.complaints, strict=True)
+        if complaint.kind != "model"
+    ]
     kept = "all kept" if not others else "; ".join(others)
     gates.append(_gate("Limits, uses and suppression", not others, kept))
-    outdated = desk.outdated
+    outdated = session.outdated
     words = "the plan was changed since; start a new search to use it" if outdated else "the run follows this plan"
     gates.append(_gate("Plan and search agree", not outdated, words))
-    identifiers = [n for n, c in desk.document.get("columns", {}).items() if c.get("role") == "identifier"]
+    identifiers = [n for n, c in session.document.get("columns", {}).items() if c.get("role") == "identifier"]
     gates.append(_gate("Identifiers stay in the house", True, ", ".join(identifiers) or "none declared"))
     return gates
 

@@ -127,7 +127,7 @@ document.addEventListener("keydown", (event) => {
 });
 
 // The line to the server: how the search stands, and whether anything on the page changed, here or in another tab.
-// A version is desk-read-plan-choices-…: see Studio.revision.
+// A version is session-read-plan-choices-…: see Studio.revision.
 let version = document.body.dataset.version, plan = version.split("-")[2];
 const [opened, read] = version.split("-");
 
@@ -163,8 +163,8 @@ function heard(event) {
   document.dispatchEvent(new CustomEvent("status", { detail: now }));
   if (now.version === version) return;
   version = now.version;
-  const [desk, done, written] = version.split("-");
-  if (desk !== opened || done !== read) { location.reload(); return; }
+  const [session, done, written] = version.split("-");
+  if (session !== opened || done !== read) { location.reload(); return; }
   freshHead();
   if (written !== plan) { plan = written; freshParts(); }
   document.dispatchEvent(new CustomEvent("changed", { detail: now }));

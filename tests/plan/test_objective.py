@@ -1,4 +1,4 @@
-"""The common yardstick: scenarios, uses, limits, and figures that would mean nothing."""
+"""The objective of a plan: scenarios, uses, limits, and figures that would mean nothing."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 from crypsis.masking import Microaggregation, Pram
 from crypsis.plan import Plan
-from crypsis.run.evaluation import Yardstick
 from crypsis.table.example import example
+from crypsis.text import complaint_text, omission_text
 
 TABLE = example(120, seed=8)
 
@@ -25,7 +25,7 @@ MASKED = Microaggregation(k=3, missing="aggregate").mask(TABLE, np.random.defaul
 
 
 def test_a_masked_table_under_one_intruder() -> None:
-    measured = Yardstick(plan(), TABLE).measure(MASKED, "aggregation")
+    measured = plan().objective(TABLE).evaluate(MASKED, "aggregation")
     assert measured.figures["k"] >= 3
     assert measured.figures["loss"] == measured.figures["cell-loss"] > 0
     assert measured.figures["risk"] == measured.figures["record-linkage"] < 100
@@ -36,11 +36,11 @@ def test_a_masked_table_under_one_intruder() -> None:
 
 def test_class_sizes_are_not_said_after_perturbation() -> None:
     swapped = Pram(theta=0.5, columns=("sex", "district")).mask(TABLE, np.random.default_rng(1))
-    measured = Yardstick(plan(), TABLE).measure(swapped, "perturbation")
+    measured = plan().objective(TABLE).evaluate(swapped, "perturbation")
     assert measured.figures["k"] is None
-    assert "equal values do not mean equal people" in measured.unsaid["k"]
+    assert "equal values do not mean equal people" in omission_text(measured.omissions["k"])
     assert measured.figures["risk"] is not None
-    assert any("cannot be judged" in complaint for complaint in measured.complaints)
+    assert [complaint.kind for complaint in measured.complaints] == ["no-model"]
     assert not measured.verdicts
 
 
@@ -53,7 +53,7 @@ def test_the_worst_intruder_counts() -> None:
             "require": [{"model": "k-anonymity", "k": 4}],
         },
     ]
-    measured = Yardstick(plan(scenario=scenarios), TABLE).measure(MASKED, "aggregation")
+    measured = plan(scenario=scenarios).objective(TABLE).evaluate(MASKED, "aggregation")
     both = [measured.figures["risk.neighbour"], measured.figures["risk.employer"]]
     assert measured.figures["risk"] == max(both)
     assert len(measured.verdicts) == 2
@@ -62,19 +62,19 @@ def test_the_worst_intruder_counts() -> None:
 
 def test_uses_limit_or_steer() -> None:
     use = {"measure": "means-use", "columns": ["income"], "by": ["sex"], "tolerance": 1e-6}
-    limited = Yardstick(plan(use=[use]), TABLE).measure(MASKED, "aggregation")
-    assert any("means-use" in complaint for complaint in limited.complaints)
-    steered = Yardstick(plan(use=[{**use, "tolerance": 50, "as": "objective"}]), TABLE)
+    limited = plan(use=[use]).objective(TABLE).evaluate(MASKED, "aggregation")
+    assert [(c.kind, c.subject) for c in limited.complaints] == [("use", "means-use")]
+    steered = plan(use=[{**use, "tolerance": 50, "as": "objective"}]).objective(TABLE)
     assert steered.axes == ("loss", "risk", "uses")
-    figures = steered.measure(MASKED, "aggregation").figures
+    figures = steered.evaluate(MASKED, "aggregation").figures
     assert figures["uses"] == pytest.approx(100 * figures["means-use"] / 50)
-    told = Yardstick(plan(use=[{**use, "as": "report"}]), TABLE).measure(MASKED, "aggregation")
+    told = plan(use=[{**use, "as": "report"}]).objective(TABLE).evaluate(MASKED, "aggregation")
     assert not told.complaints
 
 
 def test_limits_refuse_what_lies_beyond_them() -> None:
     limits = [{"measure": "risk", "at_most": 0.01}, {"measure": "entropy-loss", "at_most": 0.0}]
-    measured = Yardstick(plan(limit=limits), TABLE).measure(MASKED, "aggregation")
+    measured = plan(limit=limits).objective(TABLE).evaluate(MASKED, "aggregation")
     assert len(measured.complaints) == 2
     assert measured.figures["entropy-loss"] > 0
 
@@ -82,6 +82,6 @@ def test_limits_refuse_what_lies_beyond_them() -> None:
 def test_suppression_beyond_the_plan_is_a_complaint() -> None:
     rows = np.zeros(len(MASKED), dtype=np.bool_)
     rows[:6] = True
-    measured = Yardstick(plan(), TABLE).measure(MASKED.without(rows), "aggregation")
+    measured = plan().objective(TABLE).evaluate(MASKED.without(rows), "aggregation")
     assert measured.figures["suppressed"] == pytest.approx(5.0)
-    assert any("left out" in complaint for complaint in measured.complaints)
+    assert any("are suppressed" in complaint_text(c, "aggregation") for c in measured.complaints)

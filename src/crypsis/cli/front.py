@@ -1,0 +1,92 @@
+"""`crypsis front`: what a run found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table
+
+if TYPE_CHECKING:
+    from crypsis.run import Front, Solution
+
+OUTLINE = 12
+"""Solutions listed at the end of a run; `crypsis front` lists them all."""
+
+
+def front(
+    folder: inputs.RunFolder,
+    where: Annotated[
+        str | None, typer.Option(help='a condition on figures, e.g. "k >= 5 and loss < 20"', show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="every measured solution, releasable or not")] = False,
+    json: inputs.Json = False,
+) -> None:
+    """The front of a run: what may be released and nothing else beats, with the baselines beside it."""
+    from crypsis.run import Run
+
+    with Run.open(folder) as opened:
+        found = opened.front
+    chosen = found.everything if everything else found.solutions
+    if where:
+        chosen = found.where(where, chosen)
+    if json:
+        say_json(front_content(found, chosen))
+        return
+    show_front(found, chosen)
+
+
+def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dict[str, Any]:
+    """A front for a program."""
+    listed = found.solutions if chosen is None else chosen
+    return {
+        "axes": list(found.axes),
+        "knee": found.knee().number if found.solutions else None,
+        "front": [solution.to_dict() for solution in listed],
+        "baselines": [solution.to_dict() for solution in found.baselines],
+        "measured": len(found.everything),
+    }
+
+
+def show_front(found: Front, chosen: Sequence[Solution]) -> None:
+    axes = [name for name in ("loss", "risk", "uses") if name in found.axes]
+    head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
+    knee = found.knee().number if found.solutions else None
+    if chosen:
+        say(table(head, [_line(s, axes, knee) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
+    else:
+        say("no solution that may be released" + ("" if found.everything else " was measured yet"))
+    listed = {solution.number for solution in chosen}
+    beside = [solution for solution in found.baselines if solution.number not in listed]
+    if beside:
+        say()
+        say("baselines")
+        say(table(head, [_line(s, axes, None) for s in beside], right=[0, *range(3, 5 + len(axes))]))
+    for own, winner in found.beaten if listed else ():
+        figures = ", ".join(f"{axis} {figure(own.figure(axis))}" for axis in axes)
+        say(f"not on the front: {own.title} (e.g. no. {own.number}: {figures}; no. {winner.number} is better)")
+    lost = [solution for solution in found.out_of_reach if solution.number not in listed]
+    if lost:
+        say()
+        say(
+            f"{len(lost)} more solution{'s'[: len(lost) != 1]} would be on the front but may not be released "
+            f"(e.g. {lost[0].complaints[0]}); see them with --all"
+        )
+
+
+def _line(solution: Solution, axes: Sequence[str], knee: int | None) -> tuple[str, ...]:
+    standing = "knee" if solution.number == knee else "" if solution.feasible else "not releasable"
+    words = solution.message if len(solution.message) <= 70 else f"{solution.message[:69]}…"
+    return (
+        str(solution.number),
+        solution.title,
+        solution.family if not (solution.baseline and solution.title == "untouched") else "none",
+        *(figure(solution.figure(axis)) for axis in axes),
+        figure(solution.figure("k")),
+        figure(solution.figure("suppressed")),
+        standing,
+        words,
+    )

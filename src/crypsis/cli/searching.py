@@ -1,0 +1,91 @@
+"""What `run` and `resume` have in common: options, the engine, progress, and how a run ends."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import typer
+
+from crypsis.cli.front import OUTLINE, front_content, show_front
+from crypsis.cli.output import say, say_json, warn
+from crypsis.cli.progress import Watch
+from crypsis.errors import EngineLost
+
+if TYPE_CHECKING:
+    from crypsis.plan import Plan
+    from crypsis.run import Run
+
+BudgetText = Annotated[
+    str | None,
+    typer.Option(help="60s or 10m in all; 500 evaluations or 50 generations for each search", show_default=False),
+]
+EngineName = Annotated[
+    str | None, typer.Option("--engine", help="serial, processes or dask; default: the plan's", show_default=False)
+]
+Workers = Annotated[int | None, typer.Option(min=0, help="worker processes; 0: one per core", show_default=False)]
+Scheduler = Annotated[str | None, typer.Option(help="address of a Dask scheduler", show_default=False)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
+
+STOPPED = 3
+
+
+def carry_out(started: Run, quiet: bool, json: bool) -> None:
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    stopped, watch = False, Watch()
+    try:
+        watch.follow(started.proceed(), quiet)
+    except KeyboardInterrupt:
+        stopped = True
+    except EngineLost:
+        warn(f"the run is kept; go on with: crypsis resume {started.folder}")
+        raise
+    front = started.front
+    if not (quiet or stopped):
+        watch.close(len(front.everything))
+    if json:
+        say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})
+    else:
+        outline = front.outline(OUTLINE)
+        show_front(front, outline)
+        if len(outline) < len(front):
+            say(f"{len(front) - len(outline)} more lie between these: crypsis front {started.folder}")
+        say()
+        say(f"run folder: {started.folder} (internal; never publish it)")
+        if stopped:
+            say(f"stopped; go on with: crypsis resume {started.folder}")
+        elif front.solutions:
+            say(f"Next: crypsis show {started.folder} knee")
+            say(f"      crypsis release {started.folder} --pick knee -o release")
+    started.close()
+    if stopped:
+        raise typer.Exit(STOPPED)
+
+
+def _as_interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+@contextmanager
+def chosen_engine(document: Plan, name: str | None, workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    from crypsis.engines import engine
+
+    chosen = document.run
+    with engine(
+        name or ("dask" if scheduler else chosen.engine),
+        chosen.workers if workers is None else workers,
+        scheduler or chosen.scheduler,
+    ) as place:
+        yield place
+
+
+def free(folder: Path) -> Path:
+    """The folder, or the first free name beside it."""
+    candidate, number = folder, 2
+    while candidate.exists():
+        candidate = folder.with_name(f"{folder.name}-{number}")
+        number += 1
+    return candidate

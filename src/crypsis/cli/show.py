@@ -1,0 +1,67 @@
+"""`crypsis show`: one solution in plain words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from crypsis.cli import inputs
+from crypsis.cli.output import figure, say, say_json, table, working
+
+if TYPE_CHECKING:
+    from crypsis.run import Solution
+
+
+def show(
+    folder: inputs.RunFolder,
+    pick: Annotated[str, typer.Argument(help='a number, knee, best, or "best where risk < 5"')] = "knee",
+    json: inputs.Json = False,
+) -> None:
+    """One solution in plain words: what happened to each column, smallest groups, who was hard to protect."""
+    from dataclasses import asdict
+
+    from crypsis.run import Run
+
+    with Run.open(folder) as opened:
+        solution = opened.choose(pick)
+        with working(f"decoding solution {solution.number}"):
+            story = opened.describe(solution)
+    if json:
+        say_json({**solution.to_dict(), "story": asdict(story)})
+        return
+    say(f"solution {solution.number}, by {solution.title} ({solution.family})")
+    say(solution.message)
+    say()
+    columns = [(column.name, figure(column.loss), column.words) for column in story.columns]
+    say(table(("column", "loss, %", "what happened"), columns, right=[1]))
+    say()
+    _show_figures(solution)
+    if story.classes:
+        groups = ", ".join(f"{size}: {count}" for size, count in story.classes.items())
+        say(f"groups by size (records in a group: how many groups): {groups}")
+    if story.suppressed:
+        say(f"{story.suppressed} records are left out")
+    for sentence in story.hardest:
+        say(sentence)
+    say()
+    for complaint in solution.complaints:
+        say(f"may not be released: {complaint}")
+    if solution.feasible:
+        say(f"may be released: crypsis release {folder} --pick {solution.number} -o release")
+
+
+def _show_figures(solution: Solution) -> None:
+    from crypsis.text import omission_text
+
+    evaluation = solution.evaluation
+    for name, value in evaluation.figures.items():
+        if value is None:
+            say(f"{name}: not given ({omission_text(evaluation.omissions.get(name))})")
+            continue
+        span = evaluation.intervals.get(name)
+        interval = f", 95 % interval {figure(span[0])} to {figure(span[1])}" if span else ""
+        guess = f", blind guessing {figure(evaluation.baselines[name])}" if name in evaluation.baselines else ""
+        say(f"{name}: {figure(value)}{interval}{guess}")
+    for note in evaluation.notes:
+        say(f"note: {note}")

@@ -1,0 +1,159 @@
+"""The whole job in one call, for people at a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from crypsis.evolution import Engine
+from crypsis.plan import Plan
+from crypsis.plan.catalogue import models as known_models
+from crypsis.plan.catalogue import searches as known_searches
+from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.model import PrivacyModel
+from crypsis.run.session import Run
+from crypsis.searches.search import Search
+from crypsis.table.frames import wrap
+from crypsis.table.table import Table
+
+MEMORY = "(memory)"
+"""Source of a plan whose table never was a file."""
+
+Searches = str | Search | Sequence[str | Search]
+
+
+def protect(
+    data: Any,
+    *,
+    quasi_identifiers: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+    k: int = 5,
+    models: PrivacyModel | Sequence[PrivacyModel] = (),
+    search: Searches = "partition",
+    budget: str | None = "30s",
+    seed: int | None = None,
+    folder: str | Path | None = None,
+) -> Run:
+    """Search protections of a table or frame and return the finished run.
+
+    Parameters
+    ----------
+    data : Table or frame
+        A `crypsis.Table`, or a pandas, polars or pyarrow frame whose columns are named below.
+    quasi_identifiers, confidential, identifiers : sequences of str
+        Roles of the columns of a frame; a `Table` has its roles already.
+    hierarchies : mapping of str to str or Hierarchy, optional
+        Hierarchies of columns, e.g. ``{"age": "intervals:5,10,20"}``.
+    k : int
+        Smallest equivalence class over all quasi-identifiers.
+    models : PrivacyModel or sequence of them
+        Further models a released file must meet.
+    search : str, Search or sequence of them
+        Names or settings objects.
+    budget : str or None
+        '30s', '500 evaluations', '50 generations'; None: what each search's recipe asks for.
+    seed : int, optional
+        For a repeatable run; a secret. By default the operating system's randomness.
+    folder : path, optional
+        Where the run is kept; by default a temporary folder that is removed when the run is closed.
+
+    Returns
+    -------
+    Run
+        With `front`, `choose`, `decode`, `describe`, `frame` and `release`.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = crypsis.to_frame(crypsis.example(60))
+    >>> run = crypsis.protect(people, quasi_identifiers=["age", "sex"], k=3, budget="2 generations", seed=1)
+    >>> run.choose("best").figure("k") >= 3
+    True
+    >>> run.close()
+    """
+    table = as_table(data, quasi_identifiers, confidential, identifiers, hierarchies)
+    wanted = [models] if isinstance(models, PrivacyModel) else list(models)
+    return evolve(table, search, [KAnonymity(k=k), *wanted], budget=budget, seed=seed, folder=folder)
+
+
+def as_table(
+    data: Any,
+    quasi_identifiers: Sequence[str] = (),
+    confidential: Sequence[str] = (),
+    identifiers: Sequence[str] = (),
+    hierarchies: Mapping[str, Any] | None = None,
+) -> Table:
+    """A table as it is, or a frame with the roles named."""
+    if isinstance(data, Table):
+        return data
+    return wrap(
+        data,
+        quasi_identifiers=list(quasi_identifiers),
+        confidential=list(confidential),
+        identifiers=list(identifiers),
+        hierarchies=hierarchies,
+    )
+
+
+def evolve(
+    table: Any,
+    search: Searches = "partition",
+    models: PrivacyModel | Sequence[PrivacyModel] = (),
+    budget: str | None = "30s",
+    seed: int | None = None,
+    folder: str | Path | None = None,
+    engine: Engine | None = None,
+    **sections: Any,
+) -> Run:
+    """Search a front of protections under any models and sections of a plan, and return the finished run.
+
+    Parameters
+    ----------
+    table : Table
+        What is protected; a frame is taken with every column undecided, so give it roles with `wrap`.
+    search : str, Search or sequence of them
+        Names or settings objects of one or several searches.
+    models : PrivacyModel or sequence of them
+        What a released file must meet.
+    budget, seed, folder
+        As for `protect`.
+    engine : Engine, optional
+        Where candidates are scored.
+    **sections
+        Further sections of a plan: measures, scenario, use, limit, run, release.
+
+    Returns
+    -------
+    Run
+    """
+    table = as_table(table)
+    chosen = [search] if isinstance(search, (str, Search)) else list(search)
+    wanted = [models] if isinstance(models, PrivacyModel) else list(models)
+    plan = Plan.parse(
+        {
+            "data": {"source": MEMORY},
+            "columns": {a.name: {"role": a.role.value, "kind": a.kind.value} for a in table.attributes},
+            "require": [{"model": known_models.name_of(m), **_settings(m)} for m in wanted],
+            "search": [
+                {"name": s} if isinstance(s, str) else {"name": known_searches.name_of(s), **_settings(s)}
+                for s in chosen
+            ],
+            **sections,
+        },
+        where="evolve",
+    )
+    temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
+    place = Path(temporary.name) / "run" if temporary is not None else Path(str(folder))
+    run = Run.start(plan, place, engine, table=table, seed=seed, budget=budget)
+    run.keep(temporary)
+    for _ in run.proceed():
+        pass
+    return run
+
+
+def _settings(thing: PrivacyModel | Search) -> dict[str, Any]:
+    return thing.model_dump(mode="json", exclude_unset=True)

@@ -1,0 +1,92 @@
+"""From a run to a release: a chosen solution, published under all the plan demands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from crypsis.errors import ReleaseRefused
+from crypsis.measures.objective import readable
+from crypsis.plan import Plan
+from crypsis.release import Account, publish
+from crypsis.release.guarantees import Limit
+from crypsis.rulebook import Rulebook
+from crypsis.run.front import Front
+from crypsis.run.solution import Solution
+from crypsis.table.table import Table
+
+
+def refuse_infeasible(solution: Solution) -> None:
+    """Refuse, with every reason, a solution that does not keep what the plan demands."""
+    if not solution.feasible:
+        raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
+
+
+def release_solution(
+    plan: Plan,
+    original: Table,
+    masked: Table,
+    solution: Solution,
+    folder: Path,
+    *,
+    front: Front,
+    seed: int,
+    title: str,
+    rulebook: Rulebook | None,
+    waivers: Mapping[str, str] | None,
+) -> None:
+    """Publish the masked table of a solution."""
+    publish(
+        masked,
+        folder,
+        models=plan.models(),
+        original=original,
+        account=Account(title, _sentence(solution.message), solution.family, dict(solution.facts)),
+        format=plan.release.format,
+        order=plan.release.order,
+        limits=_limits(plan, original),
+        scenarios={each.name: each.knows for each in plan.scenario} or None,
+        front=_points(front, solution),
+        seed=seed,
+        rulebook=rulebook,
+        waivers=waivers,
+    )
+
+
+def _sentence(message: str) -> str:
+    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
+
+
+def _limits(plan: Plan, original: Table) -> list[Limit]:
+    """The plan's limits and uses; a limit on a risk holds for every intruder."""
+    found = []
+    for limit in plan.limit:
+        measure = limit.build()
+        if measure is None:
+            continue  # loss, risk and suppression were judged with the solution
+        if measure.aim != "risk" or measure.columns or not plan.scenario:
+            found.append(Limit(measure, limit.at_most, limit.measure))
+            continue
+        for each in plan.scenario:
+            names = readable(measure, original, each.knows)
+            if names:
+                bound = measure.model_copy(update={"columns": names})
+                found.append(Limit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
+    return found + [Limit(u.build(), u.tolerance, u.title, binding=u.treated_as == "limit") for u in plan.use]
+
+
+def _points(front: Front, chosen: Solution) -> list[dict[str, Any]]:
+    """The front and the baselines, for the chart of the internal report."""
+    listed = {s.number: s for s in (*front.solutions, *front.baselines, chosen)}
+    return [
+        {
+            "name": f"{s.number} {s.title}",
+            "family": s.title,
+            "kind": "chosen" if s.number == chosen.number else "baseline" if s.baseline else "solution",
+            "loss": s.figure("loss"),
+            "risk": s.figure("risk"),
+        }
+        for s in listed.values()
+        if s.figure("loss") is not None and s.figure("risk") is not None
+    ]

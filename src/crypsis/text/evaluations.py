@@ -1,0 +1,52 @@
+"""Evaluations in words: why a table may not be released, why a figure is not given."""
+
+from __future__ import annotations
+
+from crypsis.measures.evaluation import Complaint, Omission
+
+NO_CLASSES = "class sizes say nothing after perturbation: equal values do not mean equal people"
+
+
+def complaint_text(complaint: Complaint, family: str) -> str:
+    """Why a table may not be released, in one sentence without a full stop.
+
+    Examples
+    --------
+    >>> complaint_text(Complaint("limit", "risk", 5.0, 7.25), "recoding")
+    'risk is 7.25, at most 5 is allowed'
+    """
+    subject, required, attained = complaint.subject, complaint.required or 0.0, complaint.attained
+    if complaint.kind == "model":
+        found = "none" if attained is None else f"{attained:g}"
+        return (
+            f"{subject} requires {complaint.sense} {required:g} and {found} is attained; "
+            f"{complaint.offending} of {complaint.records} records offend"
+        )
+    if complaint.kind == "no-model":
+        return f"the required models cannot be judged: {NO_CLASSES}"
+    if complaint.kind == "suppression":
+        return f"{attained:.3g} % of the records are suppressed, at most {required:g} % may be"
+    if complaint.kind == "limit":
+        if attained is None:
+            return f"{subject} is limited to {required:g} and cannot be read after {family}"
+        return f"{subject} is {attained:.4g}, at most {required:g} is allowed"
+    if attained is None:
+        return f"use {subject!r} cannot be read"
+    return f"use {subject!r} is {attained:.4g} off, {required:g} is tolerated"
+
+
+def omission_text(omission: Omission | None) -> str:
+    """Why a figure is not given.
+
+    Examples
+    --------
+    >>> omission_text(Omission("family", "perturbation"))
+    'the number has no meaning after perturbation'
+    """
+    if omission is None:
+        return "a part of it cannot be read"
+    if omission.reason == "classes":
+        return NO_CLASSES
+    if omission.reason == "family":
+        return f"the number has no meaning after {omission.detail}"
+    return omission.detail
