@@ -19,7 +19,8 @@ from crypsis.run import Run
 from crypsis.run.baselines import baselines
 from crypsis.run.clock import Clock
 from crypsis.run.folder import held
-from crypsis.run.search_state import Strand
+from crypsis.run.schedule import Schedule
+from crypsis.run.search_state import SearchState
 from crypsis.run.store import Row
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -122,16 +123,16 @@ def test_points_shown_before_their_generation_is_whole_change_nothing(
     after: int, plan: Path, whole: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Measuring as slow as on a million records: each point is shown at once, and a stop in between loses nothing."""
-    monkeypatch.setattr("crypsis.run.run.SHOWN_AFTER", 0.0)
+    monkeypatch.setattr("crypsis.run.schedule.SHOWN_AFTER", 0.0)
     seen: list[int] = []
-    commit = Run._commit
+    commit = Schedule._commit
 
-    def watched(run: Run, strand: Strand, fresh: Sequence[Row], clock: Clock) -> None:
-        assert {row.id for row in fresh} <= {solution.number for solution in run.solutions}
+    def watched(schedule: Schedule, search: SearchState, fresh: Sequence[Row], clock: Clock) -> None:
+        assert {row.id for row in fresh} <= {number for number, _, _ in schedule.store.contents()}
         seen.append(len(fresh))
-        commit(run, strand, fresh, clock)
+        commit(schedule, search, fresh, clock)
 
-    monkeypatch.setattr(Run, "_commit", watched)
+    monkeypatch.setattr(Schedule, "_commit", watched)
     run = begun(plan, plan.parent / f"shown-{after}")
     for count, _ in enumerate(run.proceed()):
         if count == after:
@@ -192,7 +193,7 @@ def test_a_store_of_a_newer_version_is_left_alone(plan: Path) -> None:
     begun(plan, folder).close()
     with sqlite3.connect(folder / "run.db") as connection:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
-    with pytest.raises(SearchError, match="format 99 and this version reads 1"):
+    with pytest.raises(SearchError, match="format 99 and this version reads 2"):
         Run.open(folder)
 
 
