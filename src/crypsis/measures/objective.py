@@ -16,7 +16,7 @@ import numpy as np
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.evaluation import Complaint, Evaluation, Omission
 from crypsis.measures.measure import BoundMeasure, Measure, Reading
-from crypsis.table.counts import distinct_rows
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
 
 ANYBODY = "anybody"
@@ -248,7 +248,7 @@ class Objective:
             return
         smallest, alone = [], []
         for names in {tuple(self.original.quasi_identifiers), *self.intruders.values()} - {()}:
-            sizes = distinct_rows(masked.codes(names)[masked.kept])[2]
+            sizes = classes_of(masked, names).sizes
             smallest.append(float(sizes.min()) if len(sizes) else 0.0)
             alone.append(100.0 * float((sizes == 1).sum()) / max(int(sizes.sum()), 1))
         found.figures |= {"k": min(smallest, default=0.0), "unique": max(alone, default=0.0)}
