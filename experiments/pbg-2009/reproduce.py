@@ -90,7 +90,9 @@ def repeated(
     table: Table, indices: tuple[str, ...], sides: tuple[float, ...], runs: int, method: str = "pbg"
 ) -> Repeated:
     """Nodes are looked up among all nodes: the same scores as judging them one by one, in less time."""
-    search = LatticeSearch(indices=indices, boxes=sides, method=method, favour="many", label="salary-class")
+    special = {"s_l": {"favour": "many"}, "cm": {"label": "salary-class"}}
+    settings = {key: value for index in indices for key, value in special.get(index, {}).items()}
+    search = LatticeSearch(indices=indices, boxes=sides, method=method, **settings)
     problem = search.pose(table, None, np.random.default_rng(0))
     everywhere: Floats = problem.evaluate.everywhere()
     truth, lattice = everywhere[minimal(everywhere)], Lattice.of(table)

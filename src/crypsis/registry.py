@@ -110,5 +110,6 @@ def explain(error: ValidationError, cls: type[BaseModel]) -> str:
             problems.append(f"setting {where!r} is needed")
         else:
             found = "" if isinstance(item["input"], dict) else f" (found {item['input']!r})"
-            problems.append(f"{where}: {item['msg'][:1].lower()}{item['msg'][1:]}{found}")
+            message = item["msg"].removeprefix("Value error, ")
+            problems.append(f"{where}: {message[:1].lower()}{message[1:]}{found}")
     return "; ".join(problems)

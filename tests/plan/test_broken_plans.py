@@ -86,6 +86,11 @@ FORM = {
         "k = 3\nbreedings = 0\n[run]",
         "search[1]: breedings: input should be greater than or equal to 1",
     ),
+    "settings that move nothing": (
+        'name = "partition"\nk = 3\n[run]',
+        'name = "lattice"\nk = 3\nindices = ["k", "s_k"]\nboxes = [1, 2]\n[run]',
+        "search[1]: indices, boxes move nothing where k or l is demanded; leave them out, or set both to 0",
+    ),
     "a search's own bad budget": (
         "k = 3\n[run]",
         'k = 3\nbudget = "soon"\n[run]',
@@ -150,6 +155,16 @@ FORM = {
 }
 
 CONTRADICTIONS = {
+    "a method of the front beside a demand": (
+        'name = "partition"\nk = 3',
+        'name = "lattice"\nk = 3\nmethod = "nsga2"',
+        "search[1] (lattice): method moves nothing as 'nsga2' where k or l is demanded",
+    ),
+    "boxes beside measures that guide": (
+        'name = "partition"\nk = 3\n[run]',
+        'name = "lattice"\nboxes = [1, 1]\n[measures]\nguide = true\n[run]',
+        "search[1] (lattice): boxes moves nothing where measures guide the search",
+    ),
     "nobody knows anything": (None, None, "columns: no column has the role 'quasi'"),
     "a risk among the losses": (
         "[run]",

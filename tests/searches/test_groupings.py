@@ -180,7 +180,7 @@ def test_recipe_paper_is_the_paper():
     assert Grouping(convention="paper").ending == "gomm"
     for name in ("best", "paper", "dynamic", "pareto"):
         search = Grouping(recipe=name)
-        assert Grouping(**search.model_dump()) == search
+        assert Grouping(**search.model_dump(exclude_unset=True)) == search
 
 
 def test_scores_are_the_plain_function(small):
@@ -192,7 +192,8 @@ def test_scores_are_the_plain_function(small):
 
 @pytest.mark.parametrize("recipe", ["best", "dynamic", "pareto"])
 def test_resume_and_two_processes_give_the_same_bits(small, recipe):
-    search = small_search(recipe=recipe, largest_k=8, muting_after=2, muting_window=1)
+    muting = {"muting_after": 2, "muting_window": 1} if recipe == "dynamic" else {}
+    search = small_search(recipe=recipe, largest_k=8, **muting)
     whole = states(search, small)
     resumed = states(search, small, state=State.from_bytes(whole[3].to_bytes()))
     assert [s.to_bytes() for s in resumed] == [s.to_bytes() for s in whole[4:]]
@@ -212,6 +213,25 @@ def test_the_default_fitness_is_that_of_the_registered_measures(small):
         assert quick.evaluate(genome) == pytest.approx(slow.evaluate(genome), abs=1e-9)
     with pytest.raises(SearchError, match="at least one of each"):
         Objective(small, {"sse-ratio": chosen["sse-ratio"]})
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"resizes": 5}, "resizes moves nothing while k is fixed"),
+        ({"recipe": "paper", "elites": 3}, "elites moves nothing without climbs"),
+        ({"muting_window": 5}, "muting_window moves nothing without muting"),
+        ({"partitioner": "cbfs", "metric": "manhattan"}, "metric moves nothing without partitioner 'mdav'"),
+        ({"first": 10, "population": 20}, "first moves nothing up to a population of 20"),
+    ],
+)
+def test_settings_that_would_move_nothing_are_refused(given, sentence):
+    with pytest.raises(PlanError, match=sentence):
+        searches.build("grouping", **given)
+
+
+def test_what_a_recipe_sets_is_not_refused():
+    assert Grouping(partitioner="cbfs", convention="paper").metric == "manhattan"
 
 
 def test_any_partitioner_may_cluster(small):

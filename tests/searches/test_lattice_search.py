@@ -22,6 +22,7 @@ from crypsis.searches.lattices import (
     optimum,
     representation_ratio,
 )
+from crypsis.searches.lattices.feasible import feasible_strategy
 from crypsis.searches.lattices.indices import boxes
 from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step
 from crypsis.searches.search import searches
@@ -186,7 +187,7 @@ def test_a_demanded_class_size_gives_the_optimum_and_nothing_that_cannot_be_deco
     if search.obstacle(table):
         return
     truth = optimum(table, k, 0.2)
-    for method in ("auto", "pbg"):
+    for method in ("auto", "feasible"):
         problem = search.model_copy(update={"method": method}).pose(table, None, np.random.default_rng(0))
         *_, state = evolve(problem, np.random.default_rng(0), Budget(generations=4))
         assert problem.notes["exact"] == (method == "auto")
@@ -223,6 +224,48 @@ def test_a_lattice_of_millions_is_evolved():
     found = least_loss(table, np.random.default_rng(0), k=5, suppression=0.05, evaluations=600)
     assert found.nodes == 4**14
     assert found.loss < 100
+
+
+def test_the_demanded_evolution_follows_its_rates():
+    heights, size = (3, 3, 3), 30
+    usual = {a.operator.name: a.times for a in feasible_strategy(heights, size).applications}
+    assert usual == {"crossover": 5, "step": 10, "exchange": 10}
+    assert [a.operator.name for a in feasible_strategy(heights, size, 0.0).applications] == ["step", "exchange"]
+    assert [(a.operator.name, a.times) for a in feasible_strategy(heights, size, 1.0).applications] == [
+        ("crossover", 15)
+    ]
+    assert feasible_strategy(heights, size, 0.5, 0.9).applications[1].operator == Step(heights, 0.9)
+
+
+IDLE = [
+    (
+        {"k": 5, "rule": "by-size", "indices": ("k", "s_k"), "boxes": (1, 2)},
+        "indices, boxes, rule move nothing where k or l is demanded; leave them out, or set both to 0",
+    ),
+    ({"method": "exact", "population": 30}, "population moves nothing with method 'exact', which evolves nothing"),
+    ({"method": "feasible"}, "method moves nothing as 'feasible' where neither k nor l is demanded"),
+    ({"method": "pbg", "patience": 1.0}, "patience moves nothing with method 'pbg'"),
+    ({"favour": "many"}, "favour moves nothing without the index s_l; leave it out, or add it to indices"),
+    ({"label": "illness"}, "label moves nothing without the index cm"),
+]
+
+
+@pytest.mark.parametrize(("given", "sentence"), IDLE)
+def test_settings_that_would_move_nothing_are_refused_where_they_stand(given, sentence):
+    with pytest.raises(PlanError, match=sentence):
+        searches.build("lattice", **given)
+
+
+def test_settings_that_move_nothing_beside_measures_or_without_them_are_refused_when_posed():
+    table, rng = random_table(6, 40, 3), np.random.default_rng(0)
+    chosen = Objective(table, {"glm": measures.build("glm"), "record-linkage": measures.build("record-linkage")})
+    with pytest.raises(SearchError, match=r"method moves nothing as 'nsga2' where k or l is demanded; .* 'feasible'"):
+        LatticeSearch(k=2, method="nsga2").pose(table, None, rng)
+    LatticeSearch(k=2, method="nsga2", suppression=0.2).pose(table, chosen, rng)
+    for alone, name in (({"boxes": (1, 1)}, "boxes"), ({"patience": 1.0}, "patience"), ({"method": "exact"}, "method")):
+        LatticeSearch(**alone).pose(table, None, rng)
+        with pytest.raises(SearchError, match=f"{name} moves nothing .*where measures guide the search"):
+            LatticeSearch(**alone).pose(table, chosen, rng)
 
 
 def test_refusals():

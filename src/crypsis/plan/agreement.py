@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def disagreements(plan: Plan) -> list[str]:
     """A sentence for every two things in the plan that cannot both be meant."""
-    return [*_columns(plan), *_scenarios(plan), *_measures(plan), *_limits(plan), *_run(plan)]
+    return [*_columns(plan), *_scenarios(plan), *_searches(plan), *_measures(plan), *_limits(plan), *_run(plan)]
 
 
 def _columns(plan: Plan) -> list[str]:
@@ -53,6 +53,14 @@ def _scenarios(plan: Plan) -> list[str]:
                 f"cannot use it; leave it out or change its role"
             )
     return found
+
+
+def _searches(plan: Plan) -> list[str]:
+    """Settings of searches that would move nothing, with or without measures that guide them."""
+    refusals = [
+        (n, choice.name, choice.build().refusal(plan.measures.guide)) for n, choice in enumerate(plan.search, 1)
+    ]
+    return [f"search[{number}] ({name}): {why}" for number, name, why in refusals if why]
 
 
 def _measures(plan: Plan) -> list[str]:

@@ -7,7 +7,7 @@ classes found and the node each publishes (`encodings.recoding`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -24,7 +24,7 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.properties import class_sizes
-from crypsis.searches.search import ObjectiveScores, Search, searches
+from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -121,6 +121,9 @@ class LocalRecodings(Search):
 
     def names(self, table: Table) -> tuple[str, ...]:
         return self.columns or tuple(table.quasi_identifiers)
+
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        return {"largest_k": Idle("with a single rung", "set rungs to 2 or more")} if self.rungs == 1 else {}
 
     def obstacle(self, table: Table) -> str:
         names = self.names(table)

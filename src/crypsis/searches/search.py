@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple, Self
 
 from numpy.random import Generator
+from pydantic import model_validator
 
 from crypsis.encodings.encoding import Encoding
-from crypsis.errors import SearchError, TableError
+from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
@@ -19,6 +20,21 @@ from crypsis.table.table import Table
 
 WORST = (100.0, 100.0)
 """Loss and risk of a candidate that cannot be decoded, e.g. because it suppresses more than is allowed."""
+
+
+class Idle(NamedTuple):
+    """Why a setting moves nothing beside the others, and what would let it.
+
+    Parameters
+    ----------
+    because : str
+        Completes "crossover moves nothing …".
+    instead : str
+        Completes "leave it out, or …".
+    """
+
+    because: str
+    instead: str
 
 
 class Search(Settings):
@@ -45,9 +61,32 @@ class Search(Settings):
         Without an objective the search minimises figures of its own. Chance enters only through `rng`.
         """
 
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        """Settings that move nothing on any table beside the others; one of them given is refused.
+
+        Parameters
+        ----------
+        guided : bool
+            Whether an objective says what is minimised; otherwise the search minimises figures of its own.
+        """
+        return {}
+
+    def refusal(self, guided: bool) -> str:
+        """A sentence on the settings that were given and move nothing; empty if there are none."""
+        return _sentence({name: why for name, why in self.idle(guided).items() if name in self.model_fields_set})
+
+    @model_validator(mode="after")
+    def _moves_something(self) -> Self:
+        """Refuse what moves nothing with and without an objective; the rest is known when the search is posed."""
+        either, alone = self.idle(True), self.idle(False)
+        idle = {name: why for name, why in alone.items() if name in either and name in self.model_fields_set}
+        if idle:
+            raise ValueError(_sentence(idle))
+        return self
+
     def pose(self, table: Table, objective: Objective | None, rng: Generator) -> Problem:
-        """The problem of one table; a table the search cannot treat is refused with the `obstacle`."""
-        obstacle = self.obstacle(table)
+        """The problem of one table; refused are a table the search cannot treat and settings that move nothing."""
+        obstacle = self.refusal(objective is not None) or self.obstacle(table)
         if obstacle:
             raise SearchError(f"search {searches.name_of(self)!r}: {obstacle}")
         return self.problem(self.encoding(table), objective, rng)
@@ -55,6 +94,16 @@ class Search(Settings):
     def budget(self) -> Budget:
         """How long the recipe itself runs when no budget is given."""
         return Budget(generations=100)
+
+
+def _sentence(idle: Mapping[str, Idle]) -> str:
+    """The settings of one reason in one clause each."""
+    clauses = []
+    for why in dict.fromkeys(idle.values()):
+        names = [name for name in idle if idle[name] == why]
+        moves, them = ("moves", "it") if len(names) == 1 else ("move", "them")
+        clauses.append(f"{listing(names)} {moves} nothing {why.because}; leave {them} out, or {why.instead}")
+    return "; ".join(clauses)
 
 
 searches: Registry[Search] = Registry("search")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -22,7 +23,7 @@ from crypsis.searches.groupings.adhoc import customary
 from crypsis.searches.groupings.conventions import Convention
 from crypsis.searches.groupings.encoding import GroupingSpace, genome_of
 from crypsis.searches.groupings.fitness import Evaluator
-from crypsis.searches.search import ObjectiveScores, Search, searches
+from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.table import Table
 
 _PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
@@ -120,11 +121,29 @@ class Grouping(Search):
     @model_validator(mode="before")
     @classmethod
     def _follow_recipe(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
+        return cls._followed(given) if isinstance(given, dict) else given
+
+    @staticmethod
+    def _followed(given: dict[str, Any]) -> dict[str, Any]:
+        """What was given, and what its recipe and convention set beside it."""
         recipe = given.get("recipe", "best")
         settings = {**(RECIPES.get(recipe, {}) if isinstance(recipe, str) else {}), **given}
         return {**(_PAPER_CONVENTION if settings.get("convention") == "paper" else {}), **settings}
+
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        found: dict[str, Idle] = {}
+        if self.largest_k <= self.k:
+            found["resizes"] = Idle("while k is fixed", "set largest_k above k")
+        if not self.climbs:
+            found |= dict.fromkeys(("climb_breadth", "elites"), Idle("without climbs", "set climbs to 1 or more"))
+        if not self.muting:
+            found |= dict.fromkeys(("muting_after", "muting_window"), Idle("without muting", "set muting = true"))
+        if self.partitioner != "mdav":
+            found |= dict.fromkeys(("ending", "metric"), Idle("without partitioner 'mdav'", "choose that one"))
+        if 0 < self.first <= self.population:
+            found["first"] = Idle(f"up to a population of {self.population}", "begin with more")
+        followed = self._followed({"recipe": self.recipe, "convention": self.convention})
+        return {name: why for name, why in found.items() if followed.get(name) != getattr(self, name)}
 
     # -- posing --
 

@@ -23,6 +23,9 @@ from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import allowed
 from crypsis.table.table import Table
 
+USUAL_CROSSOVER = 1 / 3
+"""Share of the children made by crossover, unless another is asked for."""
+
 
 @dataclass(frozen=True)
 class FeasibleFirst:
@@ -46,13 +49,22 @@ class Found:
     """Nodes of the lattice."""
 
 
-def feasible_strategy(heights: tuple[int, ...], size: int) -> Elitist:
-    """Crossovers, steps and exchanges from the best; feasible before infeasible, then the lesser loss; no clones."""
-    applications = (
-        Application(OnePoint(), max(size // 6, 1)),
-        Application(Step(heights, 1.5 / len(heights)), max(size // 3, 1), elite=max(size // 3, 1)),
-        Application(Exchange(heights), max(size // 3, 1), elite=max(size // 3, 1)),
+def feasible_strategy(
+    heights: tuple[int, ...], size: int, crossover: float | None = None, mutation: float = 0.0
+) -> Elitist:
+    """Crossovers, steps and exchanges from the best; feasible before infeasible, then the lesser loss; no clones.
+
+    crossover  share of the children made by crossover, two at a time; steps and exchanges make half of the rest each
+    mutation   probability of a step per level; 0: three in two columns
+    """
+    crossed = USUAL_CROSSOVER if crossover is None else crossover
+    pairs, each = (int(share * size / 2 + 1e-9) for share in (crossed, 1.0 - crossed))
+    listed = (
+        Application(OnePoint(), max(pairs, crossed > 0)),
+        Application(Step(heights, mutation or 1.5 / len(heights)), max(each, crossed < 1), max(size // 3, 1)),
+        Application(Exchange(heights), max(each, crossed < 1), max(size // 3, 1)),
     )
+    applications = tuple(application for application in listed if application.times)
     return Elitist(size, applications, fitness=FeasibleFirst(), copies=1)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from crypsis.encodings.levels import LevelEncoding, levels_key
-from crypsis.errors import CrypsisError, SearchError
+from crypsis.errors import CrypsisError
 from crypsis.evolution import (
     Application,
     Archived,
@@ -36,13 +36,19 @@ from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.nodes import OnePoint, Step, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
-from crypsis.searches.search import ObjectiveScores, Search, searches
+from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.suppression import allowed, rule_code
 from crypsis.table.table import Table
 
 SECONDS = 3e-9
 """Cost of the roll-up per node and distinct tuple."""
+FRONT: tuple[str, ...] = ("auto", "exact", "pbg", "nsga2")
+DEMANDING: tuple[str, ...] = ("auto", "exact", "feasible")
+GUIDED: tuple[str, ...] = ("auto", "pbg", "nsga2")
+"""Methods for the front of the indices, for a demanded k or l, and for measures that guide the search."""
+USUAL_CROSSOVER = 0.8
+"""Share of crossed pairs in the paper."""
 MOST_NODES = 20_000_000
 """Larger lattices are never enumerated: their readings alone would fill the memory."""
 
@@ -66,7 +72,7 @@ class LatticeSearch(Search):
     """How coarse must each column be? One level per column, rare records suppressed; PBG-EA (Dewri et al. 2009).
 
     The whole lattice is judged and its exact front given wherever that takes little time; otherwise it is evolved.
-    With k demanded, nodes that meet it come first and among them the least loss.
+    With k or l demanded, nodes that meet it come first and among them the least loss.
     """
 
     family: ClassVar[Family] = Family.RECODING
@@ -84,7 +90,8 @@ class LatticeSearch(Search):
     suppression: float = Field(default=0.01, ge=0, le=1, description="share of the records that may be suppressed")
     rule: Literal["by-size", "failing-class"] = Field(
         default="by-size",
-        description="which classes go: the smallest the limit allows, or those that fail k and then l",
+        description="which classes go at a node of the front: the smallest the limit allows, or those below the "
+        "strictest k and then l it allows; where k or l is demanded, those that fail it",
     )
     favour: Favour = Field(
         default="few",
@@ -92,14 +99,23 @@ class LatticeSearch(Search):
     )
     label: str = Field(default="", description="column to be predicted, for cm; empty: the first confidential one")
     columns: tuple[str, ...] = Field(default=(), description="columns to generalise; empty: every quasi-identifier")
-    method: Literal["auto", "exact", "pbg", "nsga2"] = Field(
-        default="auto", description="auto: exact if it takes less than `patience`, else pbg; nsga2 selects by rank"
+    method: Literal["auto", "exact", "pbg", "nsga2", "feasible"] = Field(
+        default="auto",
+        description="auto: exact if it takes less than `patience`, else pbg, or feasible where k or l is demanded; "
+        "exact judges every node; pbg and nsga2 evolve a front; feasible evolves the least loss that meets k and l",
     )
-    patience: float = Field(default=20.0, ge=0, description="seconds the exact front may take by the estimate")
-    population: int = Field(default=25, ge=2, le=100_000, description="members of the population")
+    patience: float = Field(default=20.0, ge=0, description="seconds `exact` may take by the estimate, for auto")
+    population: int = Field(default=25, ge=2, le=100_000, description="members of the population, where it evolves")
     generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
-    crossover: float = Field(default=0.8, ge=0, le=1, description="probability that a pair of parents is crossed")
-    mutation: float = Field(default=0.0, ge=0, le=1, description="probability of a step per level; 0: one in s columns")
+    crossover: float | None = Field(
+        default=None, ge=0, le=1, description="share of the children made by crossover; default 0.8, feasible 1/3"
+    )
+    mutation: float = Field(
+        default=0.0,
+        ge=0,
+        le=1,
+        description="probability of a step per level; 0: one in s columns, feasible three in two s",
+    )
 
     @field_validator("suppression", mode="before")
     @classmethod
@@ -109,16 +125,48 @@ class LatticeSearch(Search):
     def budget(self) -> Budget:
         return Budget(generations=self.generations)
 
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        demanded = bool(self.k or self.l)
+        if guided:
+            here, fit, otherwise = "where measures guide the search", GUIDED, "set guide = false"
+        elif demanded:
+            here, fit, otherwise = "where k or l is demanded", DEMANDING, "set both to 0 to search the front"
+        else:
+            here, fit, otherwise = "where neither k nor l is demanded", FRONT, "demand one"
+        found: dict[str, Idle] = {}
+        if "s_l" not in self.indices:
+            found["favour"] = Idle("without the index s_l", "add it to indices")
+        if "cm" not in self.indices:
+            found["label"] = Idle("without the index cm", "add it to indices")
+        if guided or demanded:
+            found |= dict.fromkeys(("indices", "boxes", "favour", "label"), Idle(here, otherwise))
+        if demanded:
+            found["rule"] = Idle("where k or l is demanded", "set both to 0 to search the front")
+        if self.method not in fit:
+            found["method"] = Idle(f"as {self.method!r} {here}", f"choose {' or '.join(map(repr, fit))}")
+        if guided or self.method != "auto":
+            chosen = Idle(f"with method {self.method!r}", "choose method 'auto'")
+            found["patience"] = Idle(here, otherwise) if self.method == "auto" else chosen
+        if self.method == "exact":
+            names = ("population", "generations", "crossover", "mutation")
+            found |= dict.fromkeys(names, Idle("with method 'exact', which evolves nothing", "choose another method"))
+        return found
+
     def obstacle(self, table: Table) -> str:
         try:
             lattice = Lattice.of(table, self.columns)
             if self.l and not self._confidential(table):
                 return f"l = {self.l} was demanded but no column is confidential; give one the role 'confidential'"
-            check_indices(self._indices, self._confidential(table), self._label(table))
+            check_indices(self._counted, self._confidential(table), self._label(table))
             for name in lattice.names:
                 table.leaf_codes(name)
         except CrypsisError as error:
             return str(error)
+        if self.method == "exact" and lattice.size > MOST_NODES:
+            return (
+                f"its lattice has {lattice.size} nodes, too many to judge each (at most {MOST_NODES}); choose method "
+                f"'auto' or fewer columns"
+            )
         if (self.k or self.l) and table.kept.any():
             context = prepare(table, lattice, self._confidential(table) if self.l else None, None, False)
             beyond = out_of_reach(context, allowed(self.suppression, context.total), max(self.k, 1), self.l)
@@ -141,37 +189,32 @@ class LatticeSearch(Search):
         if objective is not None:
             return self._evolved(encoding, ObjectiveScores(encoding, objective), ("loss", "risk"), (), rng)
         # What no index asks for is not counted: a number as confidential column has as many values as records.
-        counted = self._confidential(table) if {"l", "s_l"} & set(self._indices) else None
-        label = self._label(table) if "cm" in self.indices else None
-        context = prepare(table, lattice, counted, label, "s_l" in self.indices)
+        counted = self._confidential(table) if {"l", "s_l"} & set(self._counted) else None
+        label = self._label(table) if "cm" in self._counted else None
+        context = prepare(table, lattice, counted, label, "s_l" in self._counted)
         allowance = allowed(self.suppression, context.total)
         estimate = SECONDS * lattice.size * len(context.classes.row) * len(context.classes.size)
-        exact = self.method == "exact" or (self.method == "auto" and estimate <= self.patience)
+        quick = self.method == "auto" and estimate <= self.patience and lattice.size <= MOST_NODES
+        exact = self.method == "exact" or quick
         if self.k or self.l:
-            demand = DemandScores(context, allowance, max(self.k, 1), self.l)
-            return self._demanded(encoding, demand, exact and lattice.size <= MOST_NODES, rng)
+            return self._demanded(encoding, DemandScores(context, allowance, max(self.k, 1), self.l), exact, rng)
         scores = IndexScores(context, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
-        if exact and lattice.size <= MOST_NODES:
-            return self._exact(encoding, scores)
-        if self.method == "exact":
-            raise SearchError(
-                f"search 'lattice': {lattice.size} nodes are too many to judge each (at most {MOST_NODES}); choose "
-                f"method 'pbg' or fewer columns"
-            )
-        return self._evolved(encoding, scores, tuple(self.indices), self.boxes, rng)
+        return (
+            self._exact(encoding, scores)
+            if exact
+            else self._evolved(encoding, scores, tuple(self.indices), self.boxes, rng)
+        )
 
     def _demanded(self, encoding: LevelEncoding, scores: DemandScores, exact: bool, rng: Generator) -> Problem:
         """The least loss that meets the demand: the optimum itself where every node can be judged."""
-        lattice = encoding.lattice
-        start, strategy = (
-            first_nodes(lattice, rng, self.population),
-            feasible_strategy(lattice.heights, self.population),
-        )
+        lattice, objectives = encoding.lattice, ("loss", "shortfall")
         notes = {"candidates": float(lattice.size), "exact": exact, "rule": encoding.method.rule}
         if exact:
             best = np.array(lattice.levels(scores.best()), dtype=np.int16)
-            return Problem(levels_key, Complete(FeasibleFirst()), (best,), scores, ("loss", "shortfall"), notes=notes)
-        return Problem(levels_key, strategy, start, scores, ("loss", "shortfall"), notes=notes)
+            return Problem(levels_key, Complete(FeasibleFirst()), (best,), scores, objectives, notes=notes)
+        start = first_nodes(lattice, rng, self.population)
+        strategy = feasible_strategy(lattice.heights, self.population, self.crossover, self.mutation)
+        return Problem(levels_key, strategy, start, scores, objectives, notes=notes)
 
     def _exact(self, encoding: LevelEncoding, scores: IndexScores) -> Problem:
         lattice, front = encoding.lattice, np.flatnonzero(minimal(scores.everywhere()))
@@ -191,9 +234,10 @@ class LatticeSearch(Search):
         lattice = encoding.lattice
         step, cross = Step(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
         fitness: FitnessFunction = scores.fitness if isinstance(scores, IndexScores) else WeightedMean()
-        strategy: Strategy = Archived(self.population, step, cross, self.crossover, fitness)
+        share = USUAL_CROSSOVER if self.crossover is None else self.crossover
+        strategy: Strategy = Archived(self.population, step, cross, share, fitness)
         if self.method == "nsga2":
-            pairs = round(self.crossover * self.population / 2)
+            pairs = round(share * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
             strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
@@ -202,8 +246,9 @@ class LatticeSearch(Search):
         return Problem(levels_key, strategy, start, scores, objectives, boxes, notes=notes)
 
     @property
-    def _indices(self) -> tuple[str, ...]:
-        return (*self.indices, "l") if self.l else tuple(self.indices)
+    def _counted(self) -> tuple[str, ...]:
+        """What is read off every node: the indices of the front, or what is demanded."""
+        return tuple(self.indices) if not (self.k or self.l) else ("k", "l") if self.l else ("k",)
 
     @staticmethod
     def _confidential(table: Table) -> str | None:
