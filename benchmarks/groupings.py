@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import Budget, Problem, State, evolve
 from crypsis.searches.groupings import Evaluator, Grouping, groups_of
 from crypsis.searches.groupings.encoding import Partitions
-from crypsis.searches.groupings.pictures import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from crypsis.charts.sensitivity import sensitivity_picture
 from crypsis.engines import Processes
 from crypsis.errors import PlanError, SearchError
 from crypsis.sensitivity import (
@@ -25,7 +26,6 @@ from crypsis.sensitivity import (
     anova,
     compare,
     run_design,
-    sensitivity_picture,
 )
 from crypsis.sensitivity.comparison import critical_difference
 from crypsis.table.table import Table

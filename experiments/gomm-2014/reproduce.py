@@ -19,9 +19,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from verdicts import Report, begin
 
+from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import State, evolve
 from crypsis.searches.groupings import PAPER, Evaluator, Grouping, genome_of, groups_of
-from crypsis.searches.groupings.pictures import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
 

@@ -63,7 +63,7 @@ def test_the_front_holds_what_may_be_released_and_nothing_beats(whole: Run) -> N
         )
     assert front.frame.height == len(front)
     assert "<table>" in front._repr_html_()
-    drawn = front.plot()["data"]["values"]
+    drawn = front.plot().to_dict()["data"]["values"]
     assert {"front", "baseline"} <= {point["standing"] for point in drawn}
 
 

@@ -49,8 +49,9 @@ def sensitivity(
     Example: crypsis sensitivity genetic uniform:11x2 -v mutation_rate=0:1:0.1 -v population=10:100:10 -s epochs=1000
     --out study. Stopped or not, the same command goes on where it stopped.
     """
+    from crypsis.charts.sensitivity import sensitivity_picture
     from crypsis.engines import engine
-    from crypsis.sensitivity import Design, analyse, run_design, sensitivity_picture
+    from crypsis.sensitivity import Design, analyse, run_design
     from crypsis.table.files import write_atomically
 
     design = Design.of(levels(vary), replicates, seed)

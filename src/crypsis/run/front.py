@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from crypsis.charts import Chart
+from crypsis.charts.reports import scatter
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.run.conditions import Value, parse
@@ -140,12 +142,12 @@ class Front:
                 "method": solution.title,
                 "family": solution.family,
                 **{name: solution.figure(name) for name in names},
-                "message": solution.message,
+                "description": solution.message,
             }
             for solution in self.solutions
         ]
         schema = {"number": pl.Int64, "method": pl.String, "family": pl.String, **dict.fromkeys(names, pl.Float64)}
-        return pl.DataFrame(rows, schema={**schema, "message": pl.String})
+        return pl.DataFrame(rows, schema={**schema, "description": pl.String})
 
     def _repr_html_(self) -> str:
         frame = self.frame
@@ -156,33 +158,53 @@ class Front:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __repr__(self) -> str:
-        return f"Front({len(self)} of {len(self.everything)} solutions)"
+        """The front as a table in text, least loss first."""
+        frame = self.frame
+        rows = [[_cell(value) for value in row] for row in frame.rows()]
+        cells = [list(frame.columns), *rows]
+        numeric = [dtype.is_numeric() for dtype in frame.dtypes]
+        widths = [max(len(row[place]) for row in cells) for place in range(len(numeric) - 1)]
+        lines = []
+        for row in cells:
+            parts = [
+                text.rjust(width) if right else text.ljust(width)
+                for text, width, right in zip(row, widths, numeric, strict=False)
+            ]
+            lines.append("  ".join([*parts, row[-1]]).rstrip())
+        lines.append(f"{len(self)} of {len(self.everything)} measured solutions are on the front")
+        return "\n".join(lines)
 
-    def plot(self) -> dict[str, Any]:
-        """Loss against risk as a Vega-Lite specification; baselines are drawn in, other solutions faintly."""
+    def plot(self) -> Chart:
+        """Loss against risk; baselines are drawn in, other solutions faintly.
+
+        Returns
+        -------
+        Chart
+            Shows itself in a notebook; ``.save("front.png")`` writes PNG, SVG or HTML.
+        """
         on = {solution.number for solution in self.solutions}
         values = [
             {
-                "number": s.number, "loss": s.figure("loss"), "risk": s.figure("risk"), "method": s.title,
-                "standing": "front" if s.number in on else "baseline" if s.baseline else
-                "beaten" if s.feasible else "not releasable",
-                "message": s.message,
+                "number": s.number,
+                "loss": s.figure("loss"),
+                "risk": s.figure("risk"),
+                "method": s.title,
+                "standing": standing(s, s.number in on),
+                "description": s.message,
             }
             for s in self.everything
             if s.figure("loss") is not None and s.figure("risk") is not None
-        ]  # fmt: skip
-        return {
-            "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-            "data": {"values": values},
-            "mark": {"type": "point", "filled": True, "tooltip": True, "size": 60},
-            "encoding": {
-                "x": {"field": "loss", "type": "quantitative", "title": "loss, %"},
-                "y": {"field": "risk", "type": "quantitative", "title": "risk, %"},
-                "color": {"field": "method", "type": "nominal"},
-                "shape": {"field": "standing", "type": "nominal"},
-                "opacity": {"condition": {"test": "datum.standing == 'front'", "value": 1}, "value": 0.35},
-            },
-        }
+        ]
+        return Chart(scatter(values))
+
+
+def standing(solution: Solution, on_front: bool) -> str:
+    """Where a solution stands: on the front, a baseline, beaten by others, or not releasable."""
+    if on_front:
+        return "front"
+    if solution.baseline:
+        return "baseline"
+    return "beaten" if solution.feasible else "not releasable"
 
 
 def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:

@@ -2,7 +2,6 @@
 
 from crypsis.sensitivity.comparison import Comparison, compare
 from crypsis.sensitivity.design import Design, Factor, Trial
-from crypsis.sensitivity.pictures import sensitivity_picture
 from crypsis.sensitivity.procedure import Findings, Stage, analyse
 from crypsis.sensitivity.subjects import PartitionerSubject, SearchSubject, Subject
 from crypsis.sensitivity.trials import Results, run_design
@@ -25,5 +24,4 @@ __all__ = [
     "anova",
     "compare",
     "run_design",
-    "sensitivity_picture",
 ]

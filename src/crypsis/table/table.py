@@ -249,6 +249,13 @@ class Table:
 
     def fingerprint(self) -> str:
         """SHA-256 of names, kinds, roles, categories, levels, values and suppression: equal tables, equal prints."""
+        return self._fingerprint
+
+    @cached_property
+    def _fingerprint(self) -> str:
+        return self._digest()
+
+    def _digest(self) -> str:
         digest = hashlib.sha256()
         for attribute, column, level in zip(self.attributes, self.columns, self.levels, strict=True):
             head = (attribute.name, str(attribute.kind), str(attribute.role), attribute.categories, level)

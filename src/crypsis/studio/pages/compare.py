@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from crypsis.charts.studio import heat_map, overlaid
 from crypsis.run import Solution
 from crypsis.studio.answering import get
 from crypsis.studio.comparing import explained_match, moved_ties, record_harms, sampled, sizes
 from crypsis.studio.overlaying import Overlay, merged_sizes, overlays
-from crypsis.studio.pictures import heat_map, overlaid
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.table import Table

@@ -9,12 +9,13 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from crypsis.charts.studio import front_picture
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
+from crypsis.run.front import standing
 from crypsis.studio.answering import answer, get, post
 from crypsis.studio.forms import Form, number, one
-from crypsis.studio.pictures import front_picture
 from crypsis.studio.studio import Studio, percent
 
 MOST_MARKS = 1500
@@ -36,7 +37,7 @@ def routes(studio: Studio) -> list[Route]:
         solution = found.pick(int(request.path_params["number"]))
         on = solution.number in {each.number for each in found}
         return studio.part(
-            "panel.html", s=solution, standing=_standing(solution, on), session=studio.session, uses=_uses(studio)
+            "panel.html", s=solution, standing=standing(solution, on), session=studio.session, uses=_uses(studio)
         )
 
     def story(request: Request) -> Response:
@@ -156,20 +157,12 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "suppressed": s.figure("suppressed"),
             "method": s.title,
             "family": s.family,
-            "standing": _standing(s, s.number in on),
+            "standing": standing(s, s.number in on),
             "words": s.message,
         }
         for s in shown
     ]
     return sorted(points, key=lambda p: (p["standing"] != "front", p["standing"] != "baseline", p["loss"], p["number"]))
-
-
-def _standing(solution: Solution, on_front: bool) -> str:
-    if on_front:
-        return "front"
-    if solution.baseline:
-        return "baseline"
-    return "beaten" if solution.feasible else "not releasable"
 
 
 def _summary(found: Front, knee: int | None) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import vl_convert
 
+from crypsis.charts.operators import MUTATIONS, PANELS, averaged, operator_picture, time_picture
 from crypsis.evolution import Tally
-from crypsis.searches.groupings.pictures import MUTATIONS, PANELS, averaged, operator_picture, time_picture
 
 
 def tally(generations, seed):

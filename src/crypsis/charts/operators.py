@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from crypsis.charts.chart import SCHEMA, Spec
 from crypsis.evolution import Tally
-
-Spec = dict[str, Any]
 
 MUTATIONS = ("group create", "group eliminate", "group split", "element swap", "element move")
 PANELS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -26,7 +25,6 @@ _COLOURS = {
     "discarded unused": "#5b5f97", "life time": "#5b5f97", "improved": "#0b6e4f", "worsened": "#b5651d",
     "largest gain": "#7fc8a9", "mean gain": "#0b6e4f", "mean loss": "#b5651d", "largest loss": "#e3b98f",
 }  # fmt: skip
-_SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 
 
 def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
@@ -44,7 +42,7 @@ def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
 def operator_picture(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], title: str) -> Spec:
     """Four rows of small pictures, one column per operator: Figure 6 with MUTATIONS, Figure 7 with ("crossover",)."""
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "title": {"text": title, "anchor": "start"},
         "vconcat": [_panel(rows, operators, panel) for panel in PANELS],
         "config": {"font": "system-ui, sans-serif", "view": {"stroke": "#dddddd"}, "axis": {"grid": False}},
@@ -86,7 +84,7 @@ def _panel(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], panel: s
 def time_picture(rows: Sequence[Mapping[str, Any]], title: str) -> Spec:
     """Time of GOMM and D-GOMM by k, Figure 8. Rows: k, algorithm, seconds."""
     return {
-        "$schema": _SCHEMA,
+        "$schema": SCHEMA,
         "title": {"text": title, "anchor": "start"},
         "width": 420,
         "height": 220,

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-Spec = dict[str, Any]
+from crypsis.charts.chart import Spec
 
 COLOURS = ["#8a8f98", "#2f9e78", "#c8641f", "#5b80d0", "#a868bd"]
 """The original and up to four solutions: three to one against white and against the dark page."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from crypsis.charts.chart import SCHEMA, Spec
 from crypsis.sensitivity.procedure import Findings, Stage
 
-Spec = dict[str, Any]
 _BEST, _OTHER = "#0b6e4f", "#8a8f98"
 
 
@@ -17,7 +15,7 @@ def sensitivity_picture(findings: Findings, title: str) -> Spec:
     """
     stages = [stage for stage in (findings.result, findings.speed) if stage is not None and stage.anova.effects]
     return {
-        "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+        "$schema": SCHEMA,
         "title": {"text": title, "anchor": "start", "fontSize": 13},
         "vconcat": [{"hconcat": [_shares(stage), _levels(stage)]} for stage in stages],
         "config": {"font": "system-ui, sans-serif", "view": {"stroke": "#dddddd"}, "axis": {"grid": False}},

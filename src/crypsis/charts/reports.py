@@ -1,20 +1,17 @@
-"""Pictures as Vega-Lite specifications: plain dictionaries, drawn by whoever shows them.
-
-No request leaves the machine: SVG and PNG come from the bundled renderer.
-"""
+"""Charts of the reports: bars before and after, and the front."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crypsis.charts.chart import SCHEMA, Spec
+
 BEFORE, AFTER = "#8a8f98", "#0b6e4f"
 """Grey for the original, green for the released file: readable in print and for colour-blind eyes."""
 
-Spec = dict[str, Any]
-
 _FRAME: Spec = {
-    "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
+    "$schema": SCHEMA,
     "config": {
         "font": "system-ui, sans-serif",
         "view": {"stroke": None},
@@ -122,14 +119,19 @@ def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
     }
 
 
-def to_svg(spec: Spec) -> str:
-    """A drawing that stands by itself in a page."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(spec))
-
-
-def to_png(spec: Spec, scale: float = 2.0) -> bytes:
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
+    """Loss against risk of many solutions, by method and standing."""
+    return {
+        **_FRAME,
+        "width": 520,
+        "height": 320,
+        "data": {"values": [dict(value) for value in values]},
+        "mark": {"type": "point", "filled": True, "tooltip": True, "size": 60},
+        "encoding": {
+            "x": {"field": "loss", "type": "quantitative", "title": "information loss, %"},
+            "y": {"field": "risk", "type": "quantitative", "title": "disclosure risk, %"},
+            "color": {"field": "method", "type": "nominal"},
+            "shape": {"field": "standing", "type": "nominal"},
+            "opacity": {"condition": {"test": "datum.standing == 'front'", "value": 1}, "value": 0.35},
+        },
+    }
