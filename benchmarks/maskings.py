@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels import ledger
 from crypsis.kernels.mutations import moves
-from crypsis.measures.measure import Panel
+from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import PAPER, SWIFT, MaskingEvolution, MaskingResult, evolve_maskings, hold_out
 from crypsis.searches.maskings.evolution import Evolution
 from crypsis.searches.maskings.files import Files, seven
@@ -119,14 +119,10 @@ def cost() -> list[Row]:
     for n in (1_000, 10_000, 100_000):
         original, one, two = grown(n)
         chosen = seven()
-        panel = Panel.against(original, {str(place): m for place, m in enumerate(chosen) if m is not None})
-        full = seconds(lambda panel=panel, one=one: panel.read(one), max(3, 20_000 // n))
-        bound = seconds(
-            lambda original=original, one=one, chosen=chosen: Panel.against(
-                original, {str(place): m for place, m in enumerate(chosen) if m is not None}
-            ).read(one),
-            3,
-        )
+        named = {str(place): m for place, m in enumerate(chosen) if m is not None}
+        objective = Objective(original, named)
+        full = seconds(lambda objective=objective, one=one: objective.score(one), max(3, 20_000 // n))
+        bound = seconds(lambda original=original, one=one, named=named: Objective(original, named).score(one), 3)
         files = Files(original, [one, two], chosen)
         rng = np.random.default_rng(1)
 

@@ -28,3 +28,11 @@ def test_names_survive_the_import_of_everything() -> None:
 def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no_such_name"):
         crypsis.no_such_name  # noqa: B018
+
+
+def test_everything_registered_is_public() -> None:
+    from crypsis.plan.catalogue import measures, models
+
+    for registry in (crypsis.methods, measures, models):
+        missing = [name for name in registry if registry[name].__name__ not in crypsis.__all__]
+        assert not missing, f"{registry.family}: {missing} cannot be imported from crypsis"

@@ -1,6 +1,8 @@
 """Crypsis: anonymise microdata by evolution.
 
-The public names are loaded when first used, so that `import crypsis` and `crypsis --help` stay light.
+The public names are loaded when first used, so that `import crypsis` and `crypsis --help` stay light. The
+registries of measures and searches are `crypsis.measures.measures` and `crypsis.searches.searches`; those of methods,
+partitioners and models stand here.
 """
 
 from __future__ import annotations
@@ -11,23 +13,75 @@ from typing import TYPE_CHECKING, Any
 from crypsis.version import __version__
 
 if TYPE_CHECKING:
+    from crypsis.attacks import Findings, Intruder, attack
+    from crypsis.charts import Chart
     from crypsis.errors import CrypsisError, EngineError, PlanError, ReleaseRefused, SearchError, TableError
     from crypsis.masking import (
         BottomCoding,
+        Generalisation,
         GlobalRecoding,
+        LocalRecoding,
+        MaskingMethod,
         Microaggregation,
         Noise,
+        Partitioner,
         Pram,
         RankSwapping,
         TopCoding,
         methods,
         partitioners,
     )
-    from crypsis.measures import Assessment, Reading, assess
+    from crypsis.measures import (
+        Assessment,
+        AverageClassSize,
+        CategoryDisclosure,
+        CategoryLinkage,
+        CellLoss,
+        ClassificationMetric,
+        ContingencyLoss,
+        CorrelationLoss,
+        CorrelationUse,
+        CovarianceLoss,
+        Discernibility,
+        DistanceLoss,
+        EigenvalueLoss,
+        EntropyLoss,
+        Evaluation,
+        GammaLoss,
+        GeneralLoss,
+        IntervalDisclosure,
+        MeansUse,
+        Measure,
+        MomentLoss,
+        NonUniformEntropy,
+        Objective,
+        Precision,
+        ProbabilisticLinkage,
+        ProbabilisticLoss,
+        RankLinkage,
+        Reading,
+        RecordLinkage,
+        RegressionUse,
+        ScaledAbsoluteError,
+        SquaredError,
+        SquaredErrorRatio,
+        TableUse,
+        assess,
+    )
     from crypsis.plan import Plan
-    from crypsis.privacy import KAnonymity, LDiversity, TCloseness, Verdict, models
+    from crypsis.privacy import (
+        AlphaKAnonymity,
+        BetaLikeness,
+        DeltaPresence,
+        KAnonymity,
+        LDiversity,
+        PrivacyModel,
+        TCloseness,
+        Verdict,
+        models,
+    )
     from crypsis.release import publish, verify
-    from crypsis.run import Front, Run, evolve
+    from crypsis.run import Front, Run, Solution, evolve, protect
     from crypsis.searches.lattices import evaluate_lattice
     from crypsis.searches.partitions import partition
     from crypsis.table import (
@@ -46,52 +100,96 @@ if TYPE_CHECKING:
         write_table,
     )
 
-_HOMES = {
-    "Assessment": "crypsis.measures",
-    "Attribute": "crypsis.table",
-    "BottomCoding": "crypsis.masking",
-    "CrypsisError": "crypsis.errors",
-    "EngineError": "crypsis.errors",
-    "Front": "crypsis.run",
-    "GlobalRecoding": "crypsis.masking",
-    "Hierarchy": "crypsis.table",
-    "KAnonymity": "crypsis.privacy",
-    "Kind": "crypsis.table",
-    "LDiversity": "crypsis.privacy",
-    "Microaggregation": "crypsis.masking",
-    "Noise": "crypsis.masking",
-    "Plan": "crypsis.plan",
-    "PlanError": "crypsis.errors",
-    "Pram": "crypsis.masking",
-    "RankSwapping": "crypsis.masking",
-    "Reading": "crypsis.measures",
-    "ReleaseRefused": "crypsis.errors",
-    "Role": "crypsis.table",
-    "Run": "crypsis.run",
-    "SearchError": "crypsis.errors",
-    "TCloseness": "crypsis.privacy",
-    "Table": "crypsis.table",
-    "TableError": "crypsis.errors",
-    "TopCoding": "crypsis.masking",
-    "Verdict": "crypsis.privacy",
-    "assess": "crypsis.measures",
-    "build_hierarchy": "crypsis.table",
-    "evaluate_lattice": "crypsis.searches.lattices",
-    "evolve": "crypsis.run",
-    "example": "crypsis.table",
-    "methods": "crypsis.masking",
-    "models": "crypsis.privacy",
-    "partition": "crypsis.searches.partitions",
-    "partitioners": "crypsis.masking",
-    "profile": "crypsis.table",
-    "publish": "crypsis.release",
-    "read_hierarchy": "crypsis.table",
-    "read_table": "crypsis.table",
-    "to_frame": "crypsis.table",
-    "verify": "crypsis.release",
-    "wrap": "crypsis.table",
-    "write_table": "crypsis.table",
+_ROOMS = {
+    "crypsis.attacks": ("Findings", "Intruder", "attack"),
+    "crypsis.charts": ("Chart",),
+    "crypsis.errors": ("CrypsisError", "EngineError", "PlanError", "ReleaseRefused", "SearchError", "TableError"),
+    "crypsis.masking": (
+        "BottomCoding",
+        "Generalisation",
+        "GlobalRecoding",
+        "LocalRecoding",
+        "MaskingMethod",
+        "Microaggregation",
+        "Noise",
+        "Partitioner",
+        "Pram",
+        "RankSwapping",
+        "TopCoding",
+        "methods",
+        "partitioners",
+    ),
+    "crypsis.measures": (
+        "Assessment",
+        "AverageClassSize",
+        "CategoryDisclosure",
+        "CategoryLinkage",
+        "CellLoss",
+        "ClassificationMetric",
+        "ContingencyLoss",
+        "CorrelationLoss",
+        "CorrelationUse",
+        "CovarianceLoss",
+        "Discernibility",
+        "DistanceLoss",
+        "EigenvalueLoss",
+        "EntropyLoss",
+        "Evaluation",
+        "GammaLoss",
+        "GeneralLoss",
+        "IntervalDisclosure",
+        "MeansUse",
+        "Measure",
+        "MomentLoss",
+        "NonUniformEntropy",
+        "Objective",
+        "Precision",
+        "ProbabilisticLinkage",
+        "ProbabilisticLoss",
+        "RankLinkage",
+        "Reading",
+        "RecordLinkage",
+        "RegressionUse",
+        "ScaledAbsoluteError",
+        "SquaredError",
+        "SquaredErrorRatio",
+        "TableUse",
+        "assess",
+    ),
+    "crypsis.plan": ("Plan",),
+    "crypsis.privacy": (
+        "AlphaKAnonymity",
+        "BetaLikeness",
+        "DeltaPresence",
+        "KAnonymity",
+        "LDiversity",
+        "PrivacyModel",
+        "TCloseness",
+        "Verdict",
+        "models",
+    ),
+    "crypsis.release": ("publish", "verify"),
+    "crypsis.run": ("Front", "Run", "Solution", "evolve", "protect"),
+    "crypsis.searches.lattices": ("evaluate_lattice",),
+    "crypsis.searches.partitions": ("partition",),
+    "crypsis.table": (
+        "Attribute",
+        "Hierarchy",
+        "Kind",
+        "Role",
+        "Table",
+        "build_hierarchy",
+        "example",
+        "profile",
+        "read_hierarchy",
+        "read_table",
+        "to_frame",
+        "wrap",
+        "write_table",
+    ),
 }
+"""Room → the public names it holds."""
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOMES]
 

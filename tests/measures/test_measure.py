@@ -3,22 +3,24 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.measures.measure import Panel, max_score, mean_score
+from crypsis.measures.measure import max_score, mean_score
 from crypsis.measures.numeric_loss import SquaredError, SquaredErrorRatio
+from crypsis.measures.objective import Objective
+from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.table.table import Table
 
 
-def test_a_panel_reads_what_its_measures_read() -> None:
+def test_an_objective_reads_what_its_measures_read() -> None:
     """0, 0, 4, 4 published as 0, 0, 2, 4: SSE 1 on the scale of the deviation 2, a quarter of the SST."""
     original = Table.from_columns({"v": [0.0, 0, 4, 4]}, {"v": "quasi"})
     masked = original.with_columns({"v": np.array([0.0, 0, 2, 4])})
-    panel = Panel.against(original, {"raw": SquaredError(), "share": SquaredErrorRatio()})
-    assert panel.read(masked) == {"raw": 1.0, "share": 25.0}
-    readings = panel.explain(masked)
-    assert {name: (reading.measure, reading.value) for name, reading in readings.items()} == {
-        "raw": ("sse", 1.0),
-        "share": ("sse-ratio", 25.0),
-    }
+    measures = {"raw": SquaredError(), "share": SquaredErrorRatio(), "linkage": RecordLinkage()}
+    objective = Objective(original, measures)
+    linkage = RecordLinkage(columns=("v",)).against(original).read(masked)
+    assert objective.score(masked) == ((1.0 + 25.0) / 2, linkage)
+    figures = objective.evaluate(masked, "aggregation").figures
+    assert (figures["raw"], figures["share"], figures["loss"]) == (1.0, 25.0, 13.0)
+    assert figures["risk"] == figures["linkage"] == linkage
 
 
 def test_scores_by_hand() -> None:

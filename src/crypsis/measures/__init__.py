@@ -1,39 +1,67 @@
 """(original, masked) → number. Importing registers the measures."""
 
-from crypsis.measures import (
-    categorical_loss,
-    categorical_risk,
-    cell_loss,
-    generalisation_loss,
-    interval_disclosure,
-    moments,
-    numeric_loss,
-    probabilistic_loss,
-    record_linkage,
-    regression_use,
-    uses,
-)
 from crypsis.measures.assess import Assessment, assess
-from crypsis.measures.measure import Measure, Panel, Reading, max_score, mean_score, measures
+from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
+from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.evaluation import Complaint, Evaluation, Omission
+from crypsis.measures.generalisation_loss import (
+    AverageClassSize,
+    ClassificationMetric,
+    Discernibility,
+    GeneralLoss,
+    NonUniformEntropy,
+    Precision,
+)
+from crypsis.measures.interval_disclosure import IntervalDisclosure
+from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
+from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
+from crypsis.measures.numeric_loss import ScaledAbsoluteError, SquaredError, SquaredErrorRatio
+from crypsis.measures.objective import Objective
+from crypsis.measures.probabilistic_loss import ProbabilisticLoss
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.regression_use import RegressionUse
+from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
 
 __all__ = [
     "Assessment",
+    "AverageClassSize",
+    "CategoryDisclosure",
+    "CategoryLinkage",
+    "CellLoss",
+    "ClassificationMetric",
+    "Complaint",
+    "ContingencyLoss",
+    "CorrelationLoss",
+    "CorrelationUse",
+    "CovarianceLoss",
+    "Discernibility",
+    "DistanceLoss",
+    "EigenvalueLoss",
+    "EntropyLoss",
+    "Evaluation",
+    "GammaLoss",
+    "GeneralLoss",
+    "IntervalDisclosure",
+    "MeansUse",
     "Measure",
-    "Panel",
+    "MomentLoss",
+    "NonUniformEntropy",
+    "Objective",
+    "Omission",
+    "Precision",
+    "ProbabilisticLinkage",
+    "ProbabilisticLoss",
+    "RankLinkage",
     "Reading",
+    "RecordLinkage",
+    "RegressionUse",
+    "ScaledAbsoluteError",
+    "SquaredError",
+    "SquaredErrorRatio",
+    "TableUse",
     "assess",
-    "categorical_loss",
-    "categorical_risk",
-    "cell_loss",
-    "generalisation_loss",
-    "interval_disclosure",
     "max_score",
     "mean_score",
     "measures",
-    "moments",
-    "numeric_loss",
-    "probabilistic_loss",
-    "record_linkage",
-    "regression_use",
-    "uses",
 ]

@@ -93,23 +93,6 @@ class Measure(Settings):
 measures: Registry[Measure] = Registry("measure")
 
 
-@dataclass(frozen=True)
-class Panel:
-    """Several measures bound to one original, read together."""
-
-    bound_measures: Mapping[str, BoundMeasure]
-
-    @classmethod
-    def against(cls, original: Table, chosen: Mapping[str, Measure]) -> Panel:
-        return cls({name: measure.against(original) for name, measure in chosen.items()})
-
-    def read(self, masked: Table) -> dict[str, float]:
-        return {name: bound.read(masked) for name, bound in self.bound_measures.items()}
-
-    def explain(self, masked: Table) -> dict[str, Reading]:
-        return {name: bound.explain(masked) for name, bound in self.bound_measures.items()}
-
-
 def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:
     """(mean loss + mean risk) / 2: a bad side can be bought back by the other."""
     return float(np.mean(losses) + np.mean(risks)) / 2
