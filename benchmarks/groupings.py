@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import Budget, Problem, State, evolve
-from crypsis.searches.groupings import Evaluator, Grouping, groups_of
-from crypsis.searches.groupings.encoding import Partitions
+from crypsis.searches.groupings import Evaluator, GroupingSearch, groups_of
 from crypsis.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,7 +53,7 @@ def run(
     table: Table, seed: int, generations: int = 0, target: float = -np.inf, **settings: Any
 ) -> tuple[Problem, State, float, float]:
     """Problem, last state, CPU seconds, and the score after half of the generations; it ends early at the target."""
-    search = Grouping(**settings)
+    search = GroupingSearch(**settings)
     rng = np.random.default_rng(seed)
     started, middle = time.process_time(), np.inf
     problem = search.pose(table, None, rng)
@@ -79,7 +78,7 @@ def search(data: dict[str, NDArray[np.float64]], seeds: int, recipe: str) -> Non
             # The optimum of Census is known, so that nothing is left to look for once it is reached.
             target = goal + 1e-4 if name == "Census" and recipe == "best" else -np.inf
             problem, state, cpu, _ = run(table, seed, target=target, k=k, recipe=recipe, convention="paper")
-            results.append((state.best_fitness, state, problem.space.evaluator.counts, cpu))  # type: ignore[attr-defined]
+            results.append((state.best_fitness, state, problem.evaluate.counts, cpu))  # type: ignore[attr-defined]
         fitnesses = sorted(result[0] for result in results)
         _, state, counts, _ = min(results, key=lambda result: result[0])
         print(
@@ -99,11 +98,9 @@ class Forgetful(Evaluator):
         return found.IL, self.risk(found)
 
 
-class Keyless(Partitions):
-    """A space in which every genome is new, so that clones are paid for too."""
-
-    def key(self, genome: NDArray[Any]) -> bytes:
-        return next(NUMBERS).to_bytes(8, "big")
+def always_new(genome: NDArray[Any]) -> bytes:
+    """A key that no other genome has, so that clones are paid for too."""
+    return next(NUMBERS).to_bytes(8, "big")
 
 
 def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
@@ -115,14 +112,12 @@ def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
     for name, values in data.items():
         table = as_table(values)
         _, quick, cached, _ = run(table, 0, generations=generations, k=25, recipe="paper")
-        settings = Grouping(k=25, recipe="paper")
+        settings = GroupingSearch(k=25, recipe="paper")
         rng = np.random.default_rng(0)
         posed = settings.pose(table, None, rng)
         plain = Forgetful(values, settings._convention())
         plain(posed.start[0])  # compiled before the clock starts, as the other already is
-        bare = Problem(
-            Keyless(values.shape[1], 25, 25), posed.strategy, posed.start, plain, posed.objectives, remember=0
-        )
+        bare = Problem(always_new, posed.strategy, posed.start, plain, posed.objectives, remember=0)
         started = time.process_time()
         state = deque(evolve(bare, rng, Budget(generations=generations)), maxlen=1).pop()
         slow = time.process_time() - started

@@ -239,18 +239,21 @@ def _ours(scores: Any, heights: Any, strides: Any, population: int, generations:
 
     from crypsis.evolution import Budget, evolve
     from crypsis.searches.lattices import LatticeSearch
+    from crypsis.searches.lattices.operators import first_nodes
+    from crypsis.table.lattice import Lattice
 
     if not POSED:
+        table = adult()
         search = LatticeSearch(indices=("k", "glm"), method="nsga2", population=population)
-        POSED.append(search.pose(adult(), None, np.random.default_rng(0)))
-    start = tuple(POSED[0].space.start(np.random.default_rng(seed), population))
+        POSED.extend([search.pose(table, None, np.random.default_rng(0)), Lattice.of(table)])
+    start = first_nodes(POSED[1], np.random.default_rng(seed), population)
     looked_up = replace(POSED[0], start=start, evaluate=lambda genome: tuple(scores[int(genome @ strides)].tolist()))
     *_, state = evolve(looked_up, np.random.default_rng(1000 + seed), Budget(generations=generations))
     return state.frontier.scores
 
 
 POSED: list[Any] = []
-"""The problem, posed once: reading Adult is no part of the search."""
+"""The problem and its lattice, posed once: reading Adult is no part of the search."""
 
 
 def _pymoo(scores: Any, heights: Any, strides: Any, population: int, generations: int, seed: int) -> Any:

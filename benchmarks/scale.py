@@ -186,7 +186,7 @@ def workers() -> list[dict[str, Any]]:
     from crypsis.engines import Processes, Serial
     from crypsis.evolution import Budget, evolve
     from crypsis.masking.blocks import Blocks
-    from crypsis.searches.groupings.grouping import Grouping
+    from crypsis.searches.groupings.grouping_search import GroupingSearch
     from crypsis.searches.partitions.hybrid import TwoStep
     from crypsis.table.table import Table
 
@@ -197,7 +197,7 @@ def workers() -> list[dict[str, Any]]:
 
     def grouped(engine: Any) -> Any:
         chance = rng(0)
-        problem = Grouping(k=3).pose(table, None, chance)
+        problem = GroupingSearch(k=3).pose(table, None, chance)
         return [state.to_bytes() for state in evolve(problem, chance, Budget(generations=10), engine)][-1]
 
     works: dict[str, Callable[[Any], Any]] = {

@@ -21,7 +21,7 @@ from verdicts import Report, begin
 
 from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import State, evolve
-from crypsis.searches.groupings import PAPER, Evaluator, Grouping, genome_of, groups_of
+from crypsis.searches.groupings import PAPER, Evaluator, GroupingSearch, genome_of, groups_of
 from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
 
@@ -57,7 +57,7 @@ def as_table(values: Floats) -> Table:
 
 def search(table: Table, seed: int, **settings: Any) -> tuple[State, float]:
     """The last state of a run and its CPU seconds."""
-    chosen, rng = Grouping(**settings), np.random.default_rng(seed)
+    chosen, rng = GroupingSearch(**settings), np.random.default_rng(seed)
     started = time.process_time()
     *_, state = evolve(chosen.pose(table, None, rng), rng, chosen.budget())
     return state, time.process_time() - started

@@ -14,10 +14,9 @@ from crypsis.measures import measures
 from crypsis.plan.sentences import sentences
 from crypsis.privacy import models
 from crypsis.registry import Registry
-from crypsis.searches import groupings, lattices, maskings, partitions, recodings
-from crypsis.searches.search import searches
+from crypsis.searches import searches
 
-__all__ = ["Named", "groupings", "lattices", "maskings", "measures", "models", "partitions", "recodings", "searches"]
+__all__ = ["Named", "measures", "models", "searches"]
 
 REFUSED = "registry"
 """Error type of a named thing that cannot be built; its sentences stand in the context."""

@@ -9,10 +9,10 @@ from crypsis.searches.groupings.adhoc import (
     families,
     univariate,
 )
+from crypsis.searches.groupings.candidates import genome_of
 from crypsis.searches.groupings.conventions import PAPER, Convention, Fitness
-from crypsis.searches.groupings.encoding import genome_of
 from crypsis.searches.groupings.fitness import Evaluator, paper_fitness
-from crypsis.searches.groupings.grouping import RECIPES, Grouping
+from crypsis.searches.groupings.grouping_search import RECIPES, GroupingSearch
 
 __all__ = [
     "PAPER",
@@ -20,7 +20,7 @@ __all__ = [
     "Convention",
     "Evaluator",
     "Fitness",
-    "Grouping",
+    "GroupingSearch",
     "Groups",
     "all_together",
     "correlated_apart",

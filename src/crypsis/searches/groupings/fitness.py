@@ -22,6 +22,7 @@ from crypsis.errors import SearchError
 from crypsis.evolution import Child, Engine, Scores, State
 from crypsis.kernels import groupings as kernels
 from crypsis.kernels import partitions
+from crypsis.searches.groupings.candidates import Genome, genome_of
 from crypsis.searches.groupings.conventions import (
     ENDINGS,
     METRICS,
@@ -36,7 +37,6 @@ from crypsis.searches.groupings.conventions import (
     middle_ranks,
     scaled,
 )
-from crypsis.searches.groupings.encoding import Genome, genome_of
 
 _NO_BLOCK = np.empty(0)
 

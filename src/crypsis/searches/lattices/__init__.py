@@ -3,7 +3,7 @@
 from crypsis.searches.lattices.evaluation import Node, evaluate_lattice, optimum
 from crypsis.searches.lattices.feasible import Found, least_loss
 from crypsis.searches.lattices.indices import convergence_error, minimal, representation_ratio
-from crypsis.searches.lattices.search import LatticeSearch
+from crypsis.searches.lattices.lattice_search import LatticeSearch
 
 __all__ = [
     "Found",

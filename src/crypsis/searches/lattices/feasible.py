@@ -17,7 +17,7 @@ from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step, first_nodes
+from crypsis.searches.lattices.operators import Exchange, OnePoint, Step, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, ModelScores
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import allowed

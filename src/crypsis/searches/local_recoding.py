@@ -103,7 +103,7 @@ class Redraw:
 
 
 @searches.add("local-recoding")
-class LocalRecodings(Search):
+class LocalRecodingSearch(Search):
     """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed."""
 
     family: ClassVar[Family] = Family.RECODING

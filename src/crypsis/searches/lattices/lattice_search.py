@@ -1,4 +1,8 @@
-"""The search "lattice": the exact front wherever the lattice is small enough, PBG-EA above."""
+"""The search "lattice": one level per column.
+
+PBG-EA (Dewri, Ray, Ray and Whitley 2009) evolves a front of quality indices; wherever the lattice is small enough every
+node is judged and the front is exact. A demanded k or l is met at the least loss, nodes that meet it first.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.nodes import OnePoint, Step, first_nodes
+from crypsis.searches.lattices.operators import OnePoint, Step, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice

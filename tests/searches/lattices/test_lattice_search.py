@@ -24,7 +24,7 @@ from crypsis.searches.lattices import (
 )
 from crypsis.searches.lattices.feasible import feasible_strategy
 from crypsis.searches.lattices.indices import boxes
-from crypsis.searches.lattices.nodes import Exchange, OnePoint, Step
+from crypsis.searches.lattices.operators import Exchange, OnePoint, Step
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.lattice import Lattice

@@ -17,7 +17,7 @@ from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.searches.groupings import (
     Evaluator,
-    Grouping,
+    GroupingSearch,
     all_together,
     correlated_apart,
     correlated_together,
@@ -29,7 +29,7 @@ from crypsis.searches.groupings import (
     univariate,
 )
 from crypsis.searches.groupings import operators as ops
-from crypsis.searches.groupings.encoding import GroupingSpace
+from crypsis.searches.groupings.candidates import GroupingCandidates
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
 from reference import numeric
@@ -48,7 +48,7 @@ def small():
 
 
 def small_search(**more):
-    return Grouping(**{"k": 4, "population": 20, "generations": 6, "crossovers": 4, "climbs": 2} | more)
+    return GroupingSearch(**{"k": 4, "population": 20, "generations": 6, "crossovers": 4, "climbs": 2} | more)
 
 
 def states(search, table, seed=0, state=None, where=None, chosen=None):
@@ -73,7 +73,7 @@ def test_the_papers_crossover_of_figure_4():
 
 
 def test_clones_share_a_key_and_k_is_part_of_it():
-    space = GroupingSpace(4, 3, 3)
+    space = GroupingCandidates(4, 3, 3)
     one, clone = np.array([0, 1, 0, 2, 3]), np.array([2, 0, 2, 1, 3])
     assert space.key(one) == space.key(clone)
     assert space.key(one) != space.key(np.array([0, 1, 0, 2, 4]))
@@ -90,7 +90,7 @@ OPERATORS = [
 @given(st.integers(1, 8), st.integers(0, 2**32), st.sampled_from(OPERATORS))
 def test_operators_make_valid_genomes_and_leave_their_parents_alone(p, seed, operator):
     rng = np.random.default_rng(seed)
-    parents = GroupingSpace(p, 3, 9, "wide").draw(rng, operator.arity)
+    parents = GroupingCandidates(p, 3, 9, "wide").draw(rng, operator.arity)
     before = [parent.copy() for parent in parents]
     children = operator.apply(parents, rng)
     assert all((a == b).all() for a, b in zip(parents, before, strict=True))
@@ -105,7 +105,7 @@ def test_operators_make_valid_genomes_and_leave_their_parents_alone(p, seed, ope
 @given(st.integers(2, 8), st.integers(0, 2**32))
 def test_mutations_do_what_their_names_say(p, seed):
     rng = np.random.default_rng(seed)
-    (parent,) = GroupingSpace(p, 3, 3, "wide").draw(rng, 1)
+    (parent,) = GroupingCandidates(p, 3, 3, "wide").draw(rng, 1)
     before = group_count(parent)
 
     def child(operator):
@@ -172,15 +172,15 @@ def test_never_worse_than_plain_mdav_or_univariate(small, recipe):
 
 
 def test_recipe_paper_is_the_paper():
-    paper, dynamic = Grouping(recipe="paper"), Grouping(recipe="dynamic")
+    paper, dynamic = GroupingSearch(recipe="paper"), GroupingSearch(recipe="dynamic")
     assert (paper.population, paper.generations, paper.crossovers, paper.group_creates) == (200, 100, 25, 10)
     assert (paper.scaling, paper.ending, paper.metric, paper.interval) == ("range", "gomm", "manhattan", "value")
     assert (paper.copies, paper.climbs, paper.muting, dynamic.muting) == (0, 0, False, True)
-    assert Grouping(recipe="paper", copies=1, metric="euclidean").metric == "euclidean"
-    assert Grouping(convention="paper").ending == "gomm"
+    assert GroupingSearch(recipe="paper", copies=1, metric="euclidean").metric == "euclidean"
+    assert GroupingSearch(convention="paper").ending == "gomm"
     for name in ("best", "paper", "dynamic", "pareto"):
-        search = Grouping(recipe=name)
-        assert Grouping(**search.model_dump(exclude_unset=True)) == search
+        search = GroupingSearch(recipe=name)
+        assert GroupingSearch(**search.model_dump(exclude_unset=True)) == search
 
 
 def test_scores_are_the_plain_function(small):
@@ -231,7 +231,7 @@ def test_settings_that_would_move_nothing_are_refused(given, sentence):
 
 
 def test_what_a_recipe_sets_is_not_refused():
-    assert Grouping(partitioner="cbfs", convention="paper").metric == "manhattan"
+    assert GroupingSearch(partitioner="cbfs", convention="paper").metric == "manhattan"
 
 
 def test_any_partitioner_may_cluster(small):
@@ -353,7 +353,7 @@ def test_constant_attributes_are_carried_along():
 
 
 def test_settings_are_bounded_and_the_search_is_registered():
-    assert searches["grouping"] is Grouping
+    assert searches["grouping"] is GroupingSearch
     with pytest.raises(PlanError, match="k: input should be greater"):
         searches.build("grouping", k=1)
     with pytest.raises(PlanError, match="did you mean 'crossovers'"):
@@ -361,12 +361,14 @@ def test_settings_are_bounded_and_the_search_is_registered():
     kinds = ["group_creates", "group_eliminates", "group_splits", "element_swaps", "element_moves"]
     idle = dict.fromkeys([*kinds, "crossovers", "climbs"], 0)
     with pytest.raises(SearchError, match="let at least one work"):
-        Grouping(**idle).pose(table_of(np.random.default_rng(0).normal(size=(30, 3))), None, np.random.default_rng(0))
+        GroupingSearch(**idle).pose(
+            table_of(np.random.default_rng(0).normal(size=(30, 3))), None, np.random.default_rng(0)
+        )
 
 
 def test_census_of_a_hundred_is_solved():
     values = numeric("census.csv")[:, :12]
     rng = np.random.default_rng(0)
-    problem = Grouping(recipe="best", convention="paper", k=100).pose(table_of(values), None, rng)
+    problem = GroupingSearch(recipe="best", convention="paper", k=100).pose(table_of(values), None, rng)
     final = list(evolve(problem, rng, Budget(generations=40, target=15.3138)))[-1]
     assert final.best_fitness == pytest.approx(15.3137, abs=1e-4)

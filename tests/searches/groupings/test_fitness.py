@@ -18,7 +18,7 @@ from crypsis.searches.groupings import PAPER, Convention, Evaluator, Fitness, ge
 from naive import groupings as naive
 from reference import numeric, reference
 
-EXPERIMENT = Path(__file__).resolve().parents[2] / "experiments" / "gomm-2014"
+EXPERIMENT = Path(__file__).resolve().parents[3] / "experiments" / "gomm-2014"
 RECOVERED = {
     ("GOMM50", 50): (18.363, 18.155, 6.020, 15.2255),
     ("GOMM100", 100): (16.911, 21.854, 5.578, 15.3137),

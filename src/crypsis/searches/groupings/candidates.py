@@ -43,8 +43,8 @@ def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genom
 
 
 @dataclass(frozen=True)
-class GroupingSpace:
-    """The space of all groupings of p attributes, with k fixed or within bounds.
+class GroupingCandidates:
+    """All groupings of p attributes, with k fixed or within bounds.
 
     spread  how random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small
             groups (as in the paper); "wide": into one of g, with g uniform on a logarithmic scale in 1 … p

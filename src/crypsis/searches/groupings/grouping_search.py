@@ -1,4 +1,8 @@
-"""The search "grouping": GOMM, D-GOMM, and what we made of them."""
+"""The search "grouping": which attributes are microaggregated together.
+
+GOMM evolves the grouping and D-GOMM switches useless operators off (Balasch-Masoliver, Muntés-Mulero and Nin 2014).
+Ours beside them: no clones, a wide start, local moves of the best, and k as a gene.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,8 @@ from crypsis.masking.partition import partitioners
 from crypsis.measures.objective import Objective
 from crypsis.searches.groupings import operators
 from crypsis.searches.groupings.adhoc import customary
+from crypsis.searches.groupings.candidates import GroupingCandidates, genome_of
 from crypsis.searches.groupings.conventions import Convention
-from crypsis.searches.groupings.encoding import GroupingSpace, genome_of
 from crypsis.searches.groupings.fitness import Evaluator
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.table import Table
@@ -49,7 +53,7 @@ class Express:
 
 
 @searches.add("grouping")
-class Grouping(Search):
+class GroupingSearch(Search):
     """Which attributes should be microaggregated together? All together keeps k-anonymity and loses most; groups lose
     less and can be linked. GOMM (2014) evolves the grouping; D-GOMM switches useless operators off on the way.
     """
@@ -196,12 +200,12 @@ class Grouping(Search):
 
     def problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
         evaluator = Evaluator(encoding.values, self._convention(), self.memory)
-        space = GroupingSpace(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
+        candidates = GroupingCandidates(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
         express = Express(encoding, evaluator)
         return Problem(
-            key=space.key,
-            strategy=self._strategy(space),
-            start=self._start(space, encoding.values, rng),
+            key=candidates.key,
+            strategy=self._strategy(candidates),
+            start=self._start(candidates, encoding.values, rng),
             evaluate=evaluator if objective is None else ObjectiveScores(encoding, objective, express),
             objectives=("loss", "risk"),
             assess=evaluator.assess if objective is None else None,
@@ -234,18 +238,18 @@ class Grouping(Search):
             values[rows, columns] = np.nanmean(values, axis=0)[columns]
         return values
 
-    def _start(self, space: GroupingSpace, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
+    def _start(self, candidates: GroupingCandidates, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
         """All together and univariate always; then the customary groupings; the rest at random."""
-        p = space.attributes
+        p = candidates.attributes
         listed = customary(values) if self.correlated else customary(values)[:2]
         size = max(self.first, self.population)
         fixed = [genome_of(groups, p, self.k) for groups in listed[: max(2, size // 2)]]
-        if space.largest_k > space.k:
+        if candidates.largest_k > candidates.k:
             for genome in fixed[2:]:
-                genome[-1] = space.draw_k(rng)
-        return (*fixed, *space.draw(rng, max(0, size - len(fixed))))
+                genome[-1] = candidates.draw_k(rng)
+        return (*fixed, *candidates.draw(rng, max(0, size - len(fixed))))
 
-    def _strategy(self, space: GroupingSpace) -> Elitist:
+    def _strategy(self, candidates: GroupingCandidates) -> Elitist:
         listed: list[tuple[Operator, int]] = [
             (operators.Crossover(), self.crossovers),
             (operators.GroupCreate(), self.group_creates),
@@ -254,8 +258,8 @@ class Grouping(Search):
             (operators.ElementSwap(), self.element_swaps),
             (operators.ElementMove(), self.element_moves),
         ]
-        if space.largest_k > space.k:
-            listed.append((operators.Resize(space.k, space.largest_k), self.resizes))
+        if candidates.largest_k > candidates.k:
+            listed.append((operators.Resize(candidates.k, candidates.largest_k), self.resizes))
         applications = [Application(operator, times) for operator, times in listed if times]
         if self.climbs:
             applications.append(Application(operators.Climb(self.climb_breadth), self.climbs, self.elites))
