@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import models
 from crypsis.privacy.properties import failing
+from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
 PEOPLE = Table.from_columns(
@@ -22,52 +24,74 @@ PEOPLE = Table.from_columns(
 @pytest.mark.parametrize(
     ("name", "settings", "statement"),
     [
-        ("k-anonymity", {"k": 3}, "every record shares its quasi-identifiers with at least 3 records"),
-        ("l-diversity", {"l": 3}, "every class holds at least 3 different values of each confidential column"),
+        ("k-anonymity", {"k": 3}, "every record shares its values of zip with at least 3 records"),
+        (
+            "l-diversity",
+            {"l": 3},
+            "every class of records equal in zip holds at least 3 different values of each confidential column",
+        ),
         (
             "l-diversity",
             {"l": 2.5, "kind": "entropy"},
-            "the entropy of each confidential column in every class is at least log 2.5",
+            "the entropy of each confidential column in every class of records equal in zip is at least log 2.5",
         ),
         (
             "l-diversity",
             {"l": 3, "kind": "recursive", "c": 2.5},
-            "in every class the commonest confidential value occurs less than 2.5 times as often as all but the "
-            "2 commonest together",
+            "in every class of records equal in zip the commonest confidential value occurs less than 2.5 times as "
+            "often as all but the 2 commonest together",
         ),
         (
             "t-closeness",
             {"t": 0.2, "distance": "equal"},
-            "the distribution of each confidential column in every class lies within 0.2 of that in the table "
-            "(earth mover's distance, equal)",
+            "the distribution of each confidential column in every class of records equal in zip lies within 0.2 of "
+            "that in the table (earth mover's distance, equal)",
         ),
         (
             "beta-likeness",
             {"beta": 2, "kind": "basic"},
-            "no class raises the share of a confidential value by more than β = 2, relatively",
+            "no class of records equal in zip raises the share of a confidential value by more than β = 2, relatively",
         ),
         (
             "beta-likeness",
             {"beta": 2, "kind": "enhanced"},
-            "no class raises the share of a confidential value by more than min(β = 2, -ln of its share), relatively",
+            "no class of records equal in zip raises the share of a confidential value by more than min(β = 2, -ln of "
+            "its share), relatively",
         ),
         (
             "alpha-k-anonymity",
             {"k": 2, "alpha": 0.4},
-            "every class has at least 2 records and no confidential value makes up more than 0.4 of it (a smaller "
-            "class counts as 1)",
+            "every class of records equal in zip has at least 2 records and no confidential value makes up more than "
+            "0.4 of it (a smaller class counts as 1)",
         ),
         (
             "delta-presence",
             {"least": 0.1, "most": 0.4},
-            "in every class of the population between 0.1 and 0.4 of the people are in the file (the number is how "
-            "far the worst class lies outside)",
+            "in every class of the population equal in zip between 0.1 and 0.4 of the people are in the file (the "
+            "number is how far the worst class lies outside)",
         ),
     ],
 )
 def test_the_statement_and_the_name(name: str, settings: dict[str, object], statement: str) -> None:
     verdict = models.build(name, **settings).judge(PEOPLE)
     assert (verdict.model, verdict.statement, verdict.holds) == (name, statement, True)
+    assert verdict.columns == ("zip",)
+
+
+def test_a_demand_on_some_columns_names_them_and_no_others() -> None:
+    people = PEOPLE.with_roles({"member": Role.QUASI_IDENTIFIER})
+    verdict = models.build("k-anonymity", k=2, quasi_identifiers=("member",)).judge(people)
+    assert (verdict.columns, verdict.attained) == (("member",), 2)
+    assert verdict.statement == "every record shares its values of member with at least 2 records"
+    assert smallest_class(people) == SmallestClass(("zip", "member"), 1)
+    assert smallest_class(people.without(np.ones(6, dtype=bool))) == SmallestClass(("zip", "member"), 0)
+    assert smallest_class(people.drop(["zip", "member"])) is None
+
+
+def test_a_column_with_braces_is_a_name_like_any_other() -> None:
+    table = Table.from_columns({"{columns}": ["a", "a"], "{0}": ["b", "b"]}, {"{columns}": "quasi", "{0}": "quasi"})
+    verdict = models.build("k-anonymity", k=2).judge(table)
+    assert verdict.statement == "every record shares its values of {columns}, {0} with at least 2 records"
 
 
 @pytest.mark.parametrize("name", ["alpha-k-anonymity", "t-closeness", "l-diversity", "beta-likeness"])

@@ -13,6 +13,7 @@ from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity, LDiversity, TCloseness
+from crypsis.privacy.anonymity import smallest_class
 from crypsis.release import check_release, verify
 from crypsis.release.count_release import judge_counted, publish_counted, tuples_of
 from crypsis.rulebook import read_rulebook
@@ -48,8 +49,10 @@ def test_the_bundle_says_what_measures_and_models_read_from_the_table(source, bu
     masked = Generalisation(levels=dict(zip(QUASI, levels, strict=True)), suppression=0.03, k=5, l=2).mask(table, None)
     told = json.loads((folder / "internal" / "report.json").read_text())
     for model, verdict, before in zip(MODELS, told["verdicts"], told["verdicts_before"], strict=True):
-        assert verdict == model.judge(masked).__dict__
-        assert before == model.judge(table).__dict__
+        for said, judged in ((verdict, model.judge(masked)), (before, model.judge(table))):
+            assert {**said, "columns": tuple(said["columns"])} == judged.__dict__
+    assert told["smallest_class"] == {"columns": list(QUASI), "size": smallest_class(masked).size}
+    assert verify(folder).smallest_class == smallest_class(masked)
     assert told["losses"][0]["value"] == pytest.approx(GeneralLoss().against(table).read(masked), rel=1e-12)
     linkage = RecordLinkage().against(table)
     for when, shown in (("risks_before", table), ("risks", masked)):
@@ -83,7 +86,7 @@ def test_whatever_is_changed_is_seen(bundle):
     data.with_columns(age=pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("999")).otherwise("age")).write_parquet(path)
     problems = " ".join(verify(public).problems)
     assert "data-000.parquet was changed" in problems
-    assert "k-anonymity requires at least 5, the file attains 1" in problems
+    assert "k-anonymity requires at least 5 over age, region, sex, the file attains 1" in problems
     assert "judged differently" in problems
     assert "counts other" in problems
     data.write_parquet(public / "data-001.parquet")

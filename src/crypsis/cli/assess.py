@@ -40,7 +40,9 @@ def assess(
 ) -> None:
     """Measure loss and risk of a masked file against its original, row by row."""
     from crypsis.measures import assess as assess_tables
+    from crypsis.privacy.anonymity import smallest_class
     from crypsis.table.aligning import read_aligned
+    from crypsis.text import over_all_text
 
     document = inputs.read_plan(plan)
     before = inputs.load(original, plan, quasi, identifier, confidential, kind, hierarchy)
@@ -50,9 +52,15 @@ def assess(
     demands = inputs.requirements(require, document)
     with working(f"measuring {len(before)} records"):
         assessment = assess_tables(before, after, family=family)
-        verdicts = _judged(demands, after)
+        verdicts, smallest = _judged(demands, after), smallest_class(after)
     if json:
-        say_json({**assessment.to_dict(), "verdicts": [asdict(v) for v in verdicts]})
+        say_json(
+            {
+                **assessment.to_dict(),
+                "verdicts": [asdict(v) for v in verdicts],
+                "smallest_class": smallest and asdict(smallest),
+            }
+        )
         return
     say(f"{masked} against {original}: {len(before)} records, columns {', '.join(before.quasi_identifiers)}")
     say()
@@ -66,6 +74,7 @@ def assess(
     )
     for verdict in verdicts:
         say(f"{verdict.model}: {'holds' if verdict.holds else 'FAILS'} — {_attained(verdict)}")
+    say(over_all_text(smallest, family))
     for warning in [f"{r.measure}: {r.warning}" for r in assessment.readings if r.warning]:
         say(f"note: {warning}")
     if definitions:
@@ -98,8 +107,8 @@ def _judged(demands: list[PrivacyModel], table: Table) -> list[Verdict]:
 
 def _attained(verdict: Verdict) -> str:
     return (
-        f"{verdict.sense} {verdict.required:g} required, {verdict.attained:g} attained, "
-        f"{verdict.offending} of {verdict.records} records offend"
+        f"{verdict.sense} {verdict.required:g} required over {', '.join(verdict.columns)}, {verdict.attained:g} "
+        f"attained, {verdict.offending} of {verdict.records} records offend"
     )
 
 

@@ -65,7 +65,8 @@ def demo(
         verdict = verify(release).verdicts[0]
     run.close()
     say(f"4. The knee, no. {chosen.number}: {chosen.message}.")
-    say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required).")
+    say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required)")
+    say(f"   over {', '.join(verdict.columns)}.")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")
     say(f"   report to publish {release / 'public' / 'report.html'}")

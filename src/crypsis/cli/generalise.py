@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, say_json, table, warn, working
+from crypsis.cli.output import figure, say, say_json, table, tell_verdicts, warn, working
 from crypsis.errors import EngineError, PlanError, ReleaseRefused
 
 if TYPE_CHECKING:
@@ -183,8 +183,7 @@ def _release(
         say()
         say(f"released: {out / 'public'} (may be given away)")
         say(f"report to sign: {out / 'internal' / 'report.html'} (stays in the house)")
-        for v in found.verdicts:
-            say(f"{v.model}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
+        tell_verdicts(found)
     if not found.sound:
         raise ReleaseRefused("; ".join(found.problems))
     return {"release": str(out), "levels": list(levels), "verdicts": [asdict(v) for v in found.verdicts]}

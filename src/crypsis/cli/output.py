@@ -6,9 +6,12 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
+
+if TYPE_CHECKING:
+    from crypsis.release import Verification
 
 
 def say(text: str = "") -> None:
@@ -52,6 +55,16 @@ def figure(value: float | None) -> str:
     if value is None:
         return "–"
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
+
+
+def tell_verdicts(found: Verification) -> None:
+    """What every demand attained, with the columns it speaks of, and k over all of them."""
+    from crypsis.text import over_all_text
+
+    for v in found.verdicts:
+        columns = ", ".join(v.columns)
+        say(f"{v.model} over {columns}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
+    say(over_all_text(found.smallest_class, found.family))
 
 
 @contextmanager

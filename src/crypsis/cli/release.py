@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import inputs, rulebooks
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli.output import figure, say, say_json, table, tell_verdicts, working
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
@@ -119,12 +119,13 @@ def _release_from_run(
 
 def _tell_released(out: Path, checked: Verification, json: bool) -> None:
     if json:
-        say_json({"release": str(out), "verdicts": [asdict(v) for v in checked.verdicts]})
+        smallest = checked.smallest_class and asdict(checked.smallest_class)
+        verdicts = [asdict(v) for v in checked.verdicts]
+        say_json({"release": str(out), "verdicts": verdicts, "smallest_class": smallest})
         return
     say(f"released: {out / 'public'} (may be given away)")
     say(f"report to sign: {out / 'internal' / 'report.html'} (stays in the house)")
-    for verdict in checked.verdicts:
-        say(f"{verdict.model}: {verdict.attained:g} attained, {verdict.sense} {verdict.required:g} required — holds")
+    tell_verdicts(checked)
 
 
 def verify(
@@ -159,13 +160,22 @@ def verify(
 
 
 def _tell_verified(folder: Path, found: Verification) -> None:
+    from crypsis.text import over_all_text
+
     if found.verdicts:
         rows = [
-            (v.model, f"{v.sense} {figure(v.required)}", figure(v.attained), "holds" if v.holds else "FAILS")
+            (
+                v.model,
+                ", ".join(v.columns),
+                f"{v.sense} {figure(v.required)}",
+                figure(v.attained),
+                "holds" if v.holds else "FAILS",
+            )
             for v in found.verdicts
         ]
-        say(table(("model", "required", "attained", "verdict"), rows, right=[2]))
+        say(table(("model", "over", "required", "attained", "verdict"), rows, right=[3]))
         say()
+    say(over_all_text(found.smallest_class, found.family))
     for problem in found.problems:
         say(f"✗ {problem}")
     for note in found.notes:

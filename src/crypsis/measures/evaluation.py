@@ -23,6 +23,8 @@ class Complaint:
         On which side of the threshold the table must be.
     offending, records : int
         For a model: how many records offend, of how many.
+    columns : tuple of str
+        For a model: the columns the intruder was taken to know.
     """
 
     kind: Literal["model", "no-model", "suppression", "limit", "use"]
@@ -32,6 +34,7 @@ class Complaint:
     sense: str = "at most"
     offending: int = 0
     records: int = 0
+    columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -86,5 +89,7 @@ class Evaluation:
             baselines=content["baselines"],
             notes=tuple(content["notes"]),
             verdicts=tuple(content["verdicts"]),
-            complaints=tuple(Complaint(**each) for each in content["complaints"]),
+            complaints=tuple(
+                Complaint(**{**each, "columns": tuple(each["columns"])}) for each in content["complaints"]
+            ),
         )

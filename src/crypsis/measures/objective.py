@@ -255,7 +255,9 @@ class Objective:
 
     def _complaints(self, verdicts: Sequence[Any], found: _Found) -> list[Complaint]:
         complaints = [
-            Complaint("model", v.model, float(v.required), _finite(v.attained), v.sense, v.offending, v.records)
+            Complaint(
+                "model", v.model, float(v.required), _finite(v.attained), v.sense, v.offending, v.records, v.columns
+            )
             for v in verdicts
             if not v.holds
         ]

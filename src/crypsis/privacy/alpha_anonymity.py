@@ -53,8 +53,8 @@ class AlphaKAnonymity(PrivacyModel):
         return judged(
             self,
             table,
-            f"every class has at least {self.k} records and no confidential value makes up more than {self.alpha:g} "
-            f"of it (a smaller class counts as 1)",
+            f"every class of records equal in {{columns}} has at least {self.k} records and no confidential value "
+            f"makes up more than {self.alpha:g} of it (a smaller class counts as 1)",
         )
 
     def obstacle(self, table: Table) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from pydantic import Field
 
 from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Floats, class_sizes
+from crypsis.privacy.properties import Floats, class_sizes, worst
 from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
 from crypsis.table.table import Table
 
 
 @models.add("k-anonymity")
 class KAnonymity(PrivacyModel):
-    """Every record shares its quasi-identifiers with at least k records, itself included."""
+    """Every record shares the values an intruder may know with at least k records, itself included."""
 
     monotone_in_generalisation: ClassVar[bool] = True
 
@@ -33,7 +34,29 @@ class KAnonymity(PrivacyModel):
         return class_sizes(table, quasi_identifiers_of(self, table))
 
     def judge(self, table: Table) -> Verdict:
-        return judged(self, table, f"every record shares its quasi-identifiers with at least {self.k} records")
+        return judged(self, table, f"every record shares its values of {{columns}} with at least {self.k} records")
 
     def obstacle(self, table: Table) -> str:
         return columns_obstacle(self, table)
+
+
+@dataclass(frozen=True)
+class SmallestClass:
+    """k over every quasi-identifier of a table, whatever columns a demand names."""
+
+    columns: tuple[str, ...]
+    size: int
+    """Records of the smallest class; 0 where no record is left."""
+
+
+def smallest_class(table: Table) -> SmallestClass | None:
+    """k over every quasi-identifier; None where no column has that role.
+
+    Examples
+    --------
+    >>> people = Table.from_columns({"sex": ["f", "f"], "zip": ["1", "2"]}, {"sex": "quasi", "zip": "quasi"})
+    >>> smallest_class(people)
+    SmallestClass(columns=('sex', 'zip'), size=1)
+    """
+    names = table.quasi_identifiers
+    return SmallestClass(tuple(names), int(worst(class_sizes(table, names), "at least"))) if names else None

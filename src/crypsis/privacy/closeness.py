@@ -90,8 +90,8 @@ class TCloseness(PrivacyModel):
         return judged(
             self,
             table,
-            f"the distribution of each confidential column in every class lies within {self.t:g} of that in the table "
-            f"(earth mover's distance, {self.distance})",
+            f"the distribution of each confidential column in every class of records equal in {{columns}} lies within "
+            f"{self.t:g} of that in the table (earth mover's distance, {self.distance})",
         )
 
     def obstacle(self, table: Table) -> str:

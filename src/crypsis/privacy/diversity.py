@@ -94,13 +94,19 @@ class LDiversity(PrivacyModel):
 
     def _statement(self) -> str:
         if self.kind == "distinct":
-            return f"every class holds at least {self.l:g} different values of each confidential column"
+            return (
+                f"every class of records equal in {{columns}} holds at least {self.l:g} different values of each "
+                f"confidential column"
+            )
         if self.kind == "entropy":
-            return f"the entropy of each confidential column in every class is at least log {self.l:g}"
+            return (
+                f"the entropy of each confidential column in every class of records equal in {{columns}} is at least "
+                f"log {self.l:g}"
+            )
         c = DEFAULT_C if self.c is None else self.c
         return (
-            f"in every class the commonest confidential value occurs less than {c:g} times as often as all but the "
-            f"{self.l - 1:g} commonest together"
+            f"in every class of records equal in {{columns}} the commonest confidential value occurs less than {c:g} "
+            f"times as often as all but the {self.l - 1:g} commonest together"
         )
 
     def obstacle(self, table: Table) -> str:

@@ -61,7 +61,10 @@ class BetaLikeness(PrivacyModel):
     def judge(self, table: Table) -> Verdict:
         bound = f"β = {self.beta:g}" if self.kind == "basic" else f"min(β = {self.beta:g}, -ln of its share)"
         return judged(
-            self, table, f"no class raises the share of a confidential value by more than {bound}, relatively"
+            self,
+            table,
+            f"no class of records equal in {{columns}} raises the share of a confidential value by more than {bound}, "
+            f"relatively",
         )
 
     def obstacle(self, table: Table) -> str:

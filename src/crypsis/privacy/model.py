@@ -28,7 +28,9 @@ class Verdict:
     """Records judged (suppressed ones are not)."""
     sense: Literal["at least", "at most"]
     statement: str
-    """The demand in words, e.g. 'every record shares its quasi-identifiers with at least 5 records'."""
+    """The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'."""
+    columns: tuple[str, ...] = ()
+    """The columns the intruder was taken to know: those the demand names, or every quasi-identifier."""
 
 
 class PrivacyModel(Settings):

@@ -78,8 +78,8 @@ class DeltaPresence(PrivacyModel):
         return judged(
             self,
             table,
-            f"in every class of the population between {self.least:g} and {self.most:g} of the people are in the file "
-            f"(the number is how far the worst class lies outside)",
+            f"in every class of the population equal in {{columns}} between {self.least:g} and {self.most:g} of the "
+            f"people are in the file (the number is how far the worst class lies outside)",
         )
 
     def obstacle(self, table: Table) -> str:

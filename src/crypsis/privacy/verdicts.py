@@ -51,12 +51,17 @@ def columns_obstacle(model: PrivacyModel, table: Table, confidential: Sequence[s
 
 
 def judged(model: PrivacyModel, table: Table, statement: str) -> Verdict:
-    """The verdict on a property vector; a table without records satisfies nothing."""
+    """The verdict on a property vector; a table without records satisfies nothing.
+
+    statement  the demand in words, with {columns} where those the intruder knows are to be named
+    """
     obstacle = model.obstacle(table)
     if obstacle:
         raise TableError(obstacle)
     levels = model.levels(table)
     records = int(table.kept.sum())
+    columns = tuple(quasi_identifiers_of(model, table))
+    statement = statement.format(columns=", ".join(columns))
     offending = int(failing(levels, model.required, model.sense).sum())
     return Verdict(
         model=models.name_of(model),
@@ -67,6 +72,7 @@ def judged(model: PrivacyModel, table: Table, statement: str) -> Verdict:
         records=records,
         sense=model.sense,
         statement=statement if records else f"{statement} (no record is left to judge)",
+        columns=columns,
     )
 
 

@@ -16,6 +16,7 @@ from numpy.random import Generator
 
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.privacy import models as registered
+from crypsis.privacy.anonymity import smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings_of
 from crypsis.release.guarantees import (
@@ -87,7 +88,7 @@ def publish(
         kept = _limits_again(limits, original, shown, account.family, before)
         readings = readings_of(original, shown, account.family, scenarios)
         rules = _rules(rulebook, waivers, again, readings, kept, account, order, len(masked) - len(again))
-        facts = Facts(account, order, models, verdicts, kept, rulebook, rules, front, seed)
+        facts = Facts(account, order, models, verdicts, smallest_class(again), kept, rulebook, rules, front, seed)
         dossier = dossier_of(facts, original, shown, len(again), readings)
         write_reports(public, internal, dossier)
         _write_manifests(public, internal, again, dossier, facts, readings)
@@ -188,6 +189,7 @@ def _write_manifests(
         "order": dossier.order,
         "suppressed": dossier.suppressed,
         "files": digests(public),
+        "smallest_class": dossier.smallest_class and asdict(dossier.smallest_class),
         "requirements": [
             {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
             for model, verdict in zip(facts.models, facts.verdicts, strict=True)

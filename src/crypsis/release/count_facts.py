@@ -18,6 +18,7 @@ from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Reading
 from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.release.facts import EVERYTHING, Account, without_seeds
 from crypsis.release.lazy_release import Fate
@@ -111,6 +112,7 @@ def dossier_of_counts(
         columns=_columns(node),
         verdicts_before=tuple(before),
         verdicts=tuple(after),
+        smallest_class=SmallestClass(scope, smallest[1]),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
         risks=(risks[1],),

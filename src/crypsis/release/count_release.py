@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from crypsis.errors import PlanError
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.privacy import models as registered
+from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_reports
 from crypsis.release.count_facts import Node, distinct, dossier_of_counts, schema_of_counts
@@ -130,8 +131,13 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
     )
 
 
-def judge_again(public: Path, manifest: Mapping[str, Any], problems: list[str]) -> list[Verdict]:
-    """Count the published files and compare what they hold with manifest, schema and report."""
+def judge_again(
+    public: Path, manifest: Mapping[str, Any], problems: list[str]
+) -> tuple[list[Verdict], SmallestClass | None]:
+    """Count the published files and compare what they hold with manifest, schema and report.
+
+    →  every verdict, and k over every quasi-identifier
+    """
     quasi, confidential = manifest["counted"]["quasi"], manifest["counted"]["confidential"]
     try:
         schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
@@ -140,10 +146,10 @@ def judge_again(public: Path, manifest: Mapping[str, Any], problems: list[str]) 
         written = tally(frame, [*quasi, *confidential])
         names = [column["name"] for column in schema["columns"]]
         told = {column["name"]: column["distinct"] for column in report["columns"]}
-        rows, guarantees = report["rows"], report["guarantees"]
+        rows, guarantees, smallest = report["rows"], report["guarantees"], report["smallest_class"]
     except (OSError, ValueError, KeyError, TypeError):
         problems.append("public/schema.json or public/report.json is missing or cannot be read")
-        return []
+        return [], None
     records = int(written[RECORDS].sum())
     if schema["rows"] != records or names != frame.collect_schema().names():
         problems.append("public/schema.json does not describe the data")
@@ -160,7 +166,20 @@ def judge_again(public: Path, manifest: Mapping[str, Any], problems: list[str]) 
             problems.append(f"{item['model']} is judged differently from what the manifest says")
         if verdict.statement not in guarantees:
             problems.append(f"public/report.json does not state the guarantee of {verdict.model}")
-    return verdicts
+    classes = written.group_by(quasi).agg(pl.col(RECORDS).sum())
+    found = SmallestClass(tuple(quasi), int(np.asarray(classes[RECORDS]).min(initial=records)))
+    compare_smallest(found, {"manifest": manifest.get("smallest_class"), "report": smallest}, problems)
+    return verdicts, found
+
+
+def compare_smallest(found: SmallestClass | None, said: Mapping[str, Any], problems: list[str]) -> None:
+    """k over every quasi-identifier as the manifest and the report say it, against the data."""
+    wanted = found and json.loads(json.dumps(asdict(found)))
+    problems.extend(
+        f"public/{name}.json says another k over all quasi-identifiers than the data have"
+        for name, content in said.items()
+        if content != wanted
+    )
 
 
 def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
@@ -180,6 +199,7 @@ def _write_manifests(
         "order": told.order,
         "suppressed": told.suppressed,
         "files": digests(public) | digests(data),
+        "smallest_class": told.smallest_class and asdict(told.smallest_class),
         "requirements": [
             {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
             for model, verdict in zip(models, told.verdicts, strict=True)

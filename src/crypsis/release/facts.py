@@ -16,6 +16,7 @@ from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import Use
+from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.guarantees import LimitResult
@@ -50,6 +51,7 @@ class Facts:
     order: str
     models: Sequence[PrivacyModel]
     verdicts: Sequence[Verdict]
+    smallest_class: SmallestClass | None
     limits: Sequence[LimitResult]
     rulebook: Rulebook | None
     rules: Sequence[RuleResult]
@@ -135,6 +137,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         columns=tell_columns(before if known else None, visible, dict(by_column)),
         verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
+        smallest_class=facts.smallest_class,
         losses=readings.losses,
         risks_before=readings.risks_before,
         risks=readings.risks,

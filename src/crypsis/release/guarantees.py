@@ -72,8 +72,8 @@ def judge(models: Sequence[PrivacyModel], table: Table) -> list[Verdict]:
 
 def complaint(verdict: Verdict) -> str:
     return (
-        f"{verdict.model} requires {verdict.sense} {verdict.required:g}, the file attains {verdict.attained:g}, "
-        f"and {verdict.offending} of {verdict.records} records offend"
+        f"{verdict.model} requires {verdict.sense} {verdict.required:g} over {', '.join(verdict.columns)}, the file "
+        f"attains {verdict.attained:g}, and {verdict.offending} of {verdict.records} records offend"
     )
 
 

@@ -314,6 +314,7 @@ def _manifest(made: LazyRelease, lattice: Lattice, rule: str, data: Path) -> dic
         "suppressed": made.suppressed,
         "rule": rule,
         "levels": dict(zip(lattice.names, made.levels, strict=True)),
+        "quasi_identifiers": list(lattice.names),
         "guarantees": {"k-anonymity": made.k} | ({} if made.l is None else {"l-diversity (distinct)": made.l}),
         "files": {f"data/{name}": digest for name, digest in digests(data).items()},
     }

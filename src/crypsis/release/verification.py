@@ -13,7 +13,9 @@ from jinja2 import UndefinedError
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.privacy import models
+from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Verdict
+from crypsis.release.count_release import compare_smallest
 from crypsis.release.count_release import judge_again as judge_counted_again
 from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
@@ -37,6 +39,10 @@ class Verification:
     files: int
     notes: tuple[str, ...] = ()
     """What could not be checked, and why."""
+    smallest_class: SmallestClass | None = None
+    """k over every quasi-identifier of the file, whatever columns its guarantees name."""
+    family: str = "unknown"
+    """How the file was masked, as its manifest says."""
 
     @property
     def sound(self) -> bool:
@@ -63,15 +69,18 @@ def verify(folder: str | Path) -> Verification:
         if inner and inner.get("public") != sha256(public / "manifest.json"):
             problems.append("public/manifest.json is not the one the internal manifest was written with")
     if "counted" in manifest:
-        verdicts, table = judge_counted_again(public, manifest, problems), None
+        (verdicts, smallest), table = judge_counted_again(public, manifest, problems), None
     else:
         verdicts, table = _judge_again(public, manifest, problems)
+        smallest = smallest_class(table) if table is not None else None
     notes = [] if internal.is_dir() else ["the internal part is not here: risks and waivers could not be looked at"]
     if table is not None:
+        compare_smallest(smallest, {"manifest": manifest.get("smallest_class")}, problems)
         _compare_facts(public, table, verdicts, problems)
     for part, render in pages:
         notes += _render_again(part, render, problems)
-    return Verification(str(folder), tuple(verdicts), tuple(problems), files, tuple(notes))
+    family = str(manifest.get("family", "unknown"))
+    return Verification(str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family)
 
 
 def _manifest(path: Path, problems: list[str]) -> dict[str, Any]:
@@ -135,10 +144,11 @@ def _compare_facts(public: Path, table: Table, verdicts: list[Verdict], problems
     try:
         told = json.loads((public / "report.json").read_text(encoding="utf-8"))
         columns = {column["name"]: column["distinct"] for column in told["columns"]}
-        rows, guarantees = told["rows"], told["guarantees"]
+        rows, guarantees, smallest = told["rows"], told["guarantees"], told["smallest_class"]
     except (OSError, ValueError, KeyError, TypeError):
         problems.append("public/report.json is missing or cannot be read")
         return
+    compare_smallest(smallest_class(table), {"report": smallest}, problems)
     found = {name: _distinct(table, name) for name in table.names}
     if rows != len(table) or columns != found:
         problems.append("public/report.json counts other records, columns or values than the data hold")

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crypsis.measures.measure import Reading
+from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.report.columns import ColumnStory
 from crypsis.report.hardest import Subgroup
@@ -65,6 +66,8 @@ class Dossier:
     columns: tuple[ColumnStory, ...]
     verdicts_before: tuple[Verdict, ...]
     verdicts: tuple[Verdict, ...]
+    smallest_class: SmallestClass | None
+    """k over every quasi-identifier of the released file, whatever columns the demands name."""
     losses: tuple[Reading, ...] = ()
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()
@@ -116,6 +119,7 @@ class Dossier:
                 for c in self.columns
             ],
             "guarantees": self._guarantees(),
+            "smallest_class": self.smallest_class and asdict(self.smallest_class),
             "uses": [
                 {"name": d.name, "at_most": d.at_most, "kept": d.holds, **public_reading(d.reading)}
                 for d in self.demands

@@ -13,8 +13,10 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from crypsis.charts import Spec, bars_before_after, front, to_svg
+from crypsis.privacy.anonymity import SmallestClass
 from crypsis.report.dossier import Dossier
 from crypsis.report.words import front_in_words, judgement, number, sentence, span
+from crypsis.text import over_all_text
 
 
 def _environment() -> Environment:
@@ -36,6 +38,7 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
         "charts": [_bars(histogram, draw) for histogram in drawn],
         "front_chart": _front(facts["front"], draw) if facts["front"] else None,
         "judgement": judgement(facts),
+        "over_all": _over_all(facts),
         "sort": "internal",
     }
     return _environment().get_template("internal.html").render({**facts, **more})
@@ -43,7 +46,8 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
 
 def external_html(facts: Mapping[str, Any]) -> str:
     """For whoever uses the data: what was done and what was lost."""
-    return _environment().get_template("external.html").render({**facts, "sort": "external"})
+    more = {"over_all": _over_all(facts), "sort": "external"}
+    return _environment().get_template("external.html").render({**facts, **more})
 
 
 def internal_json(dossier: Dossier) -> str:
@@ -58,6 +62,11 @@ def vocabulary() -> str:
     """The fixed words of the pages: what stands in a report whatever the data are."""
     folder = files("crypsis.report").joinpath("templates")
     return "\n".join(page.read_text(encoding="utf-8") for page in folder.iterdir() if page.name.endswith(".html"))
+
+
+def _over_all(facts: Mapping[str, Any]) -> str:
+    found = facts["smallest_class"]
+    return over_all_text(found and SmallestClass(tuple(found["columns"]), found["size"]), facts["family"])
 
 
 def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str, Any]:

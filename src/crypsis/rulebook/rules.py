@@ -27,6 +27,8 @@ from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
+EVERY = "all quasi-identifiers"
+
 Finding = tuple[str, bool]
 """What was found, in words, and whether the rule is kept."""
 
@@ -89,7 +91,7 @@ class ModelRule(Rule):
 
     def statement(self) -> str:
         (model,) = self.requirements()
-        return f"{self.model} {model.sense} {model.required:g}"
+        return f"{self.model} {model.sense} {model.required:g} over {listing(model.quasi_identifiers) or EVERY}"
 
     def find(self, evidence: Evidence) -> Finding:
         (model,) = self.requirements()

@@ -14,13 +14,15 @@ def complaint_text(complaint: Complaint, family: str) -> str:
     --------
     >>> complaint_text(Complaint("limit", "risk", 5.0, 7.25), "recoding")
     'risk is 7.25, at most 5 is allowed'
+    >>> complaint_text(Complaint("model", "k-anonymity", 5.0, 1.0, "at least", 3, 9, ("age", "sex")), "recoding")
+    'k-anonymity requires at least 5 over age, sex and 1 is attained; 3 of 9 records offend'
     """
     subject, required, attained = complaint.subject, complaint.required or 0.0, complaint.attained
     if complaint.kind == "model":
         found = "none" if attained is None else f"{attained:g}"
         return (
-            f"{subject} requires {complaint.sense} {required:g} and {found} is attained; "
-            f"{complaint.offending} of {complaint.records} records offend"
+            f"{subject} requires {complaint.sense} {required:g} over {', '.join(complaint.columns)} and {found} is "
+            f"attained; {complaint.offending} of {complaint.records} records offend"
         )
     if complaint.kind == "no-model":
         return f"the required models cannot be judged: {NO_CLASSES}"

@@ -18,6 +18,7 @@ from crypsis.studio.forms import Form, one
 from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
+from crypsis.text import over_all_text
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
 
@@ -147,7 +148,9 @@ def _publish(session: Session, folder: Path) -> Path:
 def _verified(studio: Studio, folder: Path, told: str) -> Response:
     found = verify(folder)
     parts = {
-        "verified": studio.render("verified.html", found=found, folder=folder),
+        "verified": studio.render(
+            "verified.html", found=found, folder=folder, over_all=over_all_text(found.smallest_class, found.family)
+        ),
         "folder-field": studio.render("folder.html", folder=studio.release_folder()),
     }
     return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
