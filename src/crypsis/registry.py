@@ -3,12 +3,14 @@
 The registered thing is a settings class: a frozen pydantic model whose fields are explained and bounded.
 The same fields make the plan, the command line's help, the studio's form, the reference page and the
 sentence that refuses a bad value. Outside packages register through entry points ``crypsis.<family>``.
+What the package itself offers is imported: a registry is told the modules of rooms above it that add to it.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.metadata import entry_points
 from typing import Any, Generic, TypeVar
 
@@ -41,12 +43,21 @@ T = TypeVar("T", bound=Settings)
 
 
 class Registry(Generic[S]):
-    """Names → settings classes of one family, in order of registration."""
+    """Names → settings classes of one family, in order of registration.
 
-    def __init__(self, family: str) -> None:
+    Parameters
+    ----------
+    family : str
+        What the registered things are, in the singular.
+    built_in : tuple of str
+        Modules of this package that add to the registry and are not imported with it; imported at the first question.
+    """
+
+    def __init__(self, family: str, built_in: tuple[str, ...] = ()) -> None:
         self.family = family
+        self._built_in = built_in
         self._classes: dict[str, type[S]] = {}
-        self._outside_loaded = False
+        self._complete = False
 
     def add(self, name: str) -> Callable[[type[T]], type[T]]:
         """Decorator: register a settings class under a name a person would type."""
@@ -60,15 +71,15 @@ class Registry(Generic[S]):
         return register
 
     def __iter__(self) -> Iterator[str]:
-        self._load_outside()
+        self._load()
         return iter(self._classes)
 
     def __contains__(self, name: object) -> bool:
-        self._load_outside()
+        self._load()
         return name in self._classes
 
     def __getitem__(self, name: str) -> type[S]:
-        self._load_outside()
+        self._load()
         try:
             return self._classes[name]
         except KeyError:
@@ -91,9 +102,12 @@ class Registry(Generic[S]):
                 return name
         raise PlanError(f"{type(instance).__name__} is not a registered {self.family}")
 
-    def _load_outside(self) -> None:
-        if not self._outside_loaded:
-            self._outside_loaded = True
+    def _load(self) -> None:
+        """Import what adds to the registry: our own modules, then those of outside packages."""
+        if not self._complete:
+            self._complete = True
+            for module in self._built_in:
+                import_module(module)
             for entry in entry_points(group=f"crypsis.{self.family.replace(' ', '_')}"):
                 entry.load()
 

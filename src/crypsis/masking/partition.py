@@ -22,4 +22,4 @@ class Partitioner(Settings):
         """
 
 
-partitioners: Registry[Partitioner] = Registry("partitioner")
+partitioners: Registry[Partitioner] = Registry("partitioner", built_in=("crypsis.searches.partitions",))

@@ -7,7 +7,7 @@ classes found and the node each publishes (`encodings.recoding`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -16,7 +16,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.recoding import RecodingEncoding
-from crypsis.evolution import Application, Budget, Elitist, Genome, Problem, Scores
+from crypsis.evolution import Application, Elitist, Genome, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding
@@ -24,7 +24,8 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.properties import class_sizes
-from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
+from crypsis.searches.ladder import LadderSearch
+from crypsis.searches.search import ObjectiveScores, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -103,14 +104,12 @@ class Redraw:
 
 
 @searches.add("local-recoding")
-class LocalRecodingSearch(Search):
+class LocalRecodingSearch(LadderSearch):
     """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed."""
 
     family: ClassVar[Family] = Family.RECODING
 
-    k: int = Field(default=5, ge=2, le=1_000_000, description="least class size: the lowest rung of the ladder")
     rungs: int = Field(default=6, ge=1, le=100, description="how many class sizes the search begins with")
-    largest_k: int = Field(default=0, ge=0, description="highest rung; 0 means ten times k, or a tenth of the records")
     l: int = Field(default=1, ge=1, description="least number of confidential values in a class")  # noqa: E741
     columns: tuple[str, ...] = Field(
         default=(), description="columns to recode; empty means every quasi-identifier, each of which needs a hierarchy"
@@ -119,29 +118,16 @@ class LocalRecodingSearch(Search):
     breedings: int = Field(default=4, ge=1, le=1000, description="recodings tried in one generation")
     generations: int = Field(default=20, ge=1, description="generations, where no other budget is given")
 
-    def names(self, table: Table) -> tuple[str, ...]:
-        return self.columns or tuple(table.quasi_identifiers)
-
-    def idle(self, guided: bool) -> Mapping[str, Idle]:
-        return {"largest_k": Idle("with a single rung", "set rungs to 2 or more")} if self.rungs == 1 else {}
-
     def obstacle(self, table: Table) -> str:
-        names = self.names(table)
-        if not names:
-            return "the table has no quasi-identifier to recode; give columns the role 'quasi' or name columns"
-        bare = [name for name in names if table.attribute(name).hierarchy is None]
+        bare = [name for name in self.names(table) if table.attribute(name).hierarchy is None]
         if bare:
             return (
                 f"column {bare[0]!r} has no hierarchy and recoding needs one for each; give one, e.g. "
                 f'hierarchy = "intervals:5,10,20", or leave the column out'
             )
-        if int(table.kept.sum()) < self.k:
-            return f"{int(table.kept.sum())} records cannot form a class of {self.k}; choose a smaller k"
-        if self.largest_k and self.largest_k < self.k:
-            return f"the ladder cannot go from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
         if self.l > 1 and not table.confidential:
             return "l was demanded but no column is confidential; give one that role or leave l out"
-        return ""
+        return super().obstacle(table)
 
     def encoding(self, table: Table) -> RecodingEncoding:
         return RecodingEncoding(table, self.names(table))
@@ -166,13 +152,3 @@ class LocalRecodingSearch(Search):
                 "nodes": float(Lattice.of(table, encoding.names).size),
             },
         )
-
-    def ladder(self, records: int) -> tuple[int, ...]:
-        """Class sizes from k upwards, each about the same factor larger; none above half of the records."""
-        top = self.largest_k or max(self.k, min(10 * self.k, records // 10))
-        top = max(self.k, min(top, max(records // 2, self.k)))
-        sizes = np.geomspace(self.k, top, self.rungs) if self.rungs > 1 else np.array([self.k])
-        return tuple(dict.fromkeys(round(float(size)) for size in sizes))
-
-    def budget(self) -> Budget:
-        return Budget(generations=self.generations)

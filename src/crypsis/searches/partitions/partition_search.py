@@ -18,7 +18,7 @@ from pydantic import Field
 
 from crypsis.encodings.partition import PartitionEncoding, compact, partition_key
 from crypsis.errors import TableError
-from crypsis.evolution import Budget, Crowding, Genome, Problem, Scores
+from crypsis.evolution import Crowding, Genome, Problem, Scores
 from crypsis.kernels.annealing import WalkContext
 from crypsis.kernels.squares import sse
 from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
@@ -27,8 +27,9 @@ from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.scaling import Scaling
 from crypsis.measures.objective import Objective
+from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.partitions.walk import Walk, survey
-from crypsis.searches.search import ObjectiveScores, Search, searches
+from crypsis.searches.search import ObjectiveScores, searches
 from crypsis.table.table import Table
 
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
@@ -124,7 +125,7 @@ class Mend:
 
 
 @searches.add("partition")
-class Partition(Search):
+class Partition(LadderSearch):
     """Which records should become alike? MDAV's groups for a ladder of k, each rung made ever tighter.
 
     Every solution keeps k-anonymity over the columns it masks; a larger k loses more and links less.
@@ -132,10 +133,6 @@ class Partition(Search):
 
     family: ClassVar[Family] = Family.AGGREGATION
 
-    k: int = Field(default=5, ge=2, le=1_000_000, description="least group size: the lowest rung of the ladder")
-    rungs: int = Field(default=8, ge=1, le=100, description="how many group sizes are tried")
-    largest_k: int = Field(default=0, ge=0, description="highest rung; 0 means ten times k, or a tenth of the records")
-    columns: tuple[str, ...] = Field(default=(), description="columns to mask; empty means every quasi-identifier")
     scaling: Scaling = Field(default="z", description="weight of the columns: by deviation, by range, or none")
     missing: Literal["refuse", "aggregate"] = Field(
         default="aggregate", description="missing values: refuse, or give them their group's value like the rest"
@@ -149,24 +146,13 @@ class Partition(Search):
     breedings: int = Field(default=8, ge=1, le=1000, description="group sizes made tighter in one generation")
     steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record when a partition is annealed")
     region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
-    generations: int = Field(default=50, ge=1, description="generations, where no other budget is given")
-
-    def names(self, table: Table) -> tuple[str, ...]:
-        return self.columns or tuple(table.quasi_identifiers)
 
     def obstacle(self, table: Table) -> str:
-        names = self.names(table)
-        if not names:
-            return "the table has no quasi-identifier to mask; give columns the role 'quasi' or name columns"
-        if int(table.kept.sum()) < self.k:
-            return f"{int(table.kept.sum())} records cannot form a group of {self.k}; choose a smaller k"
-        if self.largest_k and self.largest_k < self.k:
-            return f"the ladder cannot go from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
         try:
-            self._method().check(table, names)
+            self._method().check(table, self.names(table))
         except TableError as error:
             return str(error)
-        return ""
+        return super().obstacle(table)
 
     def encoding(self, table: Table) -> PartitionEncoding:
         return PartitionEncoding(table, self.names(table), self._method())
@@ -190,16 +176,6 @@ class Partition(Search):
             remember=10 * (len(ladder) + self.breedings),
             notes={"ladder": list(ladder), "columns": list(encoding.names)},
         )
-
-    def ladder(self, records: int) -> tuple[int, ...]:
-        """Group sizes from k upwards, each about the same factor larger; none above half of the records."""
-        top = self.largest_k or max(self.k, min(10 * self.k, records // 10))
-        top = max(self.k, min(top, max(records // 2, self.k)))
-        sizes = np.geomspace(self.k, top, self.rungs) if self.rungs > 1 else np.array([self.k])
-        return tuple(dict.fromkeys(round(float(size)) for size in sizes))
-
-    def budget(self) -> Budget:
-        return Budget(generations=self.generations)
 
     def _method(self) -> Microaggregation:
         return Microaggregation(k=self.k, scaling=self.scaling, missing=self.missing)
