@@ -28,6 +28,7 @@ from crypsis.kernels.squares import sse
 from crypsis.searches import exhaustive
 from crypsis.searches.partitions.genetic import run_genetic
 from crypsis.searches.partitions.hybrid import Hybrid, OneStep, TwoStep
+from crypsis.table.scaling import z_scores
 
 K = 3
 SECTORS = ("RES", "COM", "IND", "OTHR", "TOT")
@@ -44,11 +45,6 @@ PRINTED = {  # per cent below MDAV at K = 12, 18, 27: one-step, two-step
 
 Points = NDArray[np.float64]
 Row = dict[str, Any]
-
-
-def standardised(values: Points) -> Points:
-    spread = values.std(axis=0)
-    return (values - values.mean(axis=0)) / np.where(spread > 0, spread, 1.0)
 
 
 def scattered(rng: Generator) -> Points:
@@ -109,7 +105,7 @@ def counts(quick: bool) -> list[Row]:
 
 def speed(quick: bool) -> list[Row]:
     """10⁴ epochs on 27 records (13 attributes): the paper needed 2 s with 10 chromosomes."""
-    points = standardised(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
+    points = z_scores(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
     settings = {"crossover_rate": 0.5, "mutation_rate": 0.1, "seed": 1}
     run_genetic(points, K, population=10, epochs=1, **settings)
     rows: list[Row] = []
@@ -130,7 +126,7 @@ def optimum(quick: bool) -> list[Row]:
         for population in (10, 50, 100):
             hits, epochs = [], []
             for table in range(tables):
-                points = standardised(np.random.default_rng([d, table]).uniform(-1e4, 1e4, (11, d)))
+                points = z_scores(np.random.default_rng([d, table]).uniform(-1e4, 1e4, (11, d)))
                 best = exhaustive.optimal_partition(points, K)[1]
                 for seed in range(runs if population < 100 else runs // 2):
                     found = run_genetic(
@@ -164,7 +160,7 @@ def heuristic(quick: bool) -> list[Row]:
     rows: list[Row] = []
     runs = 2 if quick else 5
     for n, epochs, printed in ((20, 10_000, 4.29), (35, 10_000, 3.13), (50, 100_000, 4.02), (100, 10_000, 15.37)):
-        points = standardised(np.random.default_rng(n).uniform(-1e4, 1e4, (n, 2)))
+        points = z_scores(np.random.default_rng(n).uniform(-1e4, 1e4, (n, 2)))
         epochs = min(epochs, 20_000) if quick else epochs
         for keep_best in (True, False):
             found = [
@@ -210,7 +206,7 @@ def hybrid(quick: bool) -> list[Row]:
     for name, values in sets.items():
         if values is None:
             continue
-        points = standardised(values)
+        points = z_scores(values)
         alone = mdav_loss(points)
         for size in (12, 18, 27):
             ways: list[tuple[Hybrid, int]] = [(OneStep(macrogroup=size), 0), (TwoStep(macrogroup=size), 1)]

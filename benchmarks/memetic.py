@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
 from crypsis.searches.partitions import memetic
-from crypsis.searches.partitions.partition import scaled
+from crypsis.table.scaling import z_scores
 
 Points = NDArray[np.float64]
 Row = dict[str, Any]
@@ -58,12 +58,12 @@ def table(name: str) -> Points:
     if name == "sklearn":
         from sklearn.datasets import load_diabetes
 
-        return scaled(np.asarray(load_diabetes(scaled=False).data, np.float64))
+        return z_scores(np.asarray(load_diabetes(scaled=False).data, np.float64))
     file = {"census": "census.csv", "eia": "eia.csv", "water": "water_treatment.csv"}[name]
     folder = os.environ.get("CRYPSIS_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data"
     frame = pl.read_csv(Path(folder) / file, infer_schema_length=None)
     frame = frame.select(EIA) if name == "eia" else frame.select(pl.selectors.numeric())
-    return scaled(frame.drop_nulls().to_numpy().astype(np.float64))
+    return z_scores(frame.drop_nulls().to_numpy().astype(np.float64))
 
 
 def loss(points: Points, value: float) -> float:

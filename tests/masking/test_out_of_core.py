@@ -10,6 +10,7 @@ from crypsis.engines import Processes
 from crypsis.errors import PlanError, TableError
 from crypsis.masking.blocks import Blocks
 from crypsis.masking.out_of_core import cut, microaggregate_files
+from crypsis.table.scaling import Scales
 
 COLUMNS = ("x", "y")
 
@@ -61,11 +62,12 @@ def test_two_processes_give_the_same_files(parts, tmp_path):
 def test_cuts_by_hand():
     """Eight numbers into four blocks; equal numbers are never torn apart and cannot be cut."""
     sample = np.array([[7.0], [0], [5], [2], [4], [3], [6], [1]])
-    cuts = cut(sample, np.zeros(1), np.ones(1), 4)
+    plain = Scales(np.zeros(1), np.zeros(1), np.ones(1), np.ones(1))
+    cuts = cut(sample, plain, 4)
     assert cuts.blocks_of(sample).tolist() == [3, 0, 2, 1, 2, 1, 3, 0]
-    assert cut(np.ones((9, 2)), np.zeros(2), np.ones(2), 4).leaf.tolist() == [0]
+    assert cut(np.ones((9, 1)), plain, 4).leaf.tolist() == [0]
     skewed = np.array([[9.0]] * 6 + [[1.0]] * 2)
-    assert cut(skewed, np.zeros(1), np.ones(1), 8).blocks_of(skewed).tolist() == [1] * 6 + [0] * 2
+    assert cut(skewed, plain, 8).blocks_of(skewed).tolist() == [1] * 6 + [0] * 2
 
 
 def test_a_block_below_k_joins_its_neighbour(tmp_path):

@@ -21,10 +21,9 @@ def test_middles_of_groups_at_one_level_and_at_all() -> None:
 def test_scales_of_columns_with_holes() -> None:
     table = Table.from_columns({"a": [1, None, 3], "b": [5, 5, 5], "c": [None, None, None]})
     numbers = Numbers.of(table, ["a", "b", "c"])
-    assert numbers.mean.tolist() == [2, 5, 0]
-    assert numbers.deviation.tolist() == [1, 0, 0]
-    assert numbers.inverse_scale("range").tolist() == [0.5, 0, 0]
-    assert numbers.inverse_scale("none").tolist() == [1, 1, 1]
+    assert numbers.scales.mean.tolist() == [2, 5, 0]
+    assert numbers.scales.deviation.tolist() == [1, 0, 0]
+    assert (numbers.rows, numbers.present.sum(axis=0).tolist()) == (3, [2, 3, 0])
 
 
 def test_published_numbers_follow_the_original_s_holes() -> None:

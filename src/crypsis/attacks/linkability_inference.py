@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from crypsis.attacks.attack_context import Flags, Numbers, Scene, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.measures.pairing import Numbers as Scales
-from crypsis.measures.pairing import alike_codes
+from crypsis.measures.pairing import alike_codes, finite_numbers
 from crypsis.table.attribute import Role
+from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -117,7 +117,8 @@ def _numbers_told(scene: Scene, people: Table, near: Flags, name: str) -> Floats
 
 
 def _reach(scene: Scene, name: str) -> float:
-    return float(scene.intruder.tolerance / 100.0 * Scales.of(scene.original, [name]).deviation[0])
+    scales = Scales.of(finite_numbers(scene.original, name)[:, None])
+    return float(scene.intruder.tolerance / 100.0 * scales.deviation[0])
 
 
 def _categories_told(scene: Scene, people: Table, near: Flags, name: str) -> Floats:

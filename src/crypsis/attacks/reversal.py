@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from crypsis.measures.pairing import alike_codes
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
 
 Flags = NDArray[np.bool_]
@@ -88,9 +89,9 @@ class Means:
         return np.clip(np.stack([at - 1, at, above], axis=1), 0, last)
 
     def _nearest(self, known: Floats) -> Integers:
-        spread = self.values[self.place[self.place >= 0]].std(axis=0)
-        scale = np.where(spread > 0, 1.0 / np.where(spread > 0, spread, 1.0), 0.0)
-        at: Integers = cdist(known * scale, self.values * scale, "sqeuclidean").argmin(axis=1)
+        scales = Scales.of(self.values[self.place[self.place >= 0]])
+        points = [scales.scaled(numbers, "z") for numbers in (known, self.values)]
+        at: Integers = cdist(points[0], points[1], "sqeuclidean").argmin(axis=1)
         return at[:, None]
 
 

@@ -15,9 +15,10 @@ from crypsis.masking.aggregates import means, medians, modes
 from crypsis.masking.blocks import Blocks, Engine
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
-from crypsis.masking.scaling import Scaling, embed
+from crypsis.masking.scaling import embed
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.scaling import Scaling
 from crypsis.table.table import Column, Table
 
 

@@ -16,6 +16,7 @@ from crypsis.errors import TableError
 from crypsis.masking.choosing import chosen_columns
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.table.attribute import Kind
+from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
 
 
@@ -36,7 +37,7 @@ class Noise(MaskingMethod):
         reason = "noise is added to numbers; for categories choose PRAM"
         names = chosen_columns(table, self.columns, frozenset({Kind.NUMERIC}), "noise", reason)
         values = table.numbers(names)
-        centred = values - np.nanmean(values, axis=0)
+        scales = Scales.of(values)
         if self.correlated:
             if np.isnan(values).any():
                 gap = names[int(np.argmax(np.isnan(values).any(axis=0)))]
@@ -44,9 +45,10 @@ class Noise(MaskingMethod):
                     f"noise: column {gap!r} has missing values and correlated noise needs complete ones; "
                     f"set correlated = false"
                 )
+            centred = scales.scaled(values, "none")
             root = _square_root(centred.T @ centred / len(values))
         else:
-            root = np.diag(np.nanstd(values, axis=0))
+            root = np.diag(scales.deviation)
         noisy = values + self.amount * (rng.standard_normal(values.shape) @ root)
         return table.with_columns({name: noisy[:, place] for place, name in enumerate(names)})
 

@@ -26,6 +26,7 @@ from crypsis.errors import EngineError, PlanError, TableError, listing, suggesti
 from crypsis.masking.aggregates import means
 from crypsis.masking.blocks import Blocks, Engine
 from crypsis.table.files import atomic_folder
+from crypsis.table.scaling import Scales
 from crypsis.table.signed_zeros import without_signed_zeros
 
 SAMPLE = 200_000
@@ -38,8 +39,7 @@ MOST_BLOCKS = 512
 class Cuts:
     """A tree of medians over scaled columns: node i sends values ≤ at[i] of its column left; a leaf has column −1."""
 
-    middle: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    scales: Scales
     column: NDArray[np.int64]
     at: NDArray[np.float64]
     left: NDArray[np.int64]
@@ -74,8 +74,7 @@ class Demand:
 
     names: tuple[str, ...]
     k: int
-    middle: NDArray[np.float64]
-    scale: NDArray[np.float64]
+    scales: Scales
     partitioner: Blocks
 
 
@@ -114,9 +113,9 @@ def microaggregate_files(
     files = _files(Path(source))
     names, before = tuple(columns), _stamps(files)
     rows = _checked(files, names, k, drop)
-    middle, scale = _moments(files, names)
+    scales = _scales(files, names)
     number = min(max(1, -(-rows // max(block, 4 * k))), MOST_BLOCKS)
-    cuts = cut(_sample(files, names, rows, rng), middle, scale, number)
+    cuts = cut(_sample(files, names, rows, rng), scales, number)
     with atomic_folder(folder) as aside, tempfile.TemporaryDirectory(dir=aside.parent) as workshop:
         counts = _deal(files, names, drop, cuts, Path(workshop))
         if _stamps(files) != before or int(counts.sum()) != rows:
@@ -129,17 +128,17 @@ def microaggregate_files(
             for place, seed in enumerate(SeedSequence(int(rng.integers(2**63))).spawn(len(counts)))
         ]
         pieces = _joined(pieces, counts, k)
-        shared = Demand(names, k, middle, scale, partitioner or Blocks())
+        shared = Demand(names, k, scales, partitioner or Blocks())
         found = (engine or Serial()).map(_microaggregated, pieces, shared)
     lost, groups, least = zip(*found, strict=True)
-    varying = int((scale > 0).sum())
+    varying = int((scales.deviation > 0).sum())
     loss = 100.0 * float(sum(lost)) / max(rows * varying, 1)
     return Microaggregated(Path(folder), rows, len(pieces), sum(groups), min(least), loss)
 
 
-def cut(sample: NDArray[np.float64], middle: NDArray[np.float64], scale: NDArray[np.float64], blocks: int) -> Cuts:
+def cut(sample: NDArray[np.float64], scales: Scales, blocks: int) -> Cuts:
     """Medians of the sample: the largest part is cut, in its column of greatest variance, until there are `blocks`."""
-    points = _scaled(sample, middle, scale)
+    points = scales.scaled(sample, "z")
     column, at, left, right = [-1], [0.0], [-1], [-1]
     parts = {0: np.arange(len(points))}
     alike: set[int] = set()  # parts whose records are all equal
@@ -164,7 +163,7 @@ def cut(sample: NDArray[np.float64], middle: NDArray[np.float64], scale: NDArray
             right.append(-1)
     leaf = np.full(len(column), -1, dtype=np.int64)
     leaf[_in_order(column, left, right)] = np.arange(len(parts))
-    return Cuts(middle, scale, np.array(column), np.array(at), np.array(left), np.array(right), leaf)
+    return Cuts(scales, np.array(column), np.array(at), np.array(left), np.array(right), leaf)
 
 
 def _halving(values: NDArray[np.float64]) -> float | None:
@@ -188,17 +187,11 @@ def _in_order(column: list[int], left: list[int], right: list[int]) -> list[int]
     return leaves
 
 
-def _scaled(
-    values: NDArray[np.float64], middle: NDArray[np.float64], scale: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    return (values - middle) / np.where(scale > 0, scale, 1.0)
-
-
 def _microaggregated(shared: Demand, piece: Piece) -> tuple[float, int, int]:
     """Microaggregate one file; → SSE of the scaled columns, groups, size of the smallest."""
     frame = pl.read_parquet(piece.path)
     values = frame.select(shared.names).cast(pl.Float64).to_numpy()
-    points = np.ascontiguousarray(_scaled(values, shared.middle, shared.scale))
+    points = np.ascontiguousarray(shared.scales.scaled(values, "z"))
     labels = shared.partitioner.partition(points, shared.k, default_rng(piece.seed))
     groups = int(labels.max()) + 1
     lost, columns = 0.0, []
@@ -252,20 +245,24 @@ def _checked(files: Sequence[Path], names: Sequence[str], k: int, drop: Sequence
     return rows
 
 
-def _moments(files: Sequence[Path], names: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Mean and population deviation of each column; a missing or infinite value is refused."""
+def _scales(files: Sequence[Path], names: Sequence[str]) -> Scales:
+    """Scales of each column; a missing or infinite value is refused."""
     numbers = pl.scan_parquet(list(files)).select(pl.col(names).cast(pl.Float64))
     made = numbers.select(
         pl.all().mean().name.suffix(" mean"),
         pl.all().std(ddof=0).name.suffix(" std"),
+        pl.all().min().name.suffix(" low"),
+        pl.all().max().name.suffix(" high"),
         (pl.all().is_null() | ~pl.all().is_finite()).sum().name.suffix(" bad"),
     ).collect(engine="streaming")
     for name in names:
         bad = int(made[f"{name} bad"][0])
         if bad:
             raise TableError(f"column {name!r} has {bad} missing or infinite values; fill them in or leave it out")
-    column = np.array([[made[f"{n} {what}"][0] for n in names] for what in ("mean", "std")], dtype=np.float64)
-    return column[0], column[1]
+    mean, deviation, low, high = (
+        np.array([made[f"{n} {what}"][0] for n in names], dtype=np.float64) for what in ("mean", "std", "low", "high")
+    )
+    return Scales(mean, low, np.where(high > low, deviation, 0.0), high / 2 - low / 2)
 
 
 def _sample(files: Sequence[Path], names: Sequence[str], rows: int, rng: Generator) -> NDArray[np.float64]:
@@ -296,7 +293,7 @@ def _deal(
         for batch in _batches(files, None):
             kept = batch.drop(drop)
             values = batch.select(pl.col(names).cast(pl.Float64)).to_numpy()
-            block = cuts.blocks_of(_scaled(values, cuts.middle, cuts.scale))
+            block = cuts.blocks_of(cuts.scales.scaled(values, "z"))
             counts += np.bincount(block, minlength=len(counts))
             for place in np.unique(block).tolist():
                 part = kept.filter(pl.Series(block == place)).to_arrow()

@@ -20,15 +20,13 @@ A constant attribute becomes 0. A missing value lies at the attribute's mean, wh
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.table.attribute import Kind
+from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import Table
-
-Scaling = Literal["z", "range", "none"]
 
 
 def embed(table: Table, names: Iterable[str], scaling: Scaling) -> NDArray[np.float64]:
@@ -37,7 +35,8 @@ def embed(table: Table, names: Iterable[str], scaling: Scaling) -> NDArray[np.fl
     for name in names:
         attribute, column = table.attribute(name), table.column(name)
         if attribute.kind is Kind.NUMERIC:
-            part = spread_out(column, shrink=scaling != "none")[:, None]
+            scales = Scales.of(column[:, None])
+            part = column[:, None] - scales.low if scaling == "none" else scales.in_unit_interval(column[:, None])
         elif attribute.kind is Kind.ORDINAL:
             steps = max(len(attribute.categories) - 1, 1)
             part = np.where(column < 0, np.nan, column / steps)[:, None]
@@ -48,23 +47,11 @@ def embed(table: Table, names: Iterable[str], scaling: Scaling) -> NDArray[np.fl
     return np.hstack(parts) if parts else np.empty((table.rows, 0))
 
 
-def spread_out(column: NDArray[np.float64], shrink: bool) -> NDArray[np.float64]:
-    """Numbers from their least value on, over their range if asked; shifting data first keeps 1e12 harmless."""
-    present = column[~np.isnan(column)]
-    low, high = (present.min(), present.max()) if len(present) else (0.0, 0.0)
-    if not shrink:
-        return np.asarray(column - low)
-    width = high / 2 - low / 2  # halves, because the whole range of very large numbers overflows
-    return np.asarray((column / 2 - low / 2) / (width if width > 0 else 1.0))
-
-
 def weighed(part: NDArray[np.float64], to_unit_variance: bool) -> NDArray[np.float64]:
     """Centred coordinates of one attribute, missing ones at 0; of total variance 1 if asked and not constant."""
     present = ~np.isnan(part[:, 0]) if part.shape[1] else np.zeros(len(part), dtype=bool)
-    if not present.any():
+    if not (part[present] != part[present][:1]).any():
         return np.zeros_like(part)
     centred = np.where(present[:, None], part - part[present].mean(axis=0), 0.0)
-    if not (part[present] != part[present][0]).any():
-        return np.zeros_like(part)
     variance = float(np.mean(np.sum(centred[present] ** 2, axis=1)))
     return centred / np.sqrt(variance) if to_unit_variance else centred

@@ -117,12 +117,12 @@ class BoundInterval:
             held = np.array([float(len(column)) for column in self.ordered])
             gap = np.where(np.isnan(published), np.nan, np.abs(known - shown))
             return gap, np.broadcast_to(held, shape)
-        inverse = numbers.inverse_scale("z" if self.measure.variant == "deviation" else "range")
+        inverse = numbers.scales.inverse("z" if self.measure.variant == "deviation" else "range")
         scale = np.where(inverse > 0, inverse, 1.0)
         gap = np.abs(numbers.values - published) * scale
         if self.measure.variant == "deviation":
             return gap, np.broadcast_to(np.where(inverse > 0, 1.0, 0.0), shape)
-        return gap, np.abs((published - numbers.low) * scale)
+        return gap, np.abs((published - numbers.scales.low) * scale)
 
     def _share(self, published: Matrix) -> tuple[float, int]:
         """The share in per cent, and of how many cells or records."""

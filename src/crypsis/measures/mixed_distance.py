@@ -18,9 +18,10 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.kernels.linkage import BUCKET, Forest, Groups, grow, nearest, ties_at
-from crypsis.measures.pairing import Numbers, Scaling, alike_codes, finite_numbers
+from crypsis.measures.pairing import alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import LOCAL, Table
 
 MISSING_LINKS = (
@@ -86,12 +87,9 @@ def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: S
             f"table; read both files with the same kinds, or leave the column out"
         )
     if attribute.numeric:
-        scale = Numbers.of(original, [name])
-        inverse = scale.inverse_scale(scaling)[0]
-        return _coordinates(
-            (finite_numbers(known, name) - scale.mean[0]) * inverse,
-            (finite_numbers(masked, name) - scale.mean[0]) * inverse,
-        )
+        scales = Scales.of(finite_numbers(original, name)[:, None])
+        columns = [scales.scaled(finite_numbers(table, name)[:, None], scaling)[:, 0] for table in (known, masked)]
+        return _coordinates(columns[0], columns[1])
     ours, _ = alike_codes(original, known, name)
     theirs, same = alike_codes(original, masked, name)
     if attribute.kind is Kind.ORDINAL and same:

@@ -74,7 +74,7 @@ class Moments:
 
 def moments_of(numbers: Numbers, values: Matrix | None = None) -> Moments:
     """Moments of the original, or of published values beside it."""
-    return Moments.of(numbers.values if values is None else values, numbers.present, numbers.mean)
+    return Moments.of(numbers.values if values is None else values, numbers.present, numbers.scales.mean)
 
 
 @measures.add("moments")

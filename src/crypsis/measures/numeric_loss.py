@@ -16,13 +16,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
-from crypsis.measures.pairing import (
-    MISSING_NUMBERS,
-    Numbers,
-    Scaling,
-    numeric_names,
-    numeric_obstacle,
-)
+from crypsis.measures.pairing import MISSING_NUMBERS, Numbers, numeric_names, numeric_obstacle
+from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
 Score = tuple[float, Mapping[str, float]]
@@ -83,13 +78,13 @@ class BoundNumeric:
 
 def squared_error(numbers: Numbers, published: NDArray[np.float64], scaling: Scaling) -> float:
     """Sum over cells of the squared scaled difference."""
-    difference = np.where(numbers.present, numbers.values - published, 0.0) * numbers.inverse_scale(scaling)
+    difference = np.where(numbers.present, numbers.values - published, 0.0) * numbers.scales.inverse(scaling)
     return float(np.einsum("ij,ij->", difference, difference))
 
 
 def total_squares(numbers: Numbers, scaling: Scaling) -> float:
     """Sum over cells of the squared scaled distance from the column mean."""
-    centred = np.where(numbers.present, numbers.values - numbers.mean, 0.0) * numbers.inverse_scale(scaling)
+    centred = np.where(numbers.present, numbers.values - numbers.scales.mean, 0.0) * numbers.scales.inverse(scaling)
     return float(np.einsum("ij,ij->", centred, centred))
 
 
@@ -149,7 +144,7 @@ class ScaledAbsoluteError(NumericLoss):
 
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
         if self.divisor == "deviation":
-            below = np.broadcast_to(np.sqrt(2.0) * numbers.deviation, numbers.values.shape)
+            below = np.broadcast_to(np.sqrt(2.0) * numbers.scales.deviation, numbers.values.shape)
         else:
             below = np.abs(numbers.values)
         counted = numbers.present & (below > 0)

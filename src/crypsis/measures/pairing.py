@@ -9,16 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing
 from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.scaling import Scales
 from crypsis.table.table import LOCAL, Table
-
-Scaling = Literal["z", "range", "none"]
 
 MISSING_NUMBERS = (
     "cells missing in the original are left out; a cell blanked by the masking, and every cell of a suppressed "
@@ -106,44 +104,22 @@ class Numbers:
     names: tuple[str, ...]
     values: NDArray[np.float64]
     present: NDArray[np.bool_]
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
-    """Population deviation; exactly 0 for a constant (or empty) column."""
-    spread: NDArray[np.float64]
-    """Largest minus smallest value."""
-    low: NDArray[np.float64]
+    scales: Scales
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
-        columns = [finite_numbers(original, name) for name in names]
-        values = np.stack(columns, axis=1)
-        present = ~np.isnan(values)
-        some = present.any(axis=0)
-        held = np.maximum(present.sum(axis=0), 1)
-        low = np.where(some, np.min(values, axis=0, where=present, initial=np.inf), 0.0)
-        high = np.where(some, np.max(values, axis=0, where=present, initial=-np.inf), 0.0)
-        # Averaging distances from the minimum keeps columns that sit far from zero exact.
-        mean = low + np.where(present, values - low, 0.0).sum(axis=0) / held
-        square = np.where(present, values - mean, 0.0) ** 2
-        deviation = np.where(high > low, np.sqrt(square.sum(axis=0) / held), 0.0)
-        return cls(tuple(names), values, present, mean, deviation, high - low, low)
+        values = np.stack([finite_numbers(original, name) for name in names], axis=1)
+        return cls(tuple(names), values, ~np.isnan(values), Scales.of(values))
 
     @property
     def rows(self) -> int:
         return len(self.values)
 
-    def inverse_scale(self, scaling: Scaling) -> NDArray[np.float64]:
-        """What a difference is multiplied by; 0 for a constant column, which then takes no part."""
-        if scaling == "none":
-            return np.ones(len(self.names))
-        width = self.deviation if scaling == "z" else self.spread
-        return np.where(width > 0, 1.0 / np.where(width > 0, width, 1.0), 0.0)
-
     def published(self, masked: Table) -> NDArray[np.float64]:
         """float64[n, p]: what an analyst reads in the masked table; NaN exactly where the original is missing."""
         check_rows(self.rows, masked)
         read = np.stack([published_numbers(masked, name) for name in self.names], axis=1)
-        return np.where(self.present, np.where(np.isnan(read), self.mean, read), np.nan)
+        return np.where(self.present, np.where(np.isnan(read), self.scales.mean, read), np.nan)
 
 
 def alike_codes(original: Table, masked: Table, name: str) -> tuple[NDArray[np.int32], bool]:

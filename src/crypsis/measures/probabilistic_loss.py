@@ -76,7 +76,7 @@ def pair_variances(first: Matrix, second: Matrix) -> tuple[float, float]:
 
 def sampling_of(numbers: Numbers) -> Sampling:
     """Statistics of the original with their sampling variances. O(n p²)."""
-    away = np.where(numbers.present, numbers.values - numbers.mean, np.nan)
+    away = np.where(numbers.present, numbers.values - numbers.scales.mean, np.nan)
     moments = moments_of(numbers)
     held = np.maximum(numbers.present.sum(axis=0), 1)
     second = np.where(numbers.present, away**2, 0.0).sum(axis=0) / held
@@ -108,7 +108,7 @@ def statistics_of(numbers: Numbers, moments: Moments, spots: Matrix) -> dict[str
     """The five lists of statistics, measured from the original's means."""
     above = np.triu_indices(len(numbers.names), 1)
     return {
-        "means": moments.mean - numbers.mean,
+        "means": moments.mean - numbers.scales.mean,
         "quantiles": spots.ravel(),
         "variances": np.diagonal(moments.covariance),
         "covariances": moments.covariance[above],
@@ -146,7 +146,7 @@ class ProbabilisticLoss(NumericLoss):
         return sampling_of(numbers)
 
     def score(self, numbers: Numbers, prepared: Sampling, published: Matrix) -> Score:
-        spots = quantiles_of(published - numbers.mean, numbers.present)
+        spots = quantiles_of(published - numbers.scales.mean, numbers.present)
         after = statistics_of(numbers, moments_of(numbers, published), spots)
         parts = {
             part: float(probability(prepared.value[part], after[part], prepared.variance[part]).mean())

@@ -22,7 +22,8 @@ from crypsis.errors import TableError, listing
 from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Aim, Measure, Reading, measures
 from crypsis.measures.mixed_distance import MISSING_LINKS, Encounter
-from crypsis.measures.pairing import Scaling, check_rows
+from crypsis.measures.pairing import check_rows
+from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
 Ties = Literal["expected", "first", "strict"]

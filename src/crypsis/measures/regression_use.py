@@ -20,6 +20,7 @@ from crypsis.measures.pairing import finite_numbers, published_numbers
 from crypsis.measures.spreading import Axis
 from crypsis.measures.uses import Found, Use
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -42,10 +43,8 @@ class Regressor:
     @classmethod
     def of(cls, original: Table, name: str) -> Regressor:
         if original.holds_numbers(name):
-            numbers = finite_numbers(original, name)
-            held = numbers[~np.isnan(numbers)]
-            deviation = float(held.std()) if held.size else 0.0
-            return cls(name, None, (), float(held.mean()) if held.size else 0.0, deviation or 1.0)
+            scales = Scales.of(finite_numbers(original, name)[:, None])
+            return cls(name, None, (), float(scales.mean[0]), float(scales.deviation[0]) or 1.0)
         codes = original.column(name)
         counts = np.bincount(codes[codes != MISSING])
         used = np.flatnonzero(counts)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.kernels import partitions
 from crypsis.masking.partition import Partitioner
+from crypsis.table.scaling import Scales, z_scores
 
 Floats = NDArray[np.float64]
 
@@ -36,6 +37,12 @@ class Convention:
     loss_weight: float = 0.5
     interval_weight: float = 0.5
 
+    def scaled(self, values: Floats) -> Floats:
+        """Columns on a common scale; a constant column becomes 0."""
+        if self.scaling == "z":
+            return z_scores(values)
+        return np.ascontiguousarray(Scales.of(values).in_unit_interval(values))
+
 
 PAPER = Convention(scaling="range", ending="gomm", metric="manhattan", interval="value")
 """The convention that gives the tables of the GOMM paper (not the one of its text)."""
@@ -55,17 +62,6 @@ class Anonymity(NamedTuple):
 
     effective_k: int
     unique: float
-
-
-def scaled(values: Floats, how: Literal["z", "range"]) -> Floats:
-    """Columns on a common scale; a constant column becomes 0."""
-    values = np.asarray(values, dtype=np.float64)
-    centre = values.mean(axis=0) if how == "z" else values.min(axis=0)
-    spread = values.std(axis=0) if how == "z" else np.ptp(values, axis=0)
-    constant = np.ptp(values, axis=0) == 0
-    result = (values - centre) / np.where(constant, 1.0, spread)
-    result[:, constant] = 0.0
-    return np.ascontiguousarray(result)
 
 
 def middle_ranks(columns: Floats, values: Floats) -> Floats:

@@ -35,7 +35,6 @@ from crypsis.searches.groupings.conventions import (
     check_numbers,
     check_size,
     middle_ranks,
-    scaled,
 )
 
 _NO_BLOCK = np.empty(0)
@@ -91,7 +90,7 @@ class Evaluator:
 
     def __post_init__(self) -> None:
         check_numbers(self.values)
-        self.points = scaled(self.values, self.convention.scaling)
+        self.points = self.convention.scaled(self.values)
         self.squares = ((self.points - self.points.mean(axis=0)) ** 2).sum(axis=0)
         self.sst = float(self.squares.sum())
         self.sorted = np.sort(self.points, axis=0)

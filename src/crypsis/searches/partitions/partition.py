@@ -10,14 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from crypsis.errors import PlanError, TableError, listing
 from crypsis.masking.partition import partitioners
-
-
-def scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """z-scores with the population deviation; a constant column becomes zero and weighs nothing."""
-    centred = values - values.mean(axis=0)
-    constant = values.max(axis=0) == values.min(axis=0)
-    spread = np.sqrt(np.square(centred).mean(axis=0))
-    return np.where(constant, 0.0, centred / np.where(constant | (spread == 0), 1.0, spread))
+from crypsis.table.scaling import z_scores
 
 
 def partition(
@@ -51,7 +44,7 @@ def partition(
     if method == "memetic" and seconds == 0:
         settings["steps"] = 0
     labels = partitioners.build(method, **settings).partition(
-        scaled(numbers) if scale else numbers, k, np.random.default_rng(seed)
+        z_scores(numbers) if scale else numbers, k, np.random.default_rng(seed)
     )
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(len(first), np.int32)

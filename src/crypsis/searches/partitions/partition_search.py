@@ -25,11 +25,11 @@ from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.scaling import Scaling
 from crypsis.measures.objective import Objective
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.partitions.walk import Walk, survey
 from crypsis.searches.search import ObjectiveScores, searches
+from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
 WARM, TEPID, COLD = 0.3, 0.15, 0.06
