@@ -34,7 +34,7 @@ class EndCoding(MaskingMethod):
         default=5.0, gt=0, lt=100, description="numeric columns: share of values folded onto the cut"
     )
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         reason = f"{self.end} coding needs an order; declare the column ordinal or choose global recoding"
         names = chosen_columns(table, self.columns, _ORDERED, f"{self.end} coding", reason)
         return table.with_columns({name: self._folded(table, name) for name in names})
@@ -85,7 +85,7 @@ class GlobalRecoding(MaskingMethod):
         default="merged", description="publish a new label, or an existing category that stands for the group"
     )
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         reason = "global recoding merges categories; give numbers a hierarchy and generalise them"
         names = chosen_columns(table, self.columns, _ANY_CATEGORY, "global recoding", reason)
         for name in names:

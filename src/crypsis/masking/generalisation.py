@@ -59,7 +59,7 @@ class Generalisation(MaskingMethod):
     def _share(cls, share: object) -> object:
         return checked_share(share)
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         lattice = Lattice.of(table, self.columns or [n for n in table.quasi_identifiers if self._treats(table, n)])
         strangers = [name for name in self.levels if name not in lattice.names]
         if strangers:

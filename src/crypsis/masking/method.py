@@ -10,6 +10,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.registry import Registry, Settings
+from crypsis.table.provenance import MaskingStep
 from crypsis.table.table import Table
 
 
@@ -38,8 +39,33 @@ class MaskingMethod(Settings):
     )
 
     @abstractmethod
+    def apply(self, table: Table, rng: Generator) -> Table:
+        """The masked values; what every method defines."""
+
     def mask(self, table: Table, rng: Generator) -> Table:
-        """The masked table."""
+        """Mask a table.
+
+        Parameters
+        ----------
+        table : Table
+            The original, or a table masked before.
+        rng : Generator
+            Where chance comes from.
+
+        Returns
+        -------
+        Table
+            The masked table, with the method written into its provenance.
+        """
+        return self.recorded(self.apply(table, rng), table)
+
+    def recorded(self, masked: Table, original: Table) -> Table:
+        """The masked table with this method and its settings in its provenance."""
+        settings = self.model_dump(mode="json", exclude_defaults=True)
+        listed = ", ".join(f"{name} = {value}" for name, value in settings.items())
+        name = methods.name_of(self)
+        step = MaskingStep(name, str(self.family), f"{name} ({listed})" if listed else name, settings)
+        return masked.masked_by(step, original)
 
 
 methods: Registry[MaskingMethod] = Registry("masking method")

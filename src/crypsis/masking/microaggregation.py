@@ -93,6 +93,10 @@ class Microaggregation(MaskingMethod):
 
     def mask(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
         """The masked table; with an engine, the blocks of the partitioner `blocks` are done there: the same bits."""
+        return self.recorded(self.apply(table, rng, engine), table)
+
+    def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
+        """The table with every group of columns shared within its groups of records."""
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         present = table.take(np.flatnonzero(table.kept))

@@ -33,7 +33,7 @@ class Noise(MaskingMethod):
         default=False, description="give the noise the correlations of the data, which keeps them in the file"
     )
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         reason = "noise is added to numbers; for categories choose PRAM"
         names = chosen_columns(table, self.columns, frozenset({Kind.NUMERIC}), "noise", reason)
         values = table.numbers(names)

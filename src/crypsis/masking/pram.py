@@ -61,7 +61,7 @@ class Pram(MaskingMethod):
                     )
         return value
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         reason = "PRAM moves categories; for numbers choose noise or rank swapping"
         names = chosen_columns(table, self.columns, frozenset({Kind.ORDINAL, Kind.NOMINAL}), "PRAM", reason)
         strange = [name for name in self.matrices if name not in names]

@@ -47,7 +47,7 @@ class LocalRecoding(MaskingMethod):
         default=30_000_000, ge=0, description="most comparisons spent on moving records to cheaper classes afterwards"
     )
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         names = self.names(table)
         return publish_classes(table, names, self.solve(table, rng))
 

@@ -31,7 +31,7 @@ class RankSwapping(MaskingMethod):
         default=5.0, gt=0, le=100, description="largest difference of ranks, in per cent of the records"
     )
 
-    def mask(self, table: Table, rng: Generator) -> Table:
+    def apply(self, table: Table, rng: Generator) -> Table:
         reason = "rank swapping needs an order; declare the column ordinal or choose PRAM"
         kinds = frozenset({Kind.NUMERIC, Kind.ORDINAL})
         names = chosen_columns(table, self.columns, kinds, "rank swapping", reason)

@@ -24,6 +24,7 @@ from crypsis.release.guarantees import (
     LimitResult,
     check_limits,
     judge,
+    refuse_changed_roles,
     refuse_meaningless,
     refuse_unguarded,
 )
@@ -69,7 +70,7 @@ def publish(
     front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
     seed       of the masking: searched for in everything public, and reported as a salted digest only
     """
-    folder, account = Path(folder), account or Account()
+    folder, account = Path(folder), account or Account.of(masked)
     _refuse_early(masked, original, models, limits, account, rulebook, waivers)
     rows = row_order(masked, order, rng)
     published = flatten(masked, rows)
@@ -113,7 +114,11 @@ def _refuse_early(
         raise PlanError(
             f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
         )
-    refuse_meaningless(models, account.family)
+    known = masked.provenance.family if masked.provenance is not None else account.family
+    for family in (known, account.family):
+        refuse_meaningless(models, family)
+    if original is not None:
+        refuse_changed_roles(original, masked)
     if waivers and rulebook is None:
         raise PlanError("a rule was waived and no rulebook given; name the rulebook the rule stands in")
     if rulebook is not None:

@@ -42,6 +42,15 @@ class Account:
     family: str = "unknown"
     settings: Mapping[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, masked: Table, title: str = "Protected microdata") -> Account:
+        """What the provenance of a masked table says; a table without one was masked elsewhere."""
+        known = masked.provenance
+        if known is None or not known.steps:
+            return cls(title)
+        message = f"{known.message[:1].upper()}{known.message[1:].rstrip('.')}."
+        return cls(title, message, known.family, {k: v for step in known.steps for k, v in step.settings.items()})
+
 
 @dataclass(frozen=True)
 class Facts:

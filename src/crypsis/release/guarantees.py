@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from crypsis.errors import PlanError, ReleaseRefused
+from crypsis.errors import PlanError, ReleaseRefused, listing
 from crypsis.measures.measure import Measure, Reading, measures
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
 
@@ -54,6 +55,17 @@ def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
         raise ReleaseRefused(
             f"{names} cannot protect a perturbed file: after swapping, noise or PRAM equal values do not mean equal "
             f"people; mask by aggregation or recoding, or release it by a limit on its linkage risk"
+        )
+
+
+def refuse_changed_roles(original: Table, masked: Table) -> None:
+    """A quasi-identifier of the original that is published under another role would escape every model."""
+    published = [name for name in original.quasi_identifiers if name in masked.names]
+    escaped = [name for name in published if masked.attribute(name).role is not Role.QUASI_IDENTIFIER]
+    if escaped:
+        raise ReleaseRefused(
+            f"nothing was released: {listing(map(repr, escaped))} is a quasi-identifier of the original and has "
+            f"another role in the masked table; give it the role 'quasi' again, or drop the column"
         )
 
 

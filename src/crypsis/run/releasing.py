@@ -42,7 +42,7 @@ def release_solution(
         folder,
         models=plan.models(),
         original=original,
-        account=Account(title, _sentence(solution.message), solution.family, dict(solution.facts)),
+        account=Account.of(masked, title),
         format=plan.release.format,
         order=plan.release.order,
         limits=_limits(plan, original),
@@ -52,10 +52,6 @@ def release_solution(
         rulebook=rulebook,
         waivers=waivers,
     )
-
-
-def _sentence(message: str) -> str:
-    return f"{message[:1].upper()}{message[1:].rstrip('.')}."
 
 
 def _limits(plan: Plan, original: Table) -> list[Limit]:

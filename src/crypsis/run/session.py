@@ -8,6 +8,7 @@ from __future__ import annotations
 import secrets
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,6 +31,7 @@ from crypsis.run.schedule import Encodings, Schedule
 from crypsis.run.solution import Solution
 from crypsis.run.store import Store
 from crypsis.table.frames import to_frame
+from crypsis.table.provenance import MaskingStep
 from crypsis.table.table import Table
 
 DECODED_KEPT = 5
@@ -262,7 +264,9 @@ class Run:
         number = solution.number
         if number not in self._decoded:
             row = self.store.solution(number)
-            self._decoded[number] = self._encodings[row.search].decode(row.genome)
+            masked = replace(self._encodings[row.search].decode(row.genome), provenance=None)
+            step = MaskingStep(solution.title, solution.family, solution.message, dict(solution.facts))
+            self._decoded[number] = masked.masked_by(step, self.original)
         self._decoded.move_to_end(number)
         while len(self._decoded) > DECODED_KEPT:
             self._decoded.popitem(last=False)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing, repeated, suggestion
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.provenance import MaskingStep, Provenance
 from crypsis.table.signed_zeros import positive_zeros
 
 LOCAL = -1
@@ -40,6 +41,8 @@ class Table:
     kept: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, dtype=np.bool_))
     origin: Any = field(default=None, repr=False, compare=False)
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    provenance: Provenance | None = field(default=None, repr=False, compare=False)
+    """How the table was masked; None for a table as it was read."""
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
@@ -209,6 +212,13 @@ class Table:
         for name, attribute in (attributes or {}).items():
             new_attributes[self.place(name)] = attribute
         return replace(self, attributes=tuple(new_attributes), columns=tuple(new_columns), levels=tuple(new_levels))
+
+    def masked_by(self, step: MaskingStep, original: Table) -> Table:
+        """The same table with one more masking written into its provenance."""
+        before = original.provenance
+        if before is None:
+            before = Provenance(original.fingerprint(), {a.name: a.role.value for a in original.attributes}, ())
+        return replace(self, provenance=replace(before, steps=(*before.steps, step)))
 
     def with_roles(self, roles: Mapping[str, Role]) -> Table:
         return self.with_columns({}, attributes={n: self.attribute(n).but(role=Role(r)) for n, r in roles.items()})
