@@ -14,6 +14,7 @@ from crypsis.release import verify
 from crypsis.run import Solution
 from crypsis.studio.access import POLICY
 from crypsis.studio.answering import answer, get, post, refusal
+from crypsis.studio.checklist import checklist, refuse_open
 from crypsis.studio.forms import Form, one
 from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
 from crypsis.studio.session import Session
@@ -33,7 +34,7 @@ def routes(studio: Studio) -> list[Route]:
         return {
             "candidates": _candidates(session),
             "s": solution,
-            "gates": _gates(session, solution),
+            "gates": checklist(session, solution),
             "title": session.choices.title or f"Protected {session.source.stem}",
             "folder": studio.release_folder(),
             "released": session.choices.released,
@@ -84,6 +85,7 @@ def routes(studio: Studio) -> list[Route]:
         if not text:
             raise PlanError("no folder was given; write where the release should go")
         session.change(title=one(form, "title"))
+        refuse_open(checklist(session, _chosen(session)))
         folder = _publish(session, (session.home / Path(text).expanduser()))
         session.change(released={**session.choices.released, str(folder): str(session.chosen)})
         return _verified(studio, folder, f"Released into {folder.name} and verified from its files.")
@@ -154,38 +156,3 @@ def _verified(studio: Studio, folder: Path, told: str) -> Response:
         "folder-field": studio.render("folder.html", folder=studio.release_folder()),
     }
     return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
-
-
-def _gates(session: Session, solution: Solution | None) -> list[dict[str, Any]]:
-    """What can be said at once; the rulebook follows when it is read from the file."""
-    gates = [
-        _gate(
-            "A solution is chosen", solution is not None, f"number {session.chosen}" if solution else "choose one above"
-        )
-    ]
-    if solution is None:
-        return gates
-    for verdict in solution.evaluation.verdicts:
-        found = f"{verdict['attained']:g} attained, {verdict['sense']} {verdict['required']:g} required"
-        gates.append(_gate(f"{verdict['model']}: {verdict['statement']}", bool(verdict["holds"]), found))
-    if not solution.evaluation.verdicts:
-        gates.append(
-            _gate("A privacy model or a risk limit is demanded", bool(session.plan.limit), "see the Goal page")
-        )
-    others = [
-        text
-        for complaint, text in zip(solution.evaluation.complaints, solution.complaints, strict=True)
-        if complaint.kind != "model"
-    ]
-    kept = "all kept" if not others else "; ".join(others)
-    gates.append(_gate("Limits, uses and suppression", not others, kept))
-    outdated = session.outdated
-    words = "the plan was changed since; start a new search to use it" if outdated else "the run follows this plan"
-    gates.append(_gate("Plan and search agree", not outdated, words))
-    identifiers = [n for n, c in session.document.get("columns", {}).items() if c.get("role") == "identifier"]
-    gates.append(_gate("Identifiers stay in the house", True, ", ".join(identifiers) or "none declared"))
-    return gates
-
-
-def _gate(what: str, holds: bool, found: str) -> dict[str, Any]:
-    return {"what": what, "holds": holds, "found": found}

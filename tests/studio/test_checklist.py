@@ -1,0 +1,119 @@
+"""The server releases nothing while an item of the checklist fails, and every item can fail."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from crypsis.measures.evaluation import Complaint
+from crypsis.release import verify
+from crypsis.studio.app import build
+from crypsis.studio.checklist import checklist
+from crypsis.studio.session import Session
+from crypsis.studio.studio import Studio
+from crypsis.studio.vega import Bundle
+from run.runs import PLAN, begun, finished, folder_with
+
+QUICK = (
+    PLAN.split("[[search]]")[0] + '[[search]]\nname = "partition"\nk = 3\n[run]\nbudget = "1 generations"\nseed = 11\n'
+)
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a file, its plan and a run that has ended."""
+    plan = folder_with(tmp_path_factory.mktemp("searched") / "job", QUICK)
+    finished(begun(plan, plan.with_name("plan-run"))).close()
+    return plan.parent
+
+
+@pytest.fixture
+def session(searched: Path, tmp_path: Path) -> Iterator[Session]:
+    shutil.copytree(searched, tmp_path / "job")
+    lock = tmp_path / "job" / "plan-run" / "lock.toml"
+    lock.write_text(lock.read_text().replace(str(searched), str(tmp_path / "job")))
+    session = Session(tmp_path / "job" / "people.csv", tmp_path / "job" / "plan.toml", tmp_path / "job" / "plan-run")
+    session.reading.wait()
+    session.choose(session.front.knee().number)
+    yield session
+    session.run.close()
+
+
+@pytest.fixture
+def client(session: Session, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[TestClient]:
+    monkeypatch.setattr(Bundle, "prepare", lambda self: None)
+    with TestClient(build(Studio(tmp_path, session))) as made:
+        yield made
+
+
+def failing(session: Session) -> list[str]:
+    solution = session.solution(session.chosen) if session.chosen is not None else None
+    return [item.what for item in checklist(session, solution) if not item.holds]
+
+
+def export(client: TestClient) -> tuple[int, str]:
+    answer = client.post("/release/export", data={"title": "People", "folder": "out"})
+    return answer.status_code, answer.text
+
+
+def test_a_complete_checklist_releases(session: Session, client: TestClient) -> None:
+    assert failing(session) == []
+    code, told = export(client)
+    assert code == 200, told
+    assert verify(session.home / "out").sound
+
+
+def test_a_plan_changed_after_the_run_releases_nothing(session: Session, client: TestClient) -> None:
+    path = session.plan_path
+    path.write_text(path.read_text().replace("k = 3\n[[search]]", "k = 5\n[[search]]"))
+    assert failing(session) == ["Plan and search agree"]
+    code, told = export(client)
+    assert code == 422
+    assert "Plan and search agree" in told
+    assert not (session.home / "out").exists()
+
+
+def test_a_column_called_an_identifier_since_is_not_released(session: Session, client: TestClient) -> None:
+    path = session.plan_path
+    path.write_text(path.read_text().replace('income = { role = "confidential" }', 'income = { role = "identifier" }'))
+    assert "Identifiers stay in the house" in failing(session)
+    code, told = export(client)
+    assert code == 422
+    assert "income would be published" in told
+    assert not (session.home / "out").exists()
+
+
+def test_no_solution_no_release(session: Session, client: TestClient) -> None:
+    session.change(chosen={})
+    assert failing(session) == ["A solution is chosen"]
+    assert export(client)[0] == 422
+
+
+def test_every_other_item_can_fail(session: Session) -> None:
+    solution = session.solution(session.chosen or 0)
+    verdict = {**solution.evaluation.verdicts[0], "holds": False, "attained": None}
+    broken = replace(
+        solution.evaluation, verdicts=(verdict,), complaints=(Complaint("model", "k-anonymity"), Complaint("no-model"))
+    )
+    items = checklist(session, replace(solution, evaluation=broken))
+    assert [item.holds for item in items] == [True, False, False, True, True]
+    unguarded = replace(solution, evaluation=replace(solution.evaluation, verdicts=()))
+    items = {item.what: item.holds for item in checklist(session, unguarded)}
+    assert items["A privacy model or a risk limit is demanded"] is False
+
+
+def test_a_file_that_cannot_be_looked_at_is_no_reason_to_trust_it(session: Session) -> None:
+    solution = session.solution(session.chosen or 0)
+    session.source.write_text(session.source.read_text().replace("female", "woman"))
+    session.run.close()
+    again = Session(session.source, session.plan_path, session.run_folder)
+    again.reading.wait()
+    (item,) = (each for each in checklist(again, solution) if each.what.startswith("Identifiers"))
+    assert not item.holds
+    assert item.found.startswith("the file cannot be looked at")
+    again.run.close()
