@@ -24,12 +24,14 @@ from crypsis.cli import (
     experiment,
     front,
     generalise,
+    init,
     mask,
     profile,
     release,
     resume,
     rulebooks,
     run,
+    schema,
     sensitivity,
     show,
     studio,
@@ -47,9 +49,9 @@ app = typer.Typer(
 
 app.command("demo")(demo.demo)
 app.command("profile")(profile.profile)
-app.command("init")(profile.init)
+app.command("init")(init.init)
 app.command("check")(check.check)
-app.command("schema")(check.schema)
+app.command("schema")(schema.schema)
 app.command("run")(run.run)
 app.command("resume")(resume.resume)
 app.command("front")(front.front)

@@ -1,4 +1,4 @@
-"""`crypsis check` and `crypsis schema`: everything wrong with a plan at once, before anything runs."""
+"""`crypsis check`: everything wrong with a plan at once, before anything runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def check(
     if json:
         say_json({**asdict(found), "sound": found.sound, "rules": [asdict(rule) for rule in rules]})
     else:
-        _tell(plan, found)
+        _report(plan, found)
         if rules:
             say()
             say(rulebooks.told(rules))
@@ -68,7 +68,7 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
     )
 
 
-def _tell(plan: Path, found: Check) -> None:
+def _report(plan: Path, found: Check) -> None:
     for number, problem in enumerate(found.problems, 1):
         say(f"{number}. {problem}")
     for note in found.notes:
@@ -100,10 +100,3 @@ def duration(seconds: float) -> str:
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
-
-
-def schema() -> None:
-    """Print the JSON Schema of a plan, for editors that complete and check while one types."""
-    from crypsis.plan.schema import schema as plan_schema
-
-    say_json(plan_schema())

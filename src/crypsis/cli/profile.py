@@ -1,16 +1,12 @@
-"""`crypsis profile` and `crypsis init`: look at a file, then write down what it is."""
+"""`crypsis profile`: suggested roles and kinds of a file, and how exposed it is."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from crypsis.cli import inputs
 from crypsis.cli.output import figure, say, say_json, table, warn, working
-from crypsis.errors import TableError
 
 if TYPE_CHECKING:
     from crypsis.table.profile import Profile
@@ -46,25 +42,3 @@ def _exposure(seen: Profile) -> str:
         f"On the suggested quasi-identifiers ({known}) {figure(100 * seen.unique_share)} % of the records are unique; "
         f"the raw table is {seen.k}-anonymous."
     )
-
-
-def init(
-    file: inputs.File,
-    out: Annotated[Path, typer.Option("--out", "-o", help="plan to write; must not exist")] = Path("plan.toml"),
-    k: Annotated[int, typer.Option(min=2, help="smallest class that may be released")] = 5,
-    quasi: inputs.Quasi = None,
-    identifier: inputs.Identifier = None,
-    confidential: inputs.Confidential = None,
-    kind: inputs.Kinds = None,
-) -> None:
-    """Write a commented plan.toml from the profile of a file; it can be checked and run as it is."""
-    from crypsis.plan import draft
-    from crypsis.table.files import write_atomically
-    from crypsis.table.profile import profile as profile_table
-
-    if out.exists():
-        raise TableError(f"{out}: exists already; choose another name with --out, or remove it first")
-    read = inputs.load(file, None, quasi, identifier, confidential, kind)
-    text = draft(file, out, read, profile_table(read), k)
-    write_atomically(out, text.encode())
-    say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
