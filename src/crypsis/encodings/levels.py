@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome
 from crypsis.masking.generalisation import Generalisation, generalise
-from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
@@ -24,7 +26,7 @@ class LevelEncoding:
     lattice : Lattice
         The columns that are generalised and their hierarchies.
     method : Generalisation
-        The rule of suppression; its levels are replaced by the genome's.
+        The rule of suppression over the lattice's columns; its levels are not used.
     """
 
     table: Table = field(repr=False)
@@ -33,16 +35,18 @@ class LevelEncoding:
 
     def decode(self, genome: Genome) -> Table:
         """The table at the node, suppressed by the method's rule."""
-        levels = {name: int(level) for name, level in zip(self.lattice.names, genome, strict=True)}
-        return self.method.model_copy(update={"levels": levels}).mask(self.table, np.random.default_rng(0))
+        return self.method.suppressed(self.generalised(genome))
 
     def generalised(self, genome: Genome) -> Table:
         """The table at the node, nothing suppressed."""
-        return generalise(self.table, self.lattice, tuple(int(level) for level in genome))
+        levels = [int(level) for level in genome]
+        self.lattice.check(levels)
+        return generalise(self.table, self.lattice, levels, self._leaves.__getitem__)
 
-    def least_class(self, masked: Table) -> int:
-        """Size of the smallest class; 0 if nothing is left."""
-        return int(classes_of(masked, self.lattice.names).sizes.min(initial=len(masked)))
+    @cached_property
+    def _leaves(self) -> Mapping[str, NDArray[np.int32]]:
+        """Leaf codes of every column."""
+        return {name: self.table.leaf_codes(name) for name in self.lattice.names}
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """The level of each column in words, and what is suppressed."""

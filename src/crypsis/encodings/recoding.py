@@ -7,11 +7,12 @@ in every class, class by class.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from crypsis.encodings.encoding import Description, Genome
-from crypsis.masking.recoding import LocalClasses, publish_classes
+from crypsis.masking.recoding import LocalClasses, Publication
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
 
@@ -40,7 +41,11 @@ class RecodingEncoding:
         """The table in which every record stands at the levels of its class."""
         count, records = int(genome[0]), int(self.table.kept.sum())
         labels, levels = genome[1 : 1 + records], genome[1 + records :].reshape(count, len(self.names))
-        return publish_classes(self.table, self.names, LocalClasses(labels, levels))
+        return self._publication.publish(LocalClasses(labels, levels))
+
+    @cached_property
+    def _publication(self) -> Publication:
+        return Publication(self.table, self.names)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """How many classes there are and how small the smallest is."""

@@ -21,9 +21,8 @@ Present = NDArray[np.bool_]
 def means(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
     """The arithmetic mean, summed from each group's first value: equal values keep every bit, far ones lose none."""
     sizes = np.bincount(labels, minlength=groups)
-    found, first = np.unique(labels, return_index=True)
     origin = np.zeros(groups)
-    origin[found] = values[first]
+    origin[labels[::-1]] = values[::-1]  # written from the last to the first, so that the first stays
     sums = np.bincount(labels, weights=values - origin[labels], minlength=groups)
     return origin + sums / np.maximum(sizes, 1), sizes > 0
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -69,35 +70,40 @@ class Generalisation(MaskingMethod):
             )
         levels = [self.levels.get(n, min(self.level, h)) for n, h in zip(lattice.names, lattice.heights, strict=True)]
         lattice.check(levels)
-        generalised = generalise(table, lattice, levels)
-        return generalised.without(self._suppressed(generalised))
+        return self.suppressed(generalise(table, lattice, levels))
 
     @staticmethod
     def _treats(table: Table, name: str) -> bool:
         return table.attribute(name).hierarchy is not None and table.level(name) == 0
 
-    def _suppressed(self, table: Table) -> NDArray[np.bool_]:
-        """Which records must go."""
+    def suppressed(self, table: Table) -> Table:
+        """The generalised table without the classes the rule leaves out."""
         classes = classes_of(table, self.columns or table.quasi_identifiers)
         allowance = allowed(self.suppression, int(classes.sizes.sum()))
         found = suppress(classes.sizes, self._distinct(table, classes), self.rule, allowance, self.k, self.l)
-        return np.append(found.left_out, False)[classes.of]
+        return table.without(np.append(found.left_out, False)[classes.of])
 
     def _distinct(self, table: Table, classes: EquivalenceClasses) -> NDArray[np.int64]:
-        """How many confidential values each class holds; nothing to count without a confidential column."""
+        """How many confidential values each class holds; not counted where no rule asks, or no column is there."""
         name = self.confidential or next(iter(table.confidential), "")
-        if name:
+        asked = self.l or (self.rule == "failing-class" and not self.k)
+        if name and asked:
             return classes.contents(table.codes([name])[:, 0]).distinct
         if self.l:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
         return np.zeros(classes.count, dtype=np.int64)
 
 
-def generalise(table: Table, lattice: Lattice, levels: list[int] | tuple[int, ...]) -> Table:
-    """The table at a node of the lattice, nothing suppressed; columns at level 0 stay as they are."""
+def generalise(
+    table: Table, lattice: Lattice, levels: Sequence[int], leaves: Callable[[str], NDArray[np.int32]] | None = None
+) -> Table:
+    """The table at a node of the lattice, nothing suppressed; columns at level 0 stay as they are.
+
+    leaves  leaf codes of a column, where somebody keeps them; otherwise the table looks them up
+    """
     columns: dict[str, Column] = {}
     for name, hierarchy, level in zip(lattice.names, lattice.hierarchies, levels, strict=True):
         if level:
-            columns[name] = hierarchy.lift(table.leaf_codes(name), level)
+            columns[name] = hierarchy.lift((leaves or table.leaf_codes)(name), level)
     raised = dict(zip(lattice.names, levels, strict=True))
     return table.with_columns(columns, {name: raised[name] for name in columns})

@@ -16,7 +16,7 @@ from crypsis.masking.blocks import Blocks, Engine
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.scaling import embed
-from crypsis.table.attribute import Kind
+from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Column, Table
@@ -118,10 +118,9 @@ class Microaggregation(MaskingMethod):
         """
         masked: dict[str, Column] = {}
         rows = np.flatnonzero(table.kept)
-        present = table.take(rows)
         for name in names:
             column = table.column(name).copy()
-            column[rows] = self._aggregated(present, name, labels)
+            column[rows] = self._aggregated(table.attribute(name), column[rows], labels)
             masked[name] = column
         return table.with_columns(masked)
 
@@ -156,8 +155,7 @@ class Microaggregation(MaskingMethod):
                 f"distance; correct them or leave the column out"
             )
 
-    def _aggregated(self, table: Table, name: str, labels: NDArray[np.int32]) -> Column:
-        attribute, column = table.attribute(name), table.column(name)
+    def _aggregated(self, attribute: Attribute, column: Column, labels: NDArray[np.int32]) -> Column:
         present = ~np.isnan(column) if attribute.numeric else column != MISSING
         values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
         usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]

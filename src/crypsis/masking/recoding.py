@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -49,7 +50,7 @@ class LocalRecoding(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         names = self.names(table)
-        return publish_classes(table, names, self.solve(table, rng))
+        return Publication(table, names).publish(self.solve(table, rng))
 
     def names(self, table: Table) -> tuple[str, ...]:
         """The columns that are recoded: those named, or every quasi-identifier with a hierarchy."""
@@ -103,17 +104,41 @@ class LocalClasses(NamedTuple):
     levels: NDArray[np.int32]
 
 
-def publish_classes(table: Table, names: Sequence[str], classes: LocalClasses) -> Table:
-    """The table in which every record stands at the levels of its class."""
-    lattice = Lattice.of(table, names)
-    kept = np.flatnonzero(table.kept)
-    trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
-    leaf = _leaf_table(table, lattice.names, trees, kept)
-    columns: dict[str, Column] = {}
-    for a, (name, tree) in enumerate(zip(lattice.names, trees, strict=True)):
-        columns[name] = np.full(table.rows, MISSING, dtype=np.int32)
-        columns[name][kept] = tree.published(classes.levels[classes.labels, a], leaf[:, a])
-    return table.with_columns(columns, dict.fromkeys(columns, LOCAL))
+@dataclass(frozen=True, eq=False)
+class Publication:
+    """Columns of a table made ready to stand at any levels, record by record.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    names : tuple of str
+        Columns that are recoded, each with a hierarchy.
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+
+    @cached_property
+    def _leaves(self) -> NDArray[np.int32]:
+        """int32[n, columns]: leaves of the kept records."""
+        return _leaf_table(self.table, self.names, self._trees, np.flatnonzero(self.table.kept))
+
+    @cached_property
+    def _trees(self) -> list[_Tree]:
+        return [_Tree.over(hierarchy) for hierarchy in Lattice.of(self.table, self.names).hierarchies]
+
+    @cached_property
+    def _nodes(self) -> list[NDArray[np.int32]]:
+        return [tree.nodes() for tree in self._trees]
+
+    def publish(self, classes: LocalClasses) -> Table:
+        """The table in which every record stands at the levels of its class."""
+        columns: dict[str, Column] = {}
+        for a, name in enumerate(self.names):
+            columns[name] = np.full(self.table.rows, MISSING, dtype=np.int32)
+            columns[name][self.table.kept] = self._nodes[a][classes.levels[classes.labels, a], self._leaves[:, a]]
+        return self.table.with_columns(columns, dict.fromkeys(columns, LOCAL))
 
 
 def _leaf_table(
@@ -148,12 +173,12 @@ class _Tree:
         blank = len(np.unique(self.groups[-2][leaf])) > 1
         return np.array(losses if blank else losses[:-1])
 
-    def published(self, level: NDArray[np.int32], leaf: NDArray[np.int32]) -> NDArray[np.int32]:
-        """Node numbers of leaves lifted each to its own level; missing where blank."""
+    def nodes(self) -> NDArray[np.int32]:
+        """int32[levels, leaves]: the number of the node above each leaf; missing at the blank level."""
         absent = np.int32(MISSING)
         table = [np.append(g[:-1] + self.hierarchy.offsets[lv], absent) for lv, g in enumerate(self.groups[:-1])]
         table.append(np.full(self.hierarchy.size + 1, absent))
-        return np.stack(table)[level, leaf].astype(np.int32)
+        return np.stack(table).astype(np.int32)
 
 
 def _leaves(table: Table, name: str, tree: _Tree) -> NDArray[np.int32]:
