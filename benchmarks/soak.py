@@ -151,13 +151,13 @@ class Load:
                 connection.request("GET", path, headers=self.server.headers)
                 answer = connection.getresponse()
                 answer.read()
-                told = str(answer.status)
+                message = str(answer.status)
             except (OSError, http.client.HTTPException) as error:
-                told = type(error).__name__
+                message = type(error).__name__
                 connection.close()
             with self._lock:
                 self.latencies[path].append(time.monotonic() - due)
-                self.answers[told] += 1
+                self.answers[message] += 1
 
 
 def watched(pid: int, stop: threading.Event, seen: list[tuple[float, int]]) -> None:
@@ -284,8 +284,8 @@ def main() -> None:
     print(f"load of the machine {found['load of the machine']:.1f} on {found['cores']} cores")
     for part in ("runs", "studio"):
         for key, value in found.get(part, {}).items():
-            told = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
-            print(f"{part}: {key}: {told}")
+            message = ", ".join(f"{k} {v}" for k, v in value.items()) if isinstance(value, dict) else value
+            print(f"{part}: {key}: {message}")
 
 
 if __name__ == "__main__":

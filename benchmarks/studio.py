@@ -180,8 +180,8 @@ def _slide(page: Any, number: int) -> float:
 
 def _renderer(browser: Any) -> float:
     """Resident megabytes of the largest process that draws a page."""
-    told = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
-    return max(_status(each["id"], "VmRSS") for each in told if each["type"] == "renderer")
+    message = browser.new_browser_cdp_session().send("SystemInfo.getProcessInfo")["processInfo"]
+    return max(_status(each["id"], "VmRSS") for each in message if each["type"] == "renderer")
 
 
 def _peak(process: int) -> float:
@@ -247,7 +247,7 @@ def main() -> None:
     asked = parser.parse_args()
     results: dict[str, Figures] = {}
 
-    def told(name: str, found: Figures) -> None:
+    def message(name: str, found: Figures) -> None:
         results[name] = {key: round(value, 2) for key, value in found.items()}
         print(f"{name} (load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores)")
         print(*(f"  {key:50} {value:10.2f}" for key, value in found.items()), sep="\n", flush=True)
@@ -256,7 +256,7 @@ def main() -> None:
         place = folder / name
         place.mkdir()
         lay(place / f"{name}.csv")
-        told(name, visit(browser, place / f"{name}.csv", folder / "home"))
+        message(name, visit(browser, place / f"{name}.csv", folder / "home"))
 
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
         folder = Path(temporary)
@@ -265,13 +265,13 @@ def main() -> None:
         wanted = asked.parts or PARTS
         if "first" in wanted:
             for name, found in first_run(browser, folder):
-                told(name, found)
+                message(name, found)
         if "adult" in wanted:
             looked_at("adult", lambda path: shutil.copy(adult(), path), folder)
         if "many" in wanted:
             looked_at("many", lambda path: people(path, asked.rows), folder)
         if "upload" in wanted:
-            told("upload", upload(browser, folder, asked.megabytes))
+            message("upload", upload(browser, folder, asked.megabytes))
         browser.close()
     if asked.json:
         asked.json.write_text(json.dumps(results, indent=2) + "\n", encoding="utf-8")

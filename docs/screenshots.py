@@ -34,8 +34,8 @@ def studio(home: Path) -> Iterator[str]:
     environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
     server = subprocess.Popen([*PROGRAM, "studio", "--no-browser"], env=environment, stdout=subprocess.PIPE, text=True)
     try:
-        told = server.stdout.readline() if server.stdout is not None else ""
-        found = re.search(r"http://\S+", told)
+        message = server.stdout.readline() if server.stdout is not None else ""
+        found = re.search(r"http://\S+", message)
         if found is None:
             sys.exit("the studio did not start; see `crypsis doctor`")
         yield found[0]

@@ -63,8 +63,8 @@ def export(client: TestClient) -> tuple[int, str]:
 
 def test_a_complete_checklist_releases(session: Session, client: TestClient) -> None:
     assert failing(session) == []
-    code, told = export(client)
-    assert code == 200, told
+    code, message = export(client)
+    assert code == 200, message
     assert verify(session.home / "out").sound
 
 
@@ -72,19 +72,19 @@ def test_a_plan_changed_after_the_run_releases_nothing(session: Session, client:
     path = session.plan_path
     path.write_text(path.read_text().replace("k = 3\n[[search]]", "k = 5\n[[search]]"))
     assert failing(session) == ["Plan and search agree"]
-    code, told = export(client)
+    code, message = export(client)
     assert code == 422
-    assert "Plan and search agree" in told
+    assert "Plan and search agree" in message
     assert not (session.home / "out").exists()
 
 
 def test_a_column_called_an_identifier_since_is_not_released(session: Session, client: TestClient) -> None:
     path = session.plan_path
     path.write_text(path.read_text().replace('income = { role = "confidential" }', 'income = { role = "identifier" }'))
-    assert "Identifiers stay in the house" in failing(session)
-    code, told = export(client)
+    assert "Identifiers are not released" in failing(session)
+    code, message = export(client)
     assert code == 422
-    assert "income would be published" in told
+    assert "income would be published" in message
     assert not (session.home / "out").exists()
 
 

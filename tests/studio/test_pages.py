@@ -83,9 +83,9 @@ def test_a_bad_file_gets_its_sentence(server: Server, visitor: Any) -> None:
         page.set_input_files("#file", files=[{"name": name, "mimeType": "text/csv", "buffer": content}])
         page.click("#upload button")
         page.wait_for_selector("#bring-problems li")
-        told = page.inner_text("#bring-problems")
-        assert (case, words in told, told) == (case, True, told)
-        assert str(server.home) not in told
+        message = page.inner_text("#bring-problems")
+        assert (case, words in message, message) == (case, True, message)
+        assert str(server.home) not in message
         assert page.inner_text("#head dd").startswith("people.csv")  # the old file is still on the session
 
 

@@ -76,11 +76,11 @@ def test_editing_keeps_what_the_form_does_not_show() -> None:
 def test_demands_against_one_intruder() -> None:
     document = tomllib.loads(PLAN) | {"scenario": [{"name": "neighbour", "knows": ["age"]}]}
     form = {"scenario.count": ["1"], "scenario-0.name": ["neighbour"], "scenario-0.knows": ["age", "sex"]}
-    added, told = apply(
+    added, message = apply(
         document, {**form, "do": ["add:scenario-0-require"], "new.scenario-0-require": ["l-diversity"]}, ["age", "sex"]
     )
     assert added["scenario"] == [{"name": "neighbour", "knows": ["age", "sex"], "require": [{"model": "l-diversity"}]}]
-    assert "l-diversity" in told
+    assert "l-diversity" in message
     row = {"scenario-0-require.count": ["1"], "scenario-0-require-0.model": ["l-diversity"]}
     changed, _ = apply(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
     assert changed["scenario"][0]["require"] == [{"model": "l-diversity", "l": 4}]
@@ -111,10 +111,10 @@ def test_figures_for_the_eye() -> None:
 
 
 def test_a_rulebook_becomes_demands() -> None:
-    changed, told = apply(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
+    changed, message = apply(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
     assert {item["model"] for item in changed["require"]} == {"k-anonymity", "l-diversity"}
     assert changed["limit"] == [{"measure": "record-linkage", "at_most": 20}]
-    assert "Public-use file" in told
+    assert "Public-use file" in message
 
 
 def test_ties_by_cramers_v() -> None:

@@ -101,7 +101,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
 
 def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> None:
     plan = small_example(own_home)
-    quicken(plan, "1h")  # it ends when it is told to
+    quicken(plan, "1h")  # it ends when it is message to
     run = plan.with_name("people-plan-run")
     server = Server(own_home)
     try:

@@ -103,7 +103,7 @@ def main() -> None:
     except KeyboardInterrupt:
         _fail("stopped", 3)
     except BrokenPipeError:
-        sys.stderr.close()  # the reader went away (`| head`); nothing to say to nobody
+        sys.stderr.close()  # the reader went away (`| head`)
         sys.exit(0)
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""

@@ -1,4 +1,4 @@
-"""`crypsis assess`: compare any two files of corresponding rows, whoever masked them."""
+"""`crypsis assess`: compare any two files of corresponding rows, whatever tool masked them."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def assess(
 
 
 def _suggested(table: Table) -> Table:
-    """Roles as the profile suggests them, when nobody gave any."""
+    """Roles as the profile suggests them, where none are given."""
     from crypsis.table.attribute import Role
     from crypsis.table.profile import profile
 

@@ -1,4 +1,4 @@
-"""`crypsis attack`: try what an intruder would try, before she does."""
+"""`crypsis attack`: try what an intruder would try."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def attack(
     if json:
         say_json(_content(release, found))
     else:
-        _tell(release, found, definitions)
+        _report(release, found, definitions)
     if found.caught:
         raise typer.Exit(1)
 
@@ -153,20 +153,20 @@ def _tried(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:
 
 
 def _content(release: str, found: Findings) -> dict[str, Any]:
-    told = [
+    listed = [
         {**asdict(each), "excess": each.excess, "caught": each.caught, "verdict": each.verdict}
         for each in found.outcomes
     ]
     return {
         "release": release,
         "caught": [each.attack for each in found.caught],
-        "attacks": told,
+        "attacks": listed,
         "untried": [asdict(each) for each in found.untried],
         "notes": list(found.notes),
     }
 
 
-def _tell(release: str, found: Findings, definitions: bool) -> None:
+def _report(release: str, found: Findings, definitions: bool) -> None:
     head = ("attack", "succeeds, %", "95 % interval", "outside, %", "95 % interval", "without, %", "tries", "")
     say(table(head, [_row(each) for each in found.outcomes], right=range(1, 7)))
     say()

@@ -39,7 +39,7 @@ def check(
         _report(plan, found)
         if rules:
             say()
-            say(rulebooks.told(rules))
+            say(rulebooks.results_text(rules))
     if not found.sound:
         raise typer.Exit(2)
     if any(not rule.holds and not rule.waived for rule in rules):

@@ -1,4 +1,4 @@
-"""How the difference of two releases is told at a terminal."""
+"""How the difference of two releases is printed."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from crypsis.release.differences import Change, Pair
 
 
-def tell(found: Differences) -> None:
+def report(found: Differences) -> None:
     """Columns, figures, distributions, and what the pair reveals."""
     if found.same_data:
         say("Both releases hold the same data.")
     for words, names in (("new columns", found.columns_added), ("columns gone", found.columns_removed)):
         if names:
             say(f"{words}: {', '.join(names)}")
-    for name, told in found.columns_changed.items():
-        say(f"column {name}: {told}")
+    for name, change in found.columns_changed.items():
+        say(f"column {name}: {change}")
     moved = [found.rows, found.suppressed, *found.verdicts, *found.losses]
     changed = [change for change in moved if change.old != change.new]
     say()
@@ -55,5 +55,5 @@ def _pair(pair: Pair) -> None:
     say(
         "Together they reveal MORE than each alone: withdraw the old file, or publish the new one by the same classes."
         if pair.reveals_more
-        else "Together they reveal no more than the weaker of them, as far as their values tell."
+        else "Together they reveal no more than the weaker of them, as far as their values show."
     )

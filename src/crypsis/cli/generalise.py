@@ -70,7 +70,7 @@ def generalise(
             "least_loss": {**best.__dict__, "levels": dict(zip(held.counts.names, best.levels, strict=False))},
         }
         if not json:
-            _tell(held, nodes, front, best)
+            _report(held, nodes, front, best)
         if out is not None:
             content |= _release(held, levels, out, document, title, json)
     if json:
@@ -147,7 +147,7 @@ def _front(nodes: pl.DataFrame) -> pl.DataFrame:
     return nodes.filter(pl.Series(best) & (pl.col("k") > 0)).sort("glm")
 
 
-def _tell(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Node) -> None:
+def _report(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Node) -> None:
     say(f"{held.counts.total} records, {len(held.tuples)} distinct tuples")
     say(f"{len(nodes)} nodes, of which {len(front)} are on the front of k, l and loss")
     names = [name for name in nodes.columns if name in (*held.counts.names, "k", "l", "suppressed")]
@@ -181,8 +181,8 @@ def _release(
         found = verify(out)
     if not json:
         say()
-        say(f"released: {out / 'public'} (may be given away)")
-        say(f"report to sign: {out / 'internal' / 'report.html'} (stays in the house)")
+        say(f"released: {out / 'public'} (may be published)")
+        say(f"report to sign: {out / 'internal' / 'report.html'} (internal; never publish it)")
         tell_verdicts(found)
     if not found.sound:
         raise ReleaseRefused("; ".join(found.problems))

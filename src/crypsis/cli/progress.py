@@ -49,7 +49,7 @@ class Watch:
         return step
 
 
-def told(step: Progress, rate: float) -> str:
+def progress_text(step: Progress, rate: float) -> str:
     """'grouping: generation 12, 1 480 evaluations (310/s), front 24'."""
     if step.what == "baseline":
         return f"baseline {step.title}"
@@ -78,7 +78,7 @@ def _plain(steps: Iterable[Progress]) -> None:
         speed = rate.seen(step)
         if step.what == "baseline" or time.monotonic() - last >= EVERY:
             last = time.monotonic()
-            typer.echo(f"[{step.seconds:6.1f} s, {100 * step.used:3.0f} %] {told(step, speed)}", err=True)
+            typer.echo(f"[{step.seconds:6.1f} s, {100 * step.used:3.0f} %] {progress_text(step, speed)}", err=True)
 
 
 def _live(steps: Iterable[Progress]) -> None:
@@ -91,4 +91,4 @@ def _live(steps: Iterable[Progress]) -> None:
     with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
         task = bars.add_task("starting", total=1.0)
         for step in steps:
-            bars.update(task, completed=step.used, description=told(step, rate.seen(step)))
+            bars.update(task, completed=step.used, description=progress_text(step, rate.seen(step)))

@@ -83,7 +83,7 @@ def release(
             waivers=rulebooks.waivers_of(waive),
         )
         checked = verify(out)
-    _tell_released(out, checked, json)
+    _report_released(out, checked, json)
 
 
 def _limits(texts: list[str] | None) -> list[Limit]:
@@ -114,17 +114,17 @@ def _release_from_run(
         checked = verify(out)
     if not json:
         say(f"solution {solution.number} of {folder}: {solution.message}")
-    _tell_released(out, checked, json)
+    _report_released(out, checked, json)
 
 
-def _tell_released(out: Path, checked: Verification, json: bool) -> None:
+def _report_released(out: Path, checked: Verification, json: bool) -> None:
     if json:
         smallest = checked.smallest_class and asdict(checked.smallest_class)
         verdicts = [asdict(v) for v in checked.verdicts]
         say_json({"release": str(out), "verdicts": verdicts, "smallest_class": smallest})
         return
-    say(f"released: {out / 'public'} (may be given away)")
-    say(f"report to sign: {out / 'internal' / 'report.html'} (stays in the house)")
+    say(f"released: {out / 'public'} (may be published)")
+    say(f"report to sign: {out / 'internal' / 'report.html'} (internal; never publish it)")
     tell_verdicts(checked)
 
 
@@ -149,17 +149,17 @@ def verify(
     if json:
         say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})
     else:
-        _tell_verified(folder, found)
+        _report_verified(folder, found)
         if book:
             say()
             say(f"rulebook {book.name}: {book.title}")
-            say(rulebooks.told(rules))
+            say(rulebooks.results_text(rules))
             say(f"{folder}: rules {'kept' if not broken else 'BROKEN'}")
     if not found.sound or broken:
         raise typer.Exit(1)
 
 
-def _tell_verified(folder: Path, found: Verification) -> None:
+def _report_verified(folder: Path, found: Verification) -> None:
     from crypsis.text import over_all_text
 
     if found.verdicts:
@@ -202,7 +202,7 @@ def report(
     if json:
         say_json({**found, "sound": sound})
         return
-    words = {"internal": "to sign, stays in the house", "external": "goes out with the data"}
+    words = {"internal": "to sign; internal, never published", "external": "published with the data"}
     rows = [(name.replace("_json", ", for programs"), path, words[name.split("_")[0]]) for name, path in found.items()]
     say(table(("report", "file", "for"), rows))
     say(f"{folder}: {'sound' if sound else 'NOT sound; see crypsis verify'}")
@@ -214,7 +214,7 @@ def diff_release(
     json: inputs.Json = False,
 ) -> None:
     """What changed between two releases, and whether both together reveal more; exit 1 if they do."""
-    from crypsis.cli.diff_release import tell
+    from crypsis.cli.diff_release import report as report_differences
     from crypsis.release import diff_release as compare
 
     with working(f"comparing {old} and {new}"):
@@ -222,6 +222,6 @@ def diff_release(
     if json:
         say_json({**asdict(found), "reveals_more": found.pair.reveals_more})
     else:
-        tell(found)
+        report_differences(found)
     if found.pair.reveals_more:
         raise typer.Exit(1)

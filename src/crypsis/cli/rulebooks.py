@@ -1,4 +1,4 @@
-"""Rulebooks on the command line: which there are, how one is named and waived, how its results are told."""
+"""Rulebooks on the command line: which there are, how one is named and waived, how its results are printed."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def waivers_of(values: Sequence[str] | None) -> dict[str, str]:
     return inputs.pairs(values, "--waive")
 
 
-def told(results: Sequence[RuleResult]) -> str:
+def results_text(results: Sequence[RuleResult]) -> str:
     """Rules and what became of them, as a table."""
     rows = [(r.id, r.statement, r.found, outcome(r)) for r in results]
     return table(("rule", "demand", "found", "verdict"), rows)

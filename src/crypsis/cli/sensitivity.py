@@ -72,7 +72,7 @@ def sensitivity(
     if json:
         say_json(findings.to_dict())
         return
-    say(told(findings))
+    say(findings_text(findings))
     say(f"\ntrials, analysis and picture: {out}")
 
 
@@ -149,7 +149,7 @@ def _unfinished(results: Results, as_json: bool) -> None:
     )
 
 
-def told(findings: Findings) -> str:
+def findings_text(findings: Findings) -> str:
     """The steps as tables."""
     parts = []
     for number, stage in enumerate((findings.result, findings.speed)):

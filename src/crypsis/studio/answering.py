@@ -16,17 +16,17 @@ from crypsis.studio.forms import Form, read_form
 Handler = Callable[[Request], Awaitable[Response]]
 
 
-def answer(told: str = "", go: str = "", parts: Mapping[str, str] | None = None, stamp: str = "") -> Response:
+def answer(message: str = "", go: str = "", parts: Mapping[str, str] | None = None, stamp: str = "") -> Response:
     """What a script shows: a sentence, a page to go to, pieces to put in place by their id.
 
     stamp    of the plan as this change wrote it: the page that asked need not fetch its own change again
     """
-    return JSONResponse({"told": told, "go": go, "parts": dict(parts or {}), "stamp": stamp, "problems": []})
+    return JSONResponse({"message": message, "go": go, "parts": dict(parts or {}), "stamp": stamp, "problems": []})
 
 
 def refusal(*problems: str) -> Response:
     """Every reason why something was not done."""
-    return JSONResponse({"told": problems[0] if problems else "", "problems": list(problems)}, status_code=422)
+    return JSONResponse({"message": problems[0] if problems else "", "problems": list(problems)}, status_code=422)
 
 
 def get(path: str, work: Callable[[Request], Response]) -> Route:

@@ -69,7 +69,7 @@ def _agreement(session: Session) -> Item:
 
 def _identifiers(session: Session, solution: Solution) -> Item:
     """No column that the plan, as it stands now or as it was searched, calls an identifier is in the file."""
-    what = "Identifiers stay in the house"
+    what = "Identifiers are not released"
     try:
         masked = session.masked(solution.number)
     except CrypsisError as error:

@@ -28,7 +28,7 @@ SAMPLE = 50_000
 
 @dataclass(frozen=True)
 class Match:
-    """One person the linkage attack finds: what the intruder knows beside what she reads."""
+    """One person the linkage attack finds: what the intruder knows beside what the file shows."""
 
     cells: tuple[tuple[str, str, str], ...]
     """Column, known value, published value."""

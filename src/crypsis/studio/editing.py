@@ -33,8 +33,8 @@ def apply(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Documen
         **answers(Running, form, "run", ("seed", "scheduler"), said=before),
     }
     document["release"] = answers(Release, form, "release", said=document.get("release", {}))
-    told = _act(document, form, quasi)
-    return {key: value for key, value in document.items() if value or key == "data"}, told
+    message = _act(document, form, quasi)
+    return {key: value for key, value in document.items() if value or key == "data"}, message
 
 
 def _count(form: Form, section: str) -> int:
@@ -76,12 +76,12 @@ def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
 
 
 def _searches(form: Form, before: Any) -> list[Document]:
-    told = {item["name"]: item for item in ([before] if isinstance(before, dict) else before)}
+    message = {item["name"]: item for item in ([before] if isinstance(before, dict) else before)}
     found = []
     ticked = form.get("search", ())
-    for name in dict.fromkeys([*(name for name in told if name in ticked), *ticked]):  # the plan's order stays
+    for name in dict.fromkeys([*(name for name in message if name in ticked), *ticked]):  # the plan's order stays
         if name in searches:
-            prefix, old = f"search-{name}", told.get(name, {})
+            prefix, old = f"search-{name}", message.get(name, {})
             own = answers(SearchChoice, form, prefix, ("name",), said=old)
             found.append({"name": name, **own, **answers(searches[name], form, prefix, said=old)})
     return found

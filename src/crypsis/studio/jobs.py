@@ -1,4 +1,4 @@
-"""A search is a process of its own: the studio starts it with the command anybody could type, and only watches.
+"""A search is a process of its own: the studio starts it with the ordinary command, and only watches.
 
 What runs is written down beside the run, so that a studio started later finds it again.
 """
@@ -46,8 +46,8 @@ class Job:
             lines = Path(self.log).read_text(encoding="utf-8").strip().splitlines()
         except OSError:
             return ""
-        told = [line.removeprefix("crypsis: ") for line in lines if line.startswith("crypsis: ")]
-        return told[-1] if told else ""
+        message = [line.removeprefix("crypsis: ") for line in lines if line.startswith("crypsis: ")]
+        return message[-1] if message else ""
 
 
 def record(folder: Path) -> Path:
@@ -134,8 +134,8 @@ def _born(pid: int) -> str:
         if stat.parent.parent.joinpath("self").exists():
             fields = stat.read_text().rpartition(")")[2].split()
             return "" if fields[0] in "ZX" else fields[19]
-        told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-        return told.stdout.strip()
+        message = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+        return message.stdout.strip()
     except OSError:
         return ""
 

@@ -27,7 +27,7 @@ class Overlay:
     title: str
     labels: tuple[str, ...]
     series: dict[str, tuple[float, ...]]
-    told: tuple[str, ...]
+    message: tuple[str, ...]
     """A sentence for each solution that is drawn: the most that moved."""
     absent: dict[int, str]
     """Why a solution is not drawn."""
@@ -65,7 +65,7 @@ def merged_sizes(histograms: Mapping[int, Histogram]) -> Overlay | None:
     found = _merged("class size", histograms, {})
     alone = {name: values[0] for name, values in found.series.items()}
     words = [f"{value:.0f} in {'the ' if name == ORIGINAL else ''}{name}" for name, value in alone.items()]
-    return replace(found, told=(f"People alone with their combination of values: {', '.join(words)}.",))
+    return replace(found, message=(f"People alone with their combination of values: {', '.join(words)}.",))
 
 
 def _merged(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]) -> Overlay:
@@ -74,8 +74,8 @@ def _merged(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]
     first = next(iter(drawn.values()))
     series = {ORIGINAL: _padded(first.before, len(labels))}
     series |= {f"solution {number}": _padded(each.after, len(labels)) for number, each in drawn.items()}
-    told = {number: f"{number}: {each.summary[:1].lower()}{each.summary[1:]}" for number, each in drawn.items()}
-    return Overlay(name, first.title, labels, series, tuple(told.values()), dict(absent))
+    message = {number: f"{number}: {each.summary[:1].lower()}{each.summary[1:]}" for number, each in drawn.items()}
+    return Overlay(name, first.title, labels, series, tuple(message.values()), dict(absent))
 
 
 def _padded(values: tuple[float, ...], length: int) -> tuple[float, ...]:

@@ -15,7 +15,7 @@ USUAL_K = 5
 WAIT = 0.4
 """Seconds a page waits for a file before it says that it is being read."""
 MOST_COLUMNS = 2000
-"""Wider files are refused by the studio: nobody can give a role to so many columns by hand."""
+"""Wider files are refused by the studio: so many columns cannot be given roles by hand."""
 
 
 class Reading:
@@ -98,5 +98,5 @@ def _header_width(source: Path) -> int:
 
 
 def _without_folder(sentence: str, folder: Path) -> str:
-    """The sentence with file names only: where the studio keeps uploads is nobody's business."""
+    """The sentence with file names only: the folder of uploads is not shown."""
     return sentence.replace(f"{folder}/", "")

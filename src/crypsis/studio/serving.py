@@ -19,10 +19,10 @@ from crypsis.studio.vega import home
 LOOPBACK = "127.0.0.1"
 
 
-def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser: bool = True) -> None:
+def serve(path: Path | None, port: int, say: Callable[[str], None], *, browser: bool = True) -> None:
     """Open the studio on a file, a plan, a run or the built-in example, and serve it until it is stopped.
 
-    tell     is given the sentences a person at the terminal should read
+    say     is given the sentences a person at the terminal should read
     """
     own = home()
     sweep_uploads(own)
@@ -35,8 +35,8 @@ def serve(path: Path | None, port: int, tell: Callable[[str], None], *, browser:
     chosen = int(listener.getsockname()[1])
     entry = Pass(chosen)
     first = f"http://{LOOPBACK}:{chosen}/?token={entry.token}"
-    tell(f"studio on {session.source.name}: {first}")
-    tell("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches go on")
+    say(f"studio on {session.source.name}: {first}")
+    say("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches go on")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:
         webbrowser.open(first)

@@ -54,7 +54,7 @@ class Session:
         self._run: tuple[list[str], Run] | None = None
         self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
-        self._decoding = threading.Lock()  # of its own: nobody waits for a million rows to see who is pinned
+        self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
         self.reading = Reading(source, plan).begin()
         if run is not None:
             self.change(run=run.name)

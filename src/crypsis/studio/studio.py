@@ -146,18 +146,18 @@ class Studio:
             known = jobs.job(folder)
             if going:
                 return {"state": "running", "words": "The search is starting …", "used": 0.0}
-            told = known.complaint() if known else ""
-            return {"state": "failed", "words": told or "The search ended before it wrote anything.", "used": None}
+            message = known.complaint() if known else ""
+            return {"state": "failed", "words": message or "The search ended before it wrote anything.", "used": None}
         return self._of_run(folder, session.run_status(), going)
 
     @staticmethod
     def _of_run(folder: Path, seen: RunStatus, going: bool) -> dict[str, Any]:
-        told = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
+        message = f"{seen.solutions} solutions measured, {seen.evaluations} candidates tried in {seen.elapsed:.0f} s"
         state = "running" if going else "finished" if seen.finished else "paused"
         words = {
-            "running": f"Searching: {told}",
-            "finished": f"Finished: {told}.",
-            "paused": f"Paused, nothing is lost: {told}.",
+            "running": f"Searching: {message}",
+            "finished": f"Finished: {message}.",
+            "paused": f"Paused, nothing is lost: {message}.",
         }[state]
         known = jobs.job(folder)
         complaint = known.complaint() if known and state == "paused" else ""

@@ -36,7 +36,7 @@ class Bundle:
 
 
 def home() -> Path:
-    """The studio's own folder: the example, uploads and the drawing library; nobody else may look in."""
+    """The studio's own folder: the example, uploads and the drawing library, private to the user."""
     given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
     try:
         folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"

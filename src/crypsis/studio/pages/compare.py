@@ -83,7 +83,7 @@ def _compared(original: Table, masked: Table) -> dict[str, Any]:
         "ties": heat_map(names, cells),
         "tie_names": names,
         "tie_cells": {f"{a}|{b}": moved for a, b, moved in cells},
-        "ties_told": _most_moved(cells),
+        "ties_text": _most_moved(cells),
         "groups": groups,
         "match": explained_match(some, hidden, earned),
         "sampled": len(some) < len(original),
@@ -95,7 +95,7 @@ def _drawn(found: Overlay | None) -> dict[str, Any] | None:
         return None
     return {
         "title": found.title,
-        "told": found.told,
+        "message": found.message,
         "files": list(found.series),
         "spec": overlaid(found.labels, found.series, "records"),
         "rows": list(zip(found.labels, *found.series.values(), strict=True)),

@@ -123,17 +123,17 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
     return path
 
 
-def _saved(session: Session, problems: list[str], told: str) -> Response:
-    return refusal(*problems) if problems else answer(told, stamp=session.stamps()[0])
+def _saved(session: Session, problems: list[str], message: str) -> Response:
+    return refusal(*problems) if problems else answer(message, stamp=session.stamps()[0])
 
 
 def _lay(studio: Studio, path: Path) -> Response:
     """An upload that cannot be used leaves nothing behind."""
     session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
-    told = _put(studio, session)
+    message = _put(studio, session)
     if session.reading.problem:
         shutil.rmtree(path.parent, ignore_errors=True)
-    return told
+    return message
 
 
 def _put(studio: Studio, session: Session) -> Response:

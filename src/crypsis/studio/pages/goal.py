@@ -45,14 +45,14 @@ def routes(studio: Studio) -> list[Route]:
         if one(form, "rulebook") != session.choices.rulebook:
             session.change(rulebook=one(form, "rulebook"), waivers={})
         with session.lock:
-            document, told = apply(session.document, form, _quasi(session.document))
+            document, message = apply(session.document, form, _quasi(session.document))
             problems = session.save(document)
         if problems:
             return refusal(*problems)
         stamp = session.stamps()[0]
         if one(form, "do") == "note":
-            return answer(told, stamp=stamp)
-        return answer(told, parts={"goal-form": studio.render("goal_form.html", goal=_goal(session))}, stamp=stamp)
+            return answer(message, stamp=stamp)
+        return answer(message, parts={"goal-form": studio.render("goal_form.html", goal=_goal(session))}, stamp=stamp)
 
     def estimate(request: Request, form: Form) -> Response:
         return studio.part("estimate.html", found=check(studio.session.plan_path))

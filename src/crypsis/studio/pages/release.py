@@ -67,8 +67,8 @@ def routes(studio: Studio) -> list[Route]:
         session.change(title=one(form, "title"))
         shown["folder"] = _publish(session, fresh_preview(studio.home))
         html = studio.render("previews.html")
-        told = "A dry run was written, read back and judged: both reports are below. Nothing was released."
-        return answer(told, parts={"previews": html})
+        message = "A dry run was written, read back and judged: both reports are below. Nothing was released."
+        return answer(message, parts={"previews": html})
 
     def report(request: Request) -> Response:
         place = REPORTS.get(request.path_params["sort"])
@@ -147,7 +147,7 @@ def _publish(session: Session, folder: Path) -> Path:
     return folder
 
 
-def _verified(studio: Studio, folder: Path, told: str) -> Response:
+def _verified(studio: Studio, folder: Path, message: str) -> Response:
     found = verify(folder)
     parts = {
         "verified": studio.render(
@@ -155,4 +155,4 @@ def _verified(studio: Studio, folder: Path, told: str) -> Response:
         ),
         "folder-field": studio.render("folder.html", folder=studio.release_folder()),
     }
-    return answer(told if found.sound else f"{folder.name} is not sound.", parts=parts)
+    return answer(message if found.sound else f"{folder.name} is not sound.", parts=parts)

@@ -1,5 +1,5 @@
 // The grid: a change is saved when it is made; a preview shows group sizes; a file streams in with its name in a header.
-import { bring, inTurn, place, send, show, tell } from "./studio.js";
+import { bring, inTurn, place, send, show, announce } from "./studio.js";
 
 const grid = document.getElementById("grid"), preview = document.getElementById("preview");
 const fields = (row) => ({
@@ -91,7 +91,7 @@ upload.addEventListener("submit", (event) => {
     let answer = {};
     try { answer = JSON.parse(request.responseText); } catch { answer = { problems: [request.responseText || "The studio does not answer."] }; }
     show(problems, answer.problems ?? []);
-    if (request.status === 200) { tell(answer.told); location.assign(answer.go); }
+    if (request.status === 200) { announce(answer.message); location.assign(answer.go); }
   });
   request.open("POST", "/data/upload");
   request.setRequestHeader("X-File-Name", encodeURIComponent(file.name));

@@ -1,5 +1,5 @@
 // The front: points arrive from the server, limits shade them here, arrow keys walk along them.
-import { bring, forPage, inTurn, place, send, tell } from "./studio.js";
+import { bring, forPage, inTurn, place, send, announce } from "./studio.js";
 import { draw, onLooks } from "./charts.js";
 
 const chart = document.getElementById("front-chart"), walk = document.getElementById("walk"), now = document.getElementById("walk-now");
@@ -55,7 +55,7 @@ function shade() {
   document.getElementById("limit-loss-now").textContent = `${loss.value} %`;
   document.getElementById("limit-risk-now").textContent = `${risk.value} %`;
   const kept = front().filter(inside).length;
-  document.getElementById("limit-told").textContent = `${kept} of ${front().length} solutions on the front keep both limits.`;
+  document.getElementById("limit-message").textContent = `${kept} of ${front().length} solutions on the front keep both limits.`;
   if (!view) return;
   for (const [name, values] of Object.entries(datasets())) view.data(name, values);
   view.runAsync();
@@ -116,10 +116,10 @@ async function select(number, say = true) {
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (mine !== asked) return;
   const story = document.getElementById("story");
-  const told = await bring(`/solution/${number}/story`);
-  if (mine !== asked || !told) return;
-  if (told.ok) place(story, await told.text());
-  else { story.removeAttribute("aria-busy"); story.textContent = await told.text(); }
+  const answered = await bring(`/solution/${number}/story`);
+  if (mine !== asked || !answered) return;
+  if (answered.ok) place(story, await answered.text());
+  else { story.removeAttribute("aria-busy"); story.textContent = await answered.text(); }
 }
 
 function held() {
@@ -137,7 +137,7 @@ function step(by) {
 }
 
 async function act(address) {
-  if (selected === null) { tell("Select a solution first."); return; }
+  if (selected === null) { announce("Select a solution first."); return; }
   touched = true;
   if (await send(`${address}/${selected}`, {})) fetchPoints();
 }

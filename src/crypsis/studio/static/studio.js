@@ -1,13 +1,13 @@
 // What every page does: sending forms, telling what happened, copying, keys, and the line to the server.
-const told = document.getElementById("told");
+const message = document.getElementById("message");
 let silence;
 
 /** Say a sentence to eyes and screen readers; it goes after a while. */
-export function tell(sentence, stay = 8000) {
+export function announce(sentence, stay = 8000) {
   if (!sentence) return;
   clearTimeout(silence);
-  told.textContent = sentence;
-  silence = setTimeout(() => { told.textContent = ""; }, stay);
+  message.textContent = sentence;
+  silence = setTimeout(() => { message.textContent = ""; }, stay);
 }
 
 /** Put new content in place without losing the focus that may stand inside. */
@@ -26,21 +26,21 @@ function firstFocusable(element) {
   return element.querySelector("button, input, select, a[href], summary");
 }
 
-/** Send fields to an address; show what was told; give back the answer, or null if it was refused. */
+/** Send fields to an address; show what was message; give back the answer, or null if it was refused. */
 export async function send(address, fields, problems, quietly = false) {
   let answer;
   try {
     const response = await fetch(address, { method: "POST", body: new URLSearchParams(fields) });
     const text = await response.text();
-    try { answer = JSON.parse(text); } catch { answer = { told: text, problems: response.ok ? [] : [text], html: text }; }
+    try { answer = JSON.parse(text); } catch { answer = { message: text, problems: response.ok ? [] : [text], html: text }; }
     answer.ok = response.ok;
   } catch {
     answer = { ok: false, problems: ["The studio does not answer; is it still running in the terminal?"] };
   }
   show(problems, answer.problems ?? []);
   if (answer.stamp) plan = answer.stamp;
-  if (!answer.ok) { if (!quietly) tell(answer.problems?.[0] ?? "That did not work."); return null; }
-  if (!answer.html) tell(answer.told);
+  if (!answer.ok) { if (!quietly) announce(answer.problems?.[0] ?? "That did not work."); return null; }
+  if (!answer.html) announce(answer.message);
   for (const [id, html] of Object.entries(answer.parts ?? {})) place(document.getElementById(id), html);
   if (answer.go) location.assign(answer.go);
   return answer;
@@ -74,7 +74,7 @@ document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy]");
   if (!button) return;
   await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
-  tell("The command is copied.");
+  announce("The command is copied.");
 });
 
 /** Fetch a piece of the studio; null if the studio is gone (the line to it will say so). */
@@ -103,7 +103,7 @@ function toggleTwins() {
   tables = !tables;
   sessionStorage.setItem("tables", tables ? "yes" : "no");
   twins();
-  tell(tables ? "Charts are shown as tables." : "Charts are shown as pictures.");
+  announce(tables ? "Charts are shown as tables." : "Charts are shown as pictures.");
 }
 document.addEventListener("click", (event) => { if (event.target.closest("[data-twin]")) toggleTwins(); });
 document.addEventListener("placed", twins);
@@ -178,7 +178,7 @@ function listen() {
   line.addEventListener("message", heard);
   line.addEventListener("open", () => { silent = false; });
   line.addEventListener("error", () => {
-    if (!silent) tell("The studio does not answer; if it was started again, open the address it printed.", 20000);
+    if (!silent) announce("The studio does not answer; if it was started again, open the address it printed.", 20000);
     silent = true;
   });
 }
