@@ -49,6 +49,13 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def unknown_column(names: Iterable[str], known: Iterable[str]) -> str:
+    """The sentence about the first name that no column has; empty if every column is there."""
+    known = list(known)
+    lost = next((name for name in names if name not in known), None)
+    return "" if lost is None else f"there is no column {lost!r}{suggestion(lost, known)}; columns: {listing(known)}"
+
+
 def listing(names: Iterable[str], most: int = 12) -> str:
     """A readable, bounded list: 'a, b, c and 9 more'."""
     names = list(names)

@@ -3,6 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.generalisation_loss import ClassificationMetric
 from crypsis.measures.measure import max_score, mean_score
 from crypsis.measures.numeric_loss import SquaredError, SquaredErrorRatio
 from crypsis.measures.objective import Objective
@@ -21,6 +23,27 @@ def test_an_objective_reads_what_its_measures_read() -> None:
     figures = objective.evaluate(masked, "aggregation").figures
     assert (figures["raw"], figures["share"], figures["loss"]) == (1.0, 25.0, 13.0)
     assert figures["risk"] == figures["linkage"] == linkage
+
+
+def test_which_columns_are_compared_and_why_none_can_be() -> None:
+    table = Table.from_columns({"a": [1.0], "b": ["x"], "c": [2.0]}, {"b": "quasi", "c": "quasi"})
+    assert CellLoss().chosen(table) == ("b", "c")
+    assert CellLoss(columns=("a",)).chosen(table) == ("a",)
+    assert CellLoss(columns=("b", "a")).obstacle(table) == CellLoss().obstacle(table) == ""
+    absent = "there is no column 'aa' (did you mean 'a'?); columns: a, b, c"
+    assert CellLoss(columns=("b", "aa", "zz")).obstacle(table) == absent
+    assert ClassificationMetric(label="aa").obstacle(table) == absent
+
+
+def test_a_reading_tells_what_its_measure_is() -> None:
+    measure = RecordLinkage(ties="strict")
+    told = measure.reading(3.0, ["a"], "m", {"n": 1}, interval=(1, 4), baseline=0.5, control=2.0, warning="w")
+    assert (told.measure, told.unit, told.better, told.aim) == ("record-linkage", "%", "low", "risk")
+    assert (told.definition, told.scope, told.missing, told.counts) == (measure.definition, ("a",), "m", {"n": 1})
+    assert (told.value, told.interval, told.baseline, told.control, told.warning) == (3.0, (1, 4), 0.5, 2.0, "w")
+    plain = SquaredError().reading(1.0, (), "m", {})
+    assert (plain.unit, plain.aim) == ("squared scaled units", "loss")
+    assert (plain.interval, plain.baseline, plain.control, plain.warning) == (None, None, None, "")
 
 
 def test_scores_by_hand() -> None:

@@ -315,9 +315,9 @@ def test_refusals() -> None:
     with pytest.raises(TableError, match="infinite"):
         RecordLinkage().against(original).read(table(np.array([[0.0], [np.inf], [1.0]])))
     bare = Table.from_columns({"a": [1]})
-    no_role = "the table has no quasi-identifier to link by; name columns or give them the role 'quasi'"
+    no_role = "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
     assert RecordLinkage().obstacle(bare) == no_role
     assert RecordLinkage(columns=("a",)).obstacle(bare) == ""
     assert "no column 'b'" in RecordLinkage(columns=("b",)).obstacle(original)
     assert RecordLinkage().obstacle(original) == ""
-    assert RecordLinkage().obstacle(table(np.zeros((0, 1)))) == "the table has no records; nothing can be linked"
+    assert RecordLinkage().obstacle(table(np.zeros((0, 1)))) == "the table has no records; nothing can be compared"

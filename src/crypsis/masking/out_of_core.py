@@ -22,7 +22,7 @@ from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
 from crypsis.engines import Serial
-from crypsis.errors import EngineError, PlanError, TableError, listing, suggestion
+from crypsis.errors import EngineError, PlanError, TableError, listing, unknown_column
 from crypsis.masking.aggregates import means
 from crypsis.masking.blocks import Blocks, Engine
 from crypsis.table.files import atomic_folder
@@ -228,11 +228,9 @@ def _checked(files: Sequence[Path], names: Sequence[str], k: int, drop: Sequence
         schema, rows = pq.read_schema(files[0]), sum(int(pq.read_metadata(path).num_rows) for path in files)
     except (pa.ArrowInvalid, OSError):
         raise TableError(f"{files[0]} cannot be read as Parquet; write it again") from None
-    for name in (*names, *drop):
-        if name not in schema.names:
-            raise TableError(
-                f"there is no column {name!r}{suggestion(name, schema.names)}; columns: {listing(schema.names)}"
-            )
+    unknown = unknown_column((*names, *drop), schema.names)
+    if unknown:
+        raise TableError(unknown)
     words = [
         n
         for n in names

@@ -11,7 +11,7 @@ import numpy as np
 from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
 from crypsis.measures.pairing import check_rows
-from crypsis.measures.record_linkage import BoundLinkage
+from crypsis.measures.record_linkage import BoundRecordLinkage
 from crypsis.table.table import Table
 
 Choice = Iterable[str] | Mapping[str, Measure] | None
@@ -165,7 +165,7 @@ def assess(
             continue
         try:
             bound = measure.against(original)
-            if isinstance(bound, BoundLinkage):
+            if isinstance(bound, BoundRecordLinkage):
                 readings.append(bound.explain(masked, control))
             else:
                 readings.append(bound.explain(masked))

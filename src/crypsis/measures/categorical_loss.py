@@ -5,7 +5,6 @@ All three treat a missing value as a category of its own and a suppressed record
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import ClassVar, Literal
 
@@ -17,32 +16,23 @@ from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
 from crypsis.kernels.ledger_types import Shape
-from crypsis.measures.categorical_ledger import CategoryLedger, Seven
-from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances, obstacle
-from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.categorical_ledger import BoundCategories
+from crypsis.measures.categories import CategoricalMeasure, CategoryContext, Pairing, count_logs, count_pairs, distances
+from crypsis.measures.measure import Aim, Reading, measures
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
 
-MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a suppressed record as fully generalised"
 DENSE = 1 << 26
 """Most cells counted in one array; larger tables are counted by their distinct tuples."""
 
 
-class CategoricalLoss(Measure):
-    """What the three losses share: which columns they read."""
-
-    aim: ClassVar[Aim] = "loss"
-
-    def obstacle(self, original: Table) -> str:
-        return obstacle(original, self.columns)
-
-
 @measures.add("contingency-loss")
-class ContingencyLoss(CategoricalLoss):
+class ContingencyLoss(CategoricalMeasure):
     """CTBIL: how much the contingency tables of the protected attributes change."""
 
+    aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (
         "sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: "
         "the mean total variation distance; normalised by cells it is the mean change of a cell, in records"
@@ -55,6 +45,9 @@ class ContingencyLoss(CategoricalLoss):
 
     def against(self, original: Table) -> BoundContingency:
         return BoundContingency(self, CategoryContext.of(original, self.columns))
+
+    def unit_in_words(self) -> str:
+        return "%" if self.normalisation == "tables" else "records per cell"
 
     def subsets(self, attributes: int) -> list[tuple[int, ...]]:
         """The attributes of each table."""
@@ -85,12 +78,8 @@ class ContingencyLoss(CategoricalLoss):
         return 100.0 * sum(float(np.prod([widths[j] for j in chosen])) for chosen in subsets)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundContingency:
+class BoundContingency(BoundCategories[ContingencyLoss]):
     """`ContingencyLoss` bound to an original."""
-
-    measure: ContingencyLoss
-    context: CategoryContext
 
     def read(self, masked: Table) -> float:
         pairing = self.context.pair(masked)
@@ -107,20 +96,16 @@ class BoundContingency:
         signs = np.repeat([-1, 1], self.context.rows)
         return int(np.abs(np.bincount(equivalence_classes(both).of, weights=signs)).sum())
 
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven(contingency=self.measure))
-
     def explain(self, masked: Table) -> Reading:
         tables = len(self.measure.subsets(len(self.context.sizes)))
-        unit = "%" if self.measure.normalisation == "tables" else "records per cell"
-        return reading("contingency-loss", self.measure, self.context, self.read(masked), unit, {"tables": tables})
+        return self.reading(self.read(masked), {"tables": tables})
 
 
 @measures.add("distance-loss")
-class DistanceLoss(CategoricalLoss):
+class DistanceLoss(CategoricalMeasure):
     """DBIL: how far the values moved on average."""
 
+    aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (
         "mean over cells of the distance between original and masked category: 0 or 1 if nominal, "
         "|rank difference| / |D| (or |D| − 1) if ordinal"
@@ -134,12 +119,8 @@ class DistanceLoss(CategoricalLoss):
         return BoundDistance(self, CategoryContext.of(original, self.columns))
 
 
-@dataclass(frozen=True, eq=False)
-class BoundDistance:
+class BoundDistance(BoundCategories[DistanceLoss]):
     """`DistanceLoss` bound to an original."""
-
-    measure: DistanceLoss
-    context: CategoryContext
 
     def read(self, masked: Table) -> float:
         pairing = self.context.pair(masked)
@@ -148,19 +129,16 @@ class BoundDistance:
         spread = weighted(pairs, apart.loss, pairing.shape.at)
         return float(distance_loss(spread, apart.denominators, self.context.rows))
 
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven(distance=self.measure))
-
     def explain(self, masked: Table) -> Reading:
         changed = int((self.context.pair(masked).codes != self.context.codes).sum())
-        return reading("distance-loss", self.measure, self.context, self.read(masked), "%", {"changed cells": changed})
+        return self.reading(self.read(masked), {"changed cells": changed})
 
 
 @measures.add("entropy-loss")
-class EntropyLoss(CategoricalLoss):
+class EntropyLoss(CategoricalMeasure):
     """EBIL: how uncertain the original value is to someone who sees the masked one."""
 
+    aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (
         "H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes"
     )
@@ -215,12 +193,8 @@ class EntropyLoss(CategoricalLoss):
         )
 
 
-@dataclass(frozen=True, eq=False)
-class BoundEntropy:
+class BoundEntropy(BoundCategories[EntropyLoss]):
     """`EntropyLoss` bound to an original."""
-
-    measure: EntropyLoss
-    context: CategoryContext
 
     def read(self, masked: Table) -> float:
         pairing = self.context.pair(masked)
@@ -228,26 +202,5 @@ class BoundEntropy:
         known, logs = self.measure.known(pairing), self.measure.logs(self.context)
         return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.context.rows)))
 
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven(entropy=self.measure))
-
     def explain(self, masked: Table) -> Reading:
-        return reading("entropy-loss", self.measure, self.context, self.read(masked), "%", {})
-
-
-def reading(
-    name: str, measure: Measure, context: CategoryContext, value: float, unit: str, counts: dict[str, float]
-) -> Reading:
-    """A loss as a person reads it."""
-    return Reading(
-        measure=name,
-        value=value,
-        unit=unit,
-        better="low",
-        aim="loss",
-        definition=measure.definition,
-        scope=context.names,
-        missing=MISSING_IS_A_CATEGORY,
-        counts={"records": context.rows, **counts},
-    )
+        return self.reading(self.read(masked), {})

@@ -6,7 +6,6 @@ Missing values are a category of their own; suppressed records are candidates fo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -18,15 +17,14 @@ from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR, nearest, own_hits, own_patterns, patterns
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, mixture, pattern_risk
-from crypsis.measures.categorical_ledger import CategoryLedger, Seven
-from crypsis.measures.categorical_loss import MISSING_IS_A_CATEGORY
+from crypsis.measures.categorical_ledger import MANY_PAIRS, BoundCategories
 from crypsis.measures.categories import (
+    CategoricalMeasure,
     CategoryContext,
     Pairing,
     agreements,
     count_pairs,
     distances,
-    obstacle,
     patterns_by_margins,
     ranks_apart,
     readable,
@@ -34,33 +32,21 @@ from crypsis.measures.categories import (
     steps_apart,
     unequal,
 )
-from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.measure import Aim, Reading, measures
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
 
 MOST_ATTRIBUTES = 12
-MANY_PAIRS = 20_000_000
-"""Pairs of distinct tuples above which agreement patterns are counted by margins."""
 LARGEST_COST = 1 << 40
 """Weighted distances stay whole numbers up to here and are rounded beyond."""
-UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
-
-
-class CategoricalRisk(Measure):
-    """What the four risks share: which columns they read."""
-
-    aim: ClassVar[Aim] = "risk"
-
-    def obstacle(self, original: Table) -> str:
-        return obstacle(original, self.columns)
 
 
 @measures.add("category-disclosure")
-class CategoryDisclosure(CategoricalRisk):
+class CategoryDisclosure(CategoricalMeasure):
     """ID: how many original values lie within a few ranks of the masked one."""
 
+    aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (
         "share of values whose original category is within floor(width · |D| / 2) ranks of the masked one "
         "(nominal: equal to it), mean over attributes"
@@ -84,21 +70,13 @@ class CategoryDisclosure(CategoricalRisk):
         return np.concatenate(tables).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False)
-class BoundDisclosure:
+class BoundDisclosure(BoundCategories[CategoryDisclosure]):
     """`CategoryDisclosure` bound to an original."""
-
-    measure: CategoryDisclosure
-    context: CategoryContext
 
     def read(self, masked: Table) -> float:
         pairing = self.context.pair(masked)
         inside = int(weighted(count_pairs(pairing)[0], self.measure.near(pairing), pairing.shape.at).sum())
         return 100.0 * inside / (self.context.rows * len(self.context.sizes))
-
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven(disclosure=self.measure))
 
     def explain(self, masked: Table) -> Reading:
         shares = []
@@ -106,21 +84,14 @@ class BoundDisclosure:
             reach, counts = self.measure.reach(self.context, j), self.context.frequencies[j]
             windows = [counts[max(0, g - reach) : min(size, g + reach + 1)].sum() for g in range(size)]
             shares.append(max([*windows, counts[size]]) / self.context.rows)
-        return reading(
-            "category-disclosure",
-            self.measure,
-            self.context,
-            self.read(masked),
-            100.0 * float(np.mean(shares)),
-            {},
-            None,
-        )
+        return self.reading(self.read(masked), {}, baseline=100.0 * float(np.mean(shares)))
 
 
 @measures.add("category-linkage")
-class CategoryLinkage(CategoricalRisk):
+class CategoryLinkage(CategoricalMeasure):
     """DBRL: each original record goes to the nearest masked one."""
 
+    aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (
         "share of original records whose nearest masked record, by the sum of category distances, is their own; "
         "t tied records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first)"
@@ -136,12 +107,12 @@ class CategoryLinkage(CategoricalRisk):
         default_factory=dict, description="weight of each column's distance; 1 where none is given"
     )
 
-    def against(self, original: Table) -> BoundLinkage:
+    def against(self, original: Table) -> BoundCategoryLinkage:
         context = CategoryContext.of(original, self.columns)
         unknown = sorted(set(self.weights) - set(context.names))
         if unknown or any(weight < 0 or not math.isfinite(weight) for weight in self.weights.values()):
             raise TableError(f"weights must be non-negative numbers for compared columns {context.names}")
-        return BoundLinkage("category-linkage", self, context)
+        return BoundCategoryLinkage(self, context)
 
     @property
     def rule(self) -> int:
@@ -172,9 +143,10 @@ class CategoryLinkage(CategoricalRisk):
 
 
 @measures.add("rank-linkage")
-class RankLinkage(CategoricalRisk):
+class RankLinkage(CategoricalMeasure):
     """RSRL: the intruder knows how far rank swapping may carry a value (Nin, Herranz and Torra 2008)."""
 
+    aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (
         "candidates of an original record are the masked ones whose every category lies within `window` per cent of "
         "the ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest "
@@ -192,8 +164,8 @@ class RankLinkage(CategoricalRisk):
         default="set", description="what containment is worth: 1, 1 over the candidates, or 1 if its own is the closest"
     )
 
-    def against(self, original: Table) -> BoundLinkage:
-        return BoundLinkage("rank-linkage", self, CategoryContext.of(original, self.columns))
+    def against(self, original: Table) -> BoundCategoryLinkage:
+        return BoundCategoryLinkage(self, CategoryContext.of(original, self.columns))
 
     @property
     def rule(self) -> int:
@@ -245,13 +217,8 @@ class RankLinkage(CategoricalRisk):
         return gaps
 
 
-@dataclass(frozen=True, eq=False)
-class BoundLinkage:
+class BoundCategoryLinkage(BoundCategories[CategoryLinkage | RankLinkage]):
     """`CategoryLinkage` or `RankLinkage` bound to an original."""
-
-    name: str
-    measure: CategoryLinkage | RankLinkage
-    context: CategoryContext
 
     def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
         """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
@@ -276,12 +243,6 @@ class BoundLinkage:
         ties, hits = self.links(self.context.pair(masked), False)
         return float(linkage_risk(hits, ties, self.measure.rule, self.context.rows))
 
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        if isinstance(self.measure, RankLinkage):
-            return CategoryLedger.of(self.context, masked, Seven(rank=self.measure))
-        return CategoryLedger.of(self.context, masked, Seven(linkage=self.measure))
-
     def explain(self, masked: Table) -> Reading:
         ties, hits = self.links(self.context.pair(masked), True)
         rows = self.context.rows
@@ -291,13 +252,14 @@ class BoundLinkage:
             guess = 100.0 * float((self.context.classes.sizes * ties).sum()) / rows**2
         mean = float(ties @ self.context.classes.sizes) / rows
         counts = {"correct candidates": int(hits.sum()), "mean candidates": mean}
-        return reading(self.name, self.measure, self.context, value, guess, counts, wilson(value / 100 * rows, rows))
+        return self.reading(value, counts, baseline=guess, trials=rows)
 
 
 @measures.add("probabilistic-linkage")
-class ProbabilisticLinkage(CategoricalRisk):
+class ProbabilisticLinkage(CategoricalMeasure):
     """PRL: agreement patterns weighed by a mixture of matches and non-matches (Fellegi and Sunter; EM)."""
 
+    aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (
         "share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM "
         "over the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict)"
@@ -323,12 +285,8 @@ class ProbabilisticLinkage(CategoricalRisk):
         return STRICT if self.ties == "strict" else EXPECTED
 
 
-@dataclass(frozen=True, eq=False)
-class BoundPattern:
+class BoundPattern(BoundCategories[ProbabilisticLinkage]):
     """`ProbabilisticLinkage` bound to an original."""
-
-    measure: ProbabilisticLinkage
-    context: CategoryContext
 
     def tally(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
         """Own and all patterns per original tuple, and pairs with each pattern."""
@@ -347,10 +305,6 @@ class BoundPattern:
         own, seen, counted = self.tally(self.context.pair(masked))
         return float(pattern_risk(own, seen, counted, len(self.context.names), self.measure.rule, self.context.rows))
 
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven(probabilistic=self.measure))
-
     def explain(self, masked: Table) -> Reading:
         _, _, counted = self.tally(self.context.pair(masked))
         fitted = mixture(counted, len(self.context.names), self.context.rows)
@@ -359,39 +313,5 @@ class BoundPattern:
         for j, name in enumerate(self.context.names):
             counts[f"agreement of matches in {name}"] = float(fitted[j])
             counts[f"agreement of others in {name}"] = float(fitted[size + j])
-        value, rows = self.read(masked), self.context.rows
-        return reading(
-            "probabilistic-linkage",
-            self.measure,
-            self.context,
-            value,
-            100.0 / rows,
-            counts,
-            wilson(value / 100 * rows, rows),
-        )
-
-
-def reading(
-    name: str,
-    measure: Measure,
-    context: CategoryContext,
-    value: float,
-    baseline: float,
-    counts: dict[str, float],
-    interval: tuple[float, float] | None,
-) -> Reading:
-    """A risk as a person reads it, with a warning where the attack is no better than guessing."""
-    return Reading(
-        measure=name,
-        value=value,
-        unit="%",
-        better="low",
-        aim="risk",
-        definition=measure.definition,
-        scope=context.names,
-        missing=MISSING_IS_A_CATEGORY if interval is None else UNLINKABLE,
-        interval=interval,
-        baseline=baseline,
-        counts={"records": context.rows, **counts},
-        warning="" if value > baseline else "the attack does no better here than guessing; another attack may",
-    )
+        rows = self.context.rows
+        return self.reading(self.read(masked), counts, baseline=100.0 / rows, trials=rows)

@@ -15,10 +15,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.agreement import FAR
 from crypsis.kernels.contingency import pair_counts
 from crypsis.kernels.ledger_types import Shape
+from crypsis.measures.measure import NO_RECORDS, Measure
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.table import Table
@@ -36,16 +37,27 @@ def readable(original: Table, columns: Sequence[str]) -> list[str]:
     ]
 
 
+class CategoricalMeasure(Measure):
+    """A measure that compares categories as collected."""
+
+    def chosen(self, original: Table) -> tuple[str, ...]:
+        return tuple(readable(original, self.columns))
+
+    def obstacle(self, original: Table) -> str:
+        return obstacle(original, self.columns)
+
+
 def obstacle(original: Table, columns: Sequence[str]) -> str:
     """Why categories of this table cannot be compared, in a sentence; empty if they can."""
+    unknown = unknown_column(columns, original.names)
+    if unknown:
+        return unknown
     for name in columns:
-        if name not in original.names:
-            return f"there is no column {name!r}; columns: {listing(original.names)}"
         if original.attribute(name).numeric or original.level(name):
             return f"column {name!r} does not hold categories as collected; choose nominal or ordinal columns"
     if not readable(original, columns):
         return "no quasi-identifier is nominal or ordinal; give categorical columns that role or name them"
-    return "" if original.rows else "the table has no records"
+    return "" if original.rows else NO_RECORDS
 
 
 @dataclass(frozen=True, eq=False)

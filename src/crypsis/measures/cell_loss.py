@@ -6,14 +6,13 @@ to 1 (tells nothing), so that solutions of different methods can stand on one fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
-from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.errors import TableError
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import alike_codes, check_rows
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -38,41 +37,19 @@ class CellLoss(Measure):
     )
 
     def against(self, original: Table) -> BoundCell:
-        return BoundCell(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
-
-    def obstacle(self, original: Table) -> str:
-        for name in self.columns:
-            if name not in original.names:
-                return f"there is no column {name!r}; columns: {listing(original.names)}"
-        if not self.columns and not original.quasi_identifiers:
-            return "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
-        return "" if original.rows else "the table has no records; nothing can be compared"
+        return BoundCell.of(self, original)
 
 
-@dataclass(frozen=True)
-class BoundCell:
+class BoundCell(BoundColumns[CellLoss]):
     """Cell loss bound to an original."""
-
-    measure: CellLoss
-    original: Table
-    names: tuple[str, ...]
 
     def read(self, masked: Table) -> float:
         return float(100 * np.mean(self.by_column(masked)))
 
     def explain(self, masked: Table) -> Reading:
         columns = self.by_column(masked)
-        return Reading(
-            measure="cell-loss",
-            value=self.read(masked),
-            unit="%",
-            better="low",
-            aim="loss",
-            definition=self.measure.definition,
-            scope=self.names,
-            missing=_MISSING,
-            counts={name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)},
-        )
+        counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
+        return self.measure.reading(float(100 * np.mean(columns)), self.names, _MISSING, counts)
 
     def by_column(self, masked: Table) -> NDArray[np.float64]:
         """Mean loss of each column, 0 to 1."""

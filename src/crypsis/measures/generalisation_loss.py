@@ -8,15 +8,14 @@ measures speak of recoding, not of values that were made false.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import listing
-from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
+from crypsis.errors import unknown_column
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -37,36 +36,36 @@ class CellMeasure(Measure):
 
     aim: ClassVar[Aim] = "loss"
     valid_for: ClassVar[frozenset[str]] = _RECODING
-    name: ClassVar[str]
 
     form: Form = Field(default="mean", description="mean: 100 times the mean cell loss; sum: over records and columns")
 
     def against(self, original: Table) -> BoundCells:
-        names = self.columns or [n for n in original.quasi_identifiers if original.attribute(n).hierarchy]
-        return BoundCells(self, original, tuple(names))
+        return BoundCells.of(self, original)
+
+    def chosen(self, original: Table) -> tuple[str, ...]:
+        return self.columns or tuple(n for n in original.quasi_identifiers if original.attribute(n).hierarchy)
 
     def obstacle(self, original: Table) -> str:
+        unknown = unknown_column(self.columns, original.names)
+        if unknown:
+            return unknown
         for name in self.columns:
-            if name not in original.names:
-                return f"there is no column {name!r}; columns: {listing(original.names)}"
             if original.attribute(name).hierarchy is None:
                 return f"column {name!r} has no hierarchy, by which this loss is measured; give it one"
-        if not any(original.attribute(n).hierarchy for n in self.columns or original.quasi_identifiers):
+        if not self.chosen(original):
             return "no quasi-identifier has a hierarchy, by which this loss is measured; give one"
-        return "" if original.rows else "the table has no records; nothing can be compared"
+        return super().obstacle(original)
+
+    def unit_in_words(self) -> str:
+        return "%" if self.form == "mean" else "cells"
 
     @abstractmethod
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
         """float64[nodes, leaves]: loss in [0, 1] of a leaf published as a node (NaN where it is not below it)."""
 
 
-@dataclass(frozen=True, eq=False)
-class BoundCells:
+class BoundCells(BoundColumns[CellMeasure]):
     """A cell measure bound to an original."""
-
-    measure: CellMeasure
-    original: Table
-    names: tuple[str, ...]
 
     def read(self, masked: Table) -> float:
         cells = self.cells(masked)
@@ -81,20 +80,9 @@ class BoundCells:
 
     def explain(self, masked: Table) -> Reading:
         by_column = self.cells(masked).mean(axis=0)
-        return Reading(
-            measure=self.measure.name,
-            value=self.read(masked),
-            unit="%" if self.measure.form == "mean" else "cells",
-            better="low",
-            aim="loss",
-            definition=self.measure.definition,
-            scope=self.names,
-            missing=_MISSING,
-            counts={
-                **{name: float(100 * loss) for name, loss in zip(self.names, by_column, strict=True)},
-                "suppressed records": float((~masked.kept).sum()),
-            },
-        )
+        counts = {name: float(100 * loss) for name, loss in zip(self.names, by_column, strict=True)}
+        counts["suppressed records"] = float((~masked.kept).sum())
+        return self.measure.reading(self.read(masked), self.names, _MISSING, counts)
 
     def _column(self, masked: Table, name: str) -> Floats:
         hierarchy, level = self.original.attribute(name).hierarchy, masked.level(name)
@@ -116,7 +104,6 @@ class BoundCells:
 class GeneralLoss(CellMeasure):
     """General loss metric (Iyengar 2002)."""
 
-    name: ClassVar[str] = "glm"
     definition: ClassVar[str] = (
         "a cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over "
         "all cells in per cent, or their sum"
@@ -131,7 +118,6 @@ class GeneralLoss(CellMeasure):
 class Precision(CellMeasure):
     """Precision loss (Sweeney 2002): how high each cell stands in its hierarchy."""
 
-    name: ClassVar[str] = "precision"
     definition: ClassVar[str] = (
         "a cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per "
         "cent, or their sum (Sweeney's precision is 100 minus the mean)"
@@ -146,7 +132,6 @@ class Precision(CellMeasure):
 class NonUniformEntropy(CellMeasure):
     """Non-uniform entropy (Gionis and Tassa 2009): how unsure one becomes of the value behind a group."""
 
-    name: ClassVar[str] = "non-uniform-entropy"
     definition: ClassVar[str] = (
         "a cell loses −log2(records with its value / records with its published group), a suppressed one what full "
         "suppression loses on average; in per cent of that, or the sum of the cells' shares of it"
@@ -170,67 +155,46 @@ class ClassMeasure(Measure):
 
     aim: ClassVar[Aim] = "loss"
     valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding"})
-    name: ClassVar[str]
-    raw_unit: ClassVar[str]
 
     form: Form = Field(default="sum", description="sum: the raw figure; mean: divided by its largest possible value")
 
-    def against(self, original: Table) -> BoundMeasure:
-        return BoundClass(self, original, tuple(self.columns or original.quasi_identifiers))
+    def against(self, original: Table) -> BoundClass:
+        return BoundClass.of(self, original)
 
-    def obstacle(self, original: Table) -> str:
-        for name in self.columns:
-            if name not in original.names:
-                return f"there is no column {name!r}; columns: {listing(original.names)}"
-        if not self.columns and not original.quasi_identifiers:
-            return "the table has no quasi-identifier to group by; name columns or give them the role 'quasi'"
-        return "" if original.rows else "the table has no records; nothing can be compared"
+    def unit_in_words(self) -> str:
+        return self.unit if self.form == "sum" else "share of the worst"
 
     @abstractmethod
     def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
         """The figure from the classes of the kept records."""
 
 
-@dataclass(frozen=True)
-class BoundClass:
+class BoundClass(BoundColumns[ClassMeasure]):
     """A class measure bound to an original."""
-
-    measure: ClassMeasure
-    original: Table
-    names: tuple[str, ...]
 
     def read(self, masked: Table) -> float:
         check_rows(len(self.original), masked)
         return self.measure.figure(self.original, masked.kept, classes_of(masked, self.names))
 
     def explain(self, masked: Table) -> Reading:
-        return Reading(
-            measure=self.measure.name,
-            value=self.read(masked),
-            unit=self.measure.raw_unit if self.measure.form == "sum" else "share of the worst",
-            better="low",
-            aim="loss",
-            definition=self.measure.definition,
-            scope=self.names,
-            missing="a missing value is a category of its own; suppressed records belong to no class",
-            counts={"suppressed records": float((~masked.kept).sum())},
-        )
+        missing = "a missing value is a category of its own; suppressed records belong to no class"
+        counts = {"suppressed records": float((~masked.kept).sum())}
+        return self.measure.reading(self.read(masked), self.names, missing, counts)
 
 
 @measures.add("classification-metric")
 class ClassificationMetric(ClassMeasure):
     """Classification metric (Iyengar 2002): whom a majority vote in the classes would get wrong."""
 
-    name: ClassVar[str] = "classification-metric"
     unit: ClassVar[str] = "records"
-    raw_unit: ClassVar[str] = "records"
     definition: ClassVar[str] = "records suppressed or without the majority label of their class, or their share"
 
     label: str = Field(default="", description="column to be predicted; empty: the first confidential one")
 
     def obstacle(self, original: Table) -> str:
-        if self.label and self.label not in original.names:
-            return f"there is no column {self.label!r}; columns: {listing(original.names)}"
+        unknown = unknown_column([self.label] if self.label else [], original.names)
+        if unknown:
+            return unknown
         if not self.label and not original.confidential:
             return "no column is confidential, so there is no label to predict; name one"
         return super().obstacle(original)
@@ -245,9 +209,7 @@ class ClassificationMetric(ClassMeasure):
 class Discernibility(ClassMeasure):
     """Discernibility metric (Bayardo and Agrawal 2005)."""
 
-    name: ClassVar[str] = "discernibility"
     unit: ClassVar[str] = "pairs"
-    raw_unit: ClassVar[str] = "pairs"
     definition: ClassVar[str] = (
         "each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n²"
     )
@@ -262,9 +224,7 @@ class Discernibility(ClassMeasure):
 class AverageClassSize(ClassMeasure):
     """Normalised average class size (LeFevre, DeWitt and Ramakrishnan 2006)."""
 
-    name: ClassVar[str] = "average-class-size"
     unit: ClassVar[str] = "classes of k"
-    raw_unit: ClassVar[str] = "classes of k"
     definition: ClassVar[str] = (
         "records per class divided by k, suppressed records as one class more; 1 is the best k allows; or "
         "the same as a share of all records"

@@ -80,19 +80,14 @@ class BoundInterval:
         value, units = self._share(self._published(masked))
         middles = [float(np.median(column)) if column.size else np.nan for column in self.ordered]
         guess = np.broadcast_to(np.array(middles), self.numbers.values.shape)
-        return Reading(
-            measure=measures.name_of(self.measure),
-            value=value,
-            unit=self.measure.unit,
-            better=self.measure.better,
-            aim=self.measure.aim,
-            definition=self.measure.definition,
-            scope=self.numbers.names,
-            missing=MISSING_INTERVALS,
+        return self.measure.reading(
+            value,
+            self.numbers.names,
+            MISSING_INTERVALS,
+            {self.measure.count: units, "suppressed": int(np.sum(~masked.kept))},
             # Values of one record are not independent: the interval counts records, not cells.
             interval=wilson(value / 100.0 * self.numbers.rows, self.numbers.rows),
             baseline=self._share(guess)[0],
-            counts={self.measure.count: units, "suppressed": int(np.sum(~masked.kept))},
             warning=self._warning(),
         )
 

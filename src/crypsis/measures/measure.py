@@ -9,15 +9,18 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
 import numpy as np
 from pydantic import Field
 
+from crypsis.errors import unknown_column
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
 Aim = Literal["loss", "risk", "privacy"]
+
+NO_RECORDS = "the table has no records; nothing can be compared"
 
 
 @dataclass(frozen=True)
@@ -85,9 +88,68 @@ class Measure(Settings):
     def against(self, original: Table) -> BoundMeasure:
         """Bind to the original: everything that never changes is computed here."""
 
-    @abstractmethod
+    def chosen(self, original: Table) -> tuple[str, ...]:
+        """The columns to compare: those named, or every quasi-identifier the measure can read."""
+        return self.columns or tuple(original.quasi_identifiers)
+
     def obstacle(self, original: Table) -> str:
         """Why this measure cannot read the table, in a sentence; empty if it can."""
+        unknown = unknown_column(self.columns, original.names)
+        if unknown:
+            return unknown
+        if not self.chosen(original):
+            return "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
+        return "" if original.rows else NO_RECORDS
+
+    def unit_in_words(self) -> str:
+        """The unit under the present settings."""
+        return self.unit
+
+    def reading(
+        self,
+        value: float,
+        scope: Sequence[str],
+        missing: str,
+        counts: Mapping[str, float],
+        *,
+        interval: tuple[float, float] | None = None,
+        baseline: float | None = None,
+        control: float | None = None,
+        warning: str = "",
+    ) -> Reading:
+        """A number of this measure with what a signatory needs to know about it."""
+        return Reading(
+            measure=measures.name_of(self),
+            value=value,
+            unit=self.unit_in_words(),
+            better=self.better,
+            aim=self.aim,
+            definition=self.definition,
+            scope=tuple(scope),
+            missing=missing,
+            interval=interval,
+            baseline=baseline,
+            control=control,
+            counts=counts,
+            warning=warning,
+        )
+
+
+M = TypeVar("M", bound=Measure)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundColumns(Generic[M]):
+    """A measure bound to some columns of an original."""
+
+    measure: M
+    original: Table
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, measure: M, original: Table) -> Self:
+        """The measure bound to the columns it compares."""
+        return cls(measure, original, measure.chosen(original))
 
 
 measures: Registry[Measure] = Registry("measure")

@@ -45,10 +45,6 @@ class NumericLoss(Measure):
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
         """The loss of the published numbers."""
 
-    def unit_in_words(self) -> str:
-        """The unit under the present settings."""
-        return self.unit
-
 
 @dataclass(frozen=True)
 class BoundNumeric:
@@ -63,17 +59,8 @@ class BoundNumeric:
 
     def explain(self, masked: Table) -> Reading:
         value, counts = self.measure.score(self.numbers, self.prepared, self.numbers.published(masked))
-        return Reading(
-            measure=measures.name_of(self.measure),
-            value=value,
-            unit=self.measure.unit_in_words(),
-            better=self.measure.better,
-            aim=self.measure.aim,
-            definition=self.measure.definition,
-            scope=self.numbers.names,
-            missing=MISSING_NUMBERS,
-            counts={**counts, "records": self.numbers.rows, "suppressed": int(np.sum(~masked.kept))},
-        )
+        counts = {**counts, "records": self.numbers.rows, "suppressed": int(np.sum(~masked.kept))}
+        return self.measure.reading(value, self.numbers.names, MISSING_NUMBERS, counts)
 
 
 def squared_error(numbers: Numbers, published: NDArray[np.float64], scaling: Scaling) -> float:

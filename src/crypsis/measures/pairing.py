@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError, unknown_column
+from crypsis.measures.measure import NO_RECORDS
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.scaling import Scales
 from crypsis.table.table import LOCAL, Table
@@ -31,9 +32,10 @@ def numeric_names(columns: Sequence[str], original: Table) -> list[str]:
 
 def numeric_obstacle(columns: Sequence[str], original: Table, least: int = 1) -> str:
     """Why fewer than `least` numeric columns can be compared, in a sentence; empty if enough can."""
+    unknown = unknown_column(columns, original.names)
+    if unknown:
+        return unknown
     for name in columns:
-        if name not in original.names:
-            return f"there is no column {name!r}; columns: {listing(original.names)}"
         if not original.holds_numbers(name):
             return (
                 f"column {name!r} is {original.attribute(name).kind} and this measure compares numbers; "
@@ -45,7 +47,7 @@ def numeric_obstacle(columns: Sequence[str], original: Table, least: int = 1) ->
             f"{found} numeric quasi-identifiers were found and this measure needs at least {least}; "
             f"name numeric columns or give them the role 'quasi'"
         )
-    return "" if original.rows else "the table has no records; nothing can be compared"
+    return "" if original.rows else NO_RECORDS
 
 
 def check_rows(original_rows: int, masked: Table) -> None:

@@ -9,7 +9,6 @@ claim them: near the rate itself, it tells members from nobody.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -18,9 +17,9 @@ from numpy.random import default_rng
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import TableError, listing
+from crypsis.errors import TableError
 from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.mixed_distance import MISSING_LINKS, Encounter
 from crypsis.measures.pairing import check_rows
 from crypsis.table.scaling import Scaling
@@ -58,25 +57,12 @@ class RecordLinkage(Measure):
         "for everybody; the interval tells what the draw leaves open; 0 or more than there are: everybody",
     )
 
-    def against(self, original: Table) -> BoundLinkage:
-        return BoundLinkage(self, original, tuple(self.columns) or tuple(original.quasi_identifiers))
-
-    def obstacle(self, original: Table) -> str:
-        for name in self.columns:
-            if name not in original.names:
-                return f"there is no column {name!r}; columns: {listing(original.names)}"
-        if not self.columns and not original.quasi_identifiers:
-            return "the table has no quasi-identifier to link by; name columns or give them the role 'quasi'"
-        return "" if original.rows else "the table has no records; nothing can be linked"
+    def against(self, original: Table) -> BoundRecordLinkage:
+        return BoundRecordLinkage.of(self, original)
 
 
-@dataclass(frozen=True)
-class BoundLinkage:
+class BoundRecordLinkage(BoundColumns[RecordLinkage]):
     """Record linkage bound to what the intruder knows."""
-
-    measure: RecordLinkage
-    original: Table
-    names: tuple[str, ...]
 
     @cached_property
     def people(self) -> NDArray[np.int64]:
@@ -101,26 +87,22 @@ class BoundLinkage:
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = wilson(float(earned.sum()), len(earned))
         claims = {} if control is None else self._claims(masked, control, encounter, earned)
-        return Reading(
-            measure=measures.name_of(self.measure),
-            value=100.0 * rate,
-            unit=self.measure.unit,
-            better=self.measure.better,
-            aim=self.measure.aim,
-            definition=self.measure.definition,
-            scope=self.names,
-            missing=MISSING_LINKS,
+        counts = {
+            "records": len(earned),
+            **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
+            "published": published,
+            "expected hits": float(earned.sum()),
+            "certain hits": int((earned == 1.0).sum()),
+            **claims,
+        }
+        return self.measure.reading(
+            100.0 * rate,
+            self.names,
+            MISSING_LINKS,
+            counts,
             interval=interval,
             baseline=baseline,
             control=_transferred(100.0 * rate, claims) if claims else None,
-            counts={
-                "records": len(earned),
-                **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
-                "published": published,
-                "expected hits": float(earned.sum()),
-                "certain hits": int((earned == 1.0).sum()),
-                **claims,
-            },
             warning=_warning(100.0 * rate, interval, baseline, published),
         )
 

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.errors import TableError, listing, suggestion
-from crypsis.measures.measure import Aim, Measure, Reading, measures
+from crypsis.errors import TableError, unknown_column
+from crypsis.measures.measure import NO_RECORDS, Aim, Measure, Reading, measures
 from crypsis.measures.moments import Moments
 from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
 from crypsis.measures.spreading import Grid
@@ -47,14 +47,13 @@ class Use(Measure):
         return ()
 
     def obstacle(self, original: Table) -> str:
-        for name in self.scope():
-            if name not in original.names:
-                near = suggestion(name, original.names)
-                return f"there is no column {name!r}{near}; columns: {listing(original.names)}"
+        unknown = unknown_column(self.scope(), original.names)
+        if unknown:
+            return unknown
         for name in self.numeric():
             if not original.holds_numbers(name):
                 return f"column {name!r} is {original.attribute(name).kind} and this use needs numbers; choose another"
-        return "" if original.rows else "the table has no records; nothing can be compared"
+        return "" if original.rows else NO_RECORDS
 
     def against(self, original: Table) -> BoundUse:
         return BoundUse(self, original.rows, self.prepare(original))
@@ -83,17 +82,8 @@ class BoundUse:
     def explain(self, masked: Table) -> Reading:
         check_rows(self.rows, masked)
         value, counts = self.use.compare(self.prepared, masked)
-        return Reading(
-            measure=measures.name_of(self.use),
-            value=value,
-            unit="%",
-            better="low",
-            aim="loss",
-            definition=self.use.definition,
-            scope=self.use.scope(),
-            missing=self.use.missing,
-            counts={**counts, "records released": int(masked.kept.sum())},
-        )
+        released = {"records released": int(masked.kept.sum())}
+        return self.use.reading(value, self.use.scope(), self.use.missing, {**counts, **released})
 
 
 def weights_of(table: Table, name: str) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from crypsis.errors import TableError, listing, suggestion
+from crypsis.errors import TableError, listing, unknown_column
 from crypsis.privacy.model import PrivacyModel, Verdict, models
 from crypsis.privacy.properties import Floats, failing, worst
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
@@ -26,10 +26,9 @@ def confidential_of(named: Sequence[str], table: Table) -> list[str]:
 def columns_obstacle(model: PrivacyModel, table: Table, confidential: Sequence[str] | None = None) -> str:
     """Why the needed columns are not there, in a sentence; empty if they are. `None`: no confidential one needed."""
     name = models.name_of(model)
-    for column in (*model.quasi_identifiers, *(confidential or ())):
-        if column not in table.names:
-            near = suggestion(column, table.names)
-            return f"{name}: there is no column {column!r}{near}; columns: {listing(table.names)}"
+    unknown = unknown_column((*model.quasi_identifiers, *(confidential or ())), table.names)
+    if unknown:
+        return f"{name}: {unknown}"
     known = quasi_identifiers_of(model, table)
     if not known:
         return (

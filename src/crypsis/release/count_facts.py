@@ -71,24 +71,14 @@ def distinct(values: pl.Series) -> int:
 def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Reading:
     """Record linkage by every quasi-identifier: of each published class one person is expected to be found."""
     published, hits = int(classes[RECORDS].sum()), len(classes)
-    return Reading(
-        measure="record-linkage",
-        value=100.0 * hits / total,
-        unit=RecordLinkage().unit,
-        better="low",
-        aim="risk",
-        definition=RecordLinkage.definition,
-        scope=scope,
-        missing=MISSING_LINKS,
-        interval=wilson(hits, total),
-        baseline=100.0 / published,
-        counts={
-            "records": total,
-            "published": published,
-            "expected hits": hits,
-            "certain hits": int((classes[RECORDS] == 1).sum()),
-        },
-    )
+    counts = {
+        "records": total,
+        "published": published,
+        "expected hits": hits,
+        "certain hits": int((classes[RECORDS] == 1).sum()),
+    }
+    rate, baseline = 100.0 * hits / total, 100.0 / published
+    return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=wilson(hits, total), baseline=baseline)
 
 
 def dossier_of_counts(
@@ -123,17 +113,9 @@ def dossier_of_counts(
 
 
 def _general_loss(node: Node, scope: tuple[str, ...]) -> Reading:
-    return Reading(
-        measure="glm",
-        value=100.0 * float(np.mean(list(node.losses.values()))),
-        unit="%",
-        better="low",
-        aim="loss",
-        definition=GeneralLoss.definition,
-        scope=scope,
-        missing="a missing value is a category of its own and loses nothing until its record is suppressed",
-        counts={name: 100.0 * loss for name, loss in node.losses.items()},
-    )
+    missing = "a missing value is a category of its own and loses nothing until its record is suppressed"
+    counts = {name: 100.0 * loss for name, loss in node.losses.items()}
+    return GeneralLoss().reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
 
 
 def _columns(node: Node) -> tuple[ColumnStory, ...]:

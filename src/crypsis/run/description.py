@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from crypsis.masking.method import Family
 from crypsis.measures.cell_loss import cell_losses
-from crypsis.measures.record_linkage import BoundLinkage, RecordLinkage
+from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.lattice import describe
 from crypsis.table.table import LOCAL, Table
@@ -125,7 +125,7 @@ def _hardest(original: Table, masked: Table, losses: Mapping[str, NDArray[np.flo
             f"of the loss; {int(alone[worst].sum())} of them were unique in the original, "
             f"{int((~masked.kept)[worst].sum())} are left out"
         )
-    bound: BoundLinkage = RecordLinkage(columns=tuple(losses)).against(original)
+    bound: BoundRecordLinkage = RecordLinkage(columns=tuple(losses)).against(original)
     credit = bound.credits(masked)
     told.append(
         f"an intruder who knows all {len(losses)} quasi-identifiers finds {int((credit == 1.0).sum())} records for "

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import EngineError, TableError, listing, repeated, suggestion
+from crypsis.errors import EngineError, TableError, listing, repeated, suggestion, unknown_column
 from crypsis.table.attribute import Role
 from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
@@ -212,9 +212,9 @@ def _whole(series: pl.Series) -> bool:
 
 def _check_names(frame: Lazy, names: Sequence[str]) -> None:
     present = frame.collect_schema().names()
-    for name in names:
-        if name not in present:
-            raise TableError(f"there is no column {name!r}{suggestion(name, present)}; columns: {listing(present)}")
+    unknown = unknown_column(names, present)
+    if unknown:
+        raise TableError(unknown)
     twice = repeated(names)
     if twice:
         raise TableError(f"column {twice[0]!r} is named twice; give every column one role")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, repeated, suggestion
+from crypsis.errors import TableError, listing, repeated, unknown_column
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.provenance import MaskingStep, Provenance
@@ -101,9 +101,7 @@ class Table:
         try:
             return self._places[name]
         except KeyError:
-            raise TableError(
-                f"there is no column {name!r}{suggestion(name, self.names)}; columns: {listing(self.names)}"
-            ) from None
+            raise TableError(unknown_column([name], self.names)) from None
 
     def attribute(self, name: str) -> Attribute:
         return self.attributes[self.place(name)]

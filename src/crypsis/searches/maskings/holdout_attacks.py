@@ -14,13 +14,12 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.agreement import nearest
 from crypsis.measures.categorical_risk import (
+    BoundCategoryLinkage,
     CategoryLinkage,
     ProbabilisticLinkage,
     RankLinkage,
-    reading,
 )
 from crypsis.measures.categories import CategoryContext, Pairing
-from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Reading
 from crypsis.table.table import Table
 
@@ -97,17 +96,11 @@ def learned_linkage(pairing: Pairing, known: Rows, control: Rows) -> Reading:
     counts = {f"weight of {name}": weight for name, weight in weights.items()}
     counts["on the half that taught"] = 100.0 * float(credit[known].mean()) if len(known) else 0.0
     counts["with equal weights"] = 100.0 * float(equal[control].mean())
-    told = reading(
-        "linkage, learned weights",
-        CategoryLinkage(),
-        pairing.context,
-        value,
-        100.0 / pairing.context.rows,
-        counts,
-        wilson(value / 100 * len(control), len(control)),
-    )
+    bound = BoundCategoryLinkage(CategoryLinkage(), pairing.context)
     return replace(
-        told, definition="nearest masked record by weights learned on half of the records; other half judged"
+        bound.reading(value, counts, baseline=100.0 / pairing.context.rows, trials=len(control)),
+        measure="linkage, learned weights",
+        definition="nearest masked record by weights learned on half of the records; other half judged",
     )
 
 
@@ -124,8 +117,8 @@ def learned_inference(pairing: Pairing, known: Rows, control: Rows) -> Reading:
         right.append(np.mean(told[pairing.codes[control, j]] == context.codes[control, j]))
         guess.append(np.mean(context.codes[control, j] == usual))
     value, baseline = 100.0 * float(np.mean(right)), 100.0 * float(np.mean(guess))
-    told_of = reading("inference, learned", CategoryLinkage(), context, value, baseline, {}, None)
     return replace(
-        told_of,
+        BoundCategoryLinkage(CategoryLinkage(), context).reading(value, {}, baseline=baseline),
+        measure="inference, learned",
         definition="most likely original category given the masked one, learned on half, judged on the other half",
     )
