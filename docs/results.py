@@ -50,8 +50,8 @@ def benchmarks() -> str:
     lines += [
         "",
         "The other benchmarks print their own tables: `benchmarks/partitions.py`, `lattices.py`, `maskings.py`, "
-        "`memetic.py`, `genetic.py`, `groupings.py`, `decoding.py`, `measures.py`, `randomising.py`, `scale.py`, `sensitivity.py`, "
-        "`studio.py`. No test asserts a time.",
+        "`memetic.py`, `genetic.py`, `groupings.py`, `decoding.py`, `measures.py`, `randomising.py`, `scale.py`, "
+        "`sensitivity.py`, `studio.py`. No test asserts a time.",
     ]
     return "\n".join(lines) + "\n"
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome
-from crypsis.kernels.groupings import centroids
+from crypsis.masking.microaggregation import aggregated
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
 
@@ -47,14 +47,10 @@ class GroupingEncoding:
         p, n = len(self.names), len(self.values)
         columns = {}
         for number, attributes in enumerate(groups_of(genome[: p + 1])):
-            group = np.array(attributes, dtype=np.int32)
-            labels = np.ascontiguousarray(genome[p + 1 + number * n : p + 1 + (number + 1) * n], dtype=np.int32)
-            values = np.take(self.values, group, axis=1)
-            averaged = centroids(values, labels, int(labels.max()) + 1)[labels]
-            for place, attribute in enumerate(attributes):
-                column = self.table.column(self.names[attribute]).copy()
-                column[self.table.kept] = averaged[:, place]
-                columns[self.names[attribute]] = column
+            labels = np.asarray(genome[p + 1 + number * n : p + 1 + (number + 1) * n], dtype=np.int32)
+            for name, place in ((self.names[place], place) for place in attributes):
+                columns[name] = self.table.column(name).copy()
+                columns[name][self.table.kept] = aggregated(self.table.attribute(name), self.values[:, place], labels)
         return self.table.with_columns(columns)
 
     def describe(self, genome: Genome, masked: Table) -> Description:

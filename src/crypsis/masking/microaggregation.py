@@ -21,6 +21,8 @@ from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Column, Table
 
+Aggregate = Literal["auto", "mean", "median", "mode"]
+
 
 @methods.add("microaggregation")
 class Microaggregation(MaskingMethod):
@@ -45,7 +47,7 @@ class Microaggregation(MaskingMethod):
         description="attribute groups, each partitioned on its own, as lists of column names; empty means one group "
         "of all chosen columns",
     )
-    aggregate: Literal["auto", "mean", "median", "mode"] = Field(
+    aggregate: Aggregate = Field(
         default="auto",
         description="what a group's values become: auto takes the mean of numbers, the lower median of ordered and the "
         "mode of unordered categories; mean needs numbers, median numbers or ordered categories",
@@ -120,7 +122,7 @@ class Microaggregation(MaskingMethod):
         rows = np.flatnonzero(table.kept)
         for name in names:
             column = table.column(name).copy()
-            column[rows] = self._aggregated(table.attribute(name), column[rows], labels)
+            column[rows] = aggregated(table.attribute(name), column[rows], labels, self.aggregate)
             masked[name] = column
         return table.with_columns(masked)
 
@@ -155,18 +157,22 @@ class Microaggregation(MaskingMethod):
                 f"distance; correct them or leave the column out"
             )
 
-    def _aggregated(self, attribute: Attribute, column: Column, labels: NDArray[np.int32]) -> Column:
-        present = ~np.isnan(column) if attribute.numeric else column != MISSING
-        values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
-        usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]
-        wanted = usual if self.aggregate == "auto" else self.aggregate
-        if wanted == "mean":
-            shared, filled = means(values, where, groups)
-        elif wanted == "median":
-            shared, filled = medians(values, where, groups, lower=not attribute.numeric)
-        else:
-            shared, filled = modes(values, where, groups)
-        if attribute.dates:
-            shared = np.rint(shared)  # a date is a whole number of days or seconds
-        shared[~filled] = np.nan if attribute.numeric else MISSING
-        return np.asarray(shared[labels])
+
+def aggregated(
+    attribute: Attribute, column: Column, labels: NDArray[np.int32], aggregate: Aggregate = "auto"
+) -> Column:
+    """The column with one value for every group of records; missing only where all of a group is."""
+    present = ~np.isnan(column) if attribute.numeric else column != MISSING
+    values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
+    usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]
+    wanted = usual if aggregate == "auto" else aggregate
+    if wanted == "mean":
+        shared, filled = means(values, where, groups)
+    elif wanted == "median":
+        shared, filled = medians(values, where, groups, lower=not attribute.numeric)
+    else:
+        shared, filled = modes(values, where, groups)
+    if attribute.dates:
+        shared = np.rint(shared)  # a date is a whole number of days or seconds
+    shared[~filled] = np.nan if attribute.numeric else MISSING
+    return np.asarray(shared[labels])
