@@ -8,7 +8,6 @@ import io
 import re
 import shlex
 import sys
-import tomllib
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from unittest.mock import patch
 
 import pytest
 
+import crypsis
 from crypsis.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,26 +71,63 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
-def pages_of_the_program() -> ModuleType:
+def from_docs(module: str) -> ModuleType:
+    """A module of the folder that makes the pages."""
     with patch.object(sys, "path", [str(ROOT / "docs"), *sys.path]):
-        return importlib.import_module("make")
+        return importlib.import_module(module)
 
 
-def test_every_registered_thing_has_its_facts_and_nothing_else_has() -> None:
-    make = pages_of_the_program()
-    facts = tomllib.loads((ROOT / "docs" / "facts.toml").read_text(encoding="utf-8"))
-    assert set(facts) == set(make.FAMILIES)
-    for stem, (_, registry) in make.FAMILIES.items():
-        assert set(facts[stem]) == set(registry), stem
-        for name, told in facts[stem].items():
-            assert tuple(told) == make.FACTS, name
-            assert all(told.values()), name
+def test_every_registered_thing_states_its_facts() -> None:
+    docstrings, registered = from_docs("docstrings"), from_docs("registered")
+    for stem, (_, registry) in registered.FAMILIES.items():
+        for name in registry:
+            told = docstrings.facts(stem, name, registry[name])  # an incomplete one is refused there
+            assert tuple(told) == docstrings.FACTS
+
+
+def test_only_searches_state_their_facts_elsewhere() -> None:
+    docstrings, registered = from_docs("docstrings"), from_docs("registered")
+    for stem, told in docstrings.elsewhere().items():
+        _, registry = registered.FAMILIES[stem]
+        for name in told:
+            assert registry[name].__module__.startswith("crypsis.searches."), name
+            assert not docstrings.stated(registry[name]), f"{name} states its facts twice"
+
+
+def test_facts_that_are_not_stated_are_asked_for() -> None:
+    docstrings = from_docs("docstrings")
+
+    class Unexplained:
+        """A thing.
+
+        Notes
+        -----
+        - Formula: x' = x, on a line
+          that goes on
+        - Paper: own
+        """
+
+    assert docstrings.stated(Unexplained)["formula"] == "x' = x, on a line that goes on"
+    with pytest.raises(
+        ValueError, match=r"Unexplained: the Notes of its docstring lack '- Cost: …', '- Departures: …'"
+    ):
+        docstrings.facts("methods", "unexplained", Unexplained)
+
+
+def test_every_public_name_has_an_entry_in_the_reference(tmp_path: Path) -> None:
+    make = from_docs("make")
+    make.write_pages(tmp_path)
+    overview = (tmp_path / "api.md").read_text(encoding="utf-8")
+    entries = [line for page in (tmp_path / "api").iterdir() for line in page.read_text(encoding="utf-8").splitlines()]
+    for name in crypsis.__all__:
+        assert f"crypsis.{name}" in overview
+        assert name == "__version__" or entries.count(f"::: crypsis.{name}") == 1, name
 
 
 def test_generated_pages_say_what_the_program_knows(tmp_path: Path) -> None:
-    make = pages_of_the_program()
+    make = from_docs("make")
     make.write_pages(tmp_path)
-    for stem, (_, registry) in make.FAMILIES.items():
+    for stem, (_, registry) in make.registered.FAMILIES.items():
         overview = (tmp_path / f"{stem}.md").read_text(encoding="utf-8")
         for name in registry:
             page = (tmp_path / stem / f"{name}.md").read_text(encoding="utf-8")
@@ -99,7 +136,7 @@ def test_generated_pages_say_what_the_program_knows(tmp_path: Path) -> None:
 
 
 def test_the_verdicts_page_counts_every_printed_number(tmp_path: Path) -> None:
-    make = pages_of_the_program()
+    make = from_docs("make")
     make.write_pages(tmp_path)
     page = (tmp_path / "verdicts.md").read_text(encoding="utf-8")
     for path in sorted((ROOT / "experiments").glob("*/expected.csv")):

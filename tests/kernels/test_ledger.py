@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from categories import table
 from crypsis.kernels import ledger
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.searches.maskings.files import Files, seven
 from naive import categorical as naive
 

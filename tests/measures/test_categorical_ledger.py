@@ -11,8 +11,9 @@ from categories import pairs_of_files, recoded, table
 from crypsis.errors import SearchError
 from crypsis.measures.categorical_ledger import NAMES, Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.measure import measures
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 
 DEFAULTS = Seven(
     ContingencyLoss(),

@@ -11,13 +11,9 @@ from categories import pairs_of_files, recoded, table
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR
 from crypsis.kernels.ledger import mixture
-from crypsis.measures.categorical_risk import (
-    CategoryDisclosure,
-    CategoryLinkage,
-    ProbabilisticLinkage,
-    RankLinkage,
-)
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.intervals import wilson
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.table.table import Table
 from naive import categorical as naive
 
@@ -261,7 +257,7 @@ def test_merged_labels_are_never_counted_by_margins(monkeypatch):
     for original in (table(ORIGINAL, *SHAPE), lone):
         bound = ProbabilisticLinkage().against(original)
         before = bound.read(recoded(original))
-        monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
+        monkeypatch.setattr("crypsis.measures.probabilistic_linkage.MANY_PAIRS", 0)
         assert bound.read(recoded(original)) == before
         monkeypatch.undo()
 
@@ -271,7 +267,7 @@ def test_many_tuples_count_patterns_by_margins(monkeypatch):
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
     bound = ProbabilisticLinkage().against(original)
     own, seen, counted = bound.tally(bound.context.pair(masked))
-    monkeypatch.setattr("crypsis.measures.categorical_risk.MANY_PAIRS", 0)
+    monkeypatch.setattr("crypsis.measures.probabilistic_linkage.MANY_PAIRS", 0)
     for one, other in zip((own, seen, counted), bound.tally(bound.context.pair(masked)), strict=True):
         assert np.array_equal(one, other)
 

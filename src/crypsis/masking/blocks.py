@@ -160,6 +160,22 @@ class Blocks(Partitioner):
     The time grows with the number of blocks, not with its square. A partition that never crosses the borders of its
     blocks loses several per cent more than mdav on the whole; a few rounds of exchanges between near groups, in
     blocks cut anew each time, wins that back.
+
+    Notes
+    -----
+    - Formula: halve at medians to blocks, partition each, exchange records across borders
+    - Paper: own
+    - Cost: number of blocks × that of the partitioner inside, spread over engines
+    - Departures: own method: loses a few per cent against MDAV on the whole table
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.masking import Blocks
+    >>> points = np.random.default_rng(1).standard_normal((200, 2))
+    >>> labels = Blocks(size=50).partition(points, 3, np.random.default_rng(0))
+    >>> int(np.bincount(labels).min())
+    3
     """
 
     size: int = Field(

@@ -65,6 +65,21 @@ class MDAV(Partitioner):
     """Maximum distance to average vector: groups of k, two at a time, from the outside in.
 
     Exact for any number of records; from some twenty thousand on a kd-tree finds the same groups sooner.
+
+    Notes
+    -----
+    - Formula: repeat: r farthest from the mean, s farthest from r; each with its k − 1 nearest is a group
+    - Paper: Domingo-Ferrer and Torra (2005); Algorithm 1 of Martínez-Ballesté et al. (2007)
+    - Cost: O(n² p / k); from some twenty thousand records on a kd-tree gives the same groups sooner
+    - Departures: `while RR < 2k − 1` of the 2007 paper is read as RR ≥ 2k; three endings (`generic`, `hybrid`,
+      `gomm`); the last may leave a group below k and serves reproduction only
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.masking import MDAV
+    >>> MDAV().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([1, 1, 0, 0], dtype=int32)
     """
 
     ending: Literal["generic", "hybrid", "gomm"] = Field(
@@ -85,7 +100,22 @@ class MDAV(Partitioner):
 
 @partitioners.add("v-mdav")
 class VMDAV(Partitioner):
-    """Variable-size MDAV: a group of k grows by records nearer to it than to anything else left."""
+    """Variable-size MDAV: a group of k grows by records nearer to it than to anything else left.
+
+    Notes
+    -----
+    - Formula: a group of k grows while its nearest outsider is nearer to it than `gamma` times to anything else
+    - Paper: Solanas and Martínez-Ballesté (2006)
+    - Cost: O(n² p)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.masking import VMDAV
+    >>> VMDAV(gamma=0.2).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([1, 1, 0, 0], dtype=int32)
+    """
 
     gamma: float = Field(
         default=0.2,
@@ -102,7 +132,22 @@ class VMDAV(Partitioner):
 
 @partitioners.add("cbfs")
 class CBFS(Partitioner):
-    """Centroid-based fixed size: groups of k, one at a time, around the record farthest from the mean of those left."""
+    """Centroid-based fixed size: groups of k, one at a time, around the record farthest from the mean of those left.
+
+    Notes
+    -----
+    - Formula: repeat: the record farthest from the mean of those left, with its k − 1 nearest
+    - Paper: Laszlo and Mukherjee (2005)
+    - Cost: O(n² p / k)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.masking import CBFS
+    >>> CBFS().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([1, 1, 0, 0], dtype=int32)
+    """
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         points = checked(points, k)
@@ -117,6 +162,20 @@ class Univariate(Partitioner):
     With one attribute the result has the least SSE of all partitions (Hansen and Mukherjee 2003). With more, records
     are put in order of their projection on the direction of greatest variance and cut where the SSE over all
     attributes is least: quick at any size, but no match for MDAV unless one direction says nearly all.
+
+    Notes
+    -----
+    - Formula: shortest path over the sorted values, arcs of k … 2k − 1 records costing their SSE
+    - Paper: Hansen and Mukherjee (2003)
+    - Cost: O(n log n + n k)
+    - Departures: more than one column: optimal along the first principal component only
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.masking import Univariate
+    >>> Univariate().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([0, 0, 1, 1], dtype=int32)
     """
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:

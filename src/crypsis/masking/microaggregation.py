@@ -33,6 +33,23 @@ class Microaggregation(MaskingMethod):
     default) every record shares its masked values with at least k − 1 others. With several, each group of attributes
     is partitioned on its own: less is lost, and only values within one group are shared by k records.
     Suppressed records take no part.
+
+    Notes
+    -----
+    - Formula: x' = mean, median or mode of the group of x; groups of at least k minimise SSE = Σ_g Σ_{x in g} |x −
+      mean(g)|²
+    - Paper: Domingo-Ferrer and Mateo-Sanz (2002)
+    - Cost: that of the partitioner, once per group of columns
+    - Departures: kinds are mixed by embedding them in one space (decision 0004); missing values by rule (decision
+      0005)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> table = crypsis.Table.from_columns({"age": [20, 21, 40, 42]}, roles={"age": "quasi"})
+    >>> crypsis.Microaggregation(k=2).mask(table, np.random.default_rng(0)).column("age").tolist()
+    [20.5, 20.5, 41.0, 41.0]
     """
 
     family: ClassVar[Family] = Family.AGGREGATION

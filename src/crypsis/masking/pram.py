@@ -31,6 +31,22 @@ class Pram(MaskingMethod):
     two-stage   any matrix made invariant by a second step (R = P·Q), then damped towards the identity
     plain       stay with probability 1 − theta, else any other category alike
     Given matrices replace the one-parameter ones, column by column.
+
+    Notes
+    -----
+    - Formula: P(x' = l | x = k) = P[k, l]; invariant: Tᵀ P = Tᵀ for the observed frequencies T
+    - Paper: Gouweleeuw, Kooiman, Willenborg and de Wolf (1998)
+    - Cost: O(n) per column
+    - Departures: none; the matrix can be published and its effect on tables undone on average
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> table = crypsis.Table.from_columns({"sex": ["f", "m", "f", "m", "f"]}, roles={"sex": "quasi"})
+    >>> masked = crypsis.Pram(theta=0.5).mask(table, np.random.default_rng(0))
+    >>> [masked.labels("sex")[code] for code in masked.column("sex")]
+    ['f', 'f', 'f', 'f', 'm']
     """
 
     family: ClassVar[Family] = Family.PERTURBATION

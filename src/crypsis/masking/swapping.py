@@ -23,6 +23,22 @@ class RankSwapping(MaskingMethod):
     """Each column by itself: sort, ties in random order, swap values at most percent · n / 100 ranks apart.
 
     The values of a column are kept exactly; only who holds which changes. Missing values stay where they are.
+
+    Notes
+    -----
+    - Formula: values at most percent · n / 100 ranks apart trade places
+    - Paper: Moore (1996); parameter of Marés and Torra (2012)
+    - Cost: O(n log n) per column
+    - Departures: ties are ordered at random, so that equal values do not always trade with the same neighbours
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
+    >>> masked = crypsis.RankSwapping(percent=50).mask(table, np.random.default_rng(0))
+    >>> sorted(masked.column("age").tolist())
+    [20.0, 30.0, 40.0, 50.0, 90.0]
     """
 
     family: ClassVar[Family] = Family.PERTURBATION

@@ -2,7 +2,7 @@
 
 from crypsis.measures.assess import Assessment, assess
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.evaluation import Complaint, Evaluation, Omission
 from crypsis.measures.generalisation_loss import (
@@ -18,6 +18,7 @@ from crypsis.measures.measure import Measure, Reading, max_score, mean_score, me
 from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
 from crypsis.measures.numeric_loss import ScaledAbsoluteError, SquaredError, SquaredErrorRatio
 from crypsis.measures.objective import Objective
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.measures.probabilistic_loss import ProbabilisticLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.regression_use import RegressionUse

@@ -25,12 +25,8 @@ from crypsis.table.table import Table
 
 if TYPE_CHECKING:
     from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-    from crypsis.measures.categorical_risk import (
-        CategoryDisclosure,
-        CategoryLinkage,
-        ProbabilisticLinkage,
-        RankLinkage,
-    )
+    from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
+    from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

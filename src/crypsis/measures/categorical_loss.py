@@ -30,7 +30,24 @@ DENSE = 1 << 26
 
 @measures.add("contingency-loss")
 class ContingencyLoss(CategoricalMeasure):
-    """CTBIL: how much the contingency tables of the protected attributes change."""
+    """CTBIL: how much the contingency tables of the protected attributes change.
+
+    Notes
+    -----
+    - Formula: Σ |count − count'| / (2 n · tables)
+    - Paper: Torra and Domingo-Ferrer (2001); CTBIL of Marés and Torra (2012)
+    - Cost: O(n p²) for tables of two columns
+    - Departures: normalised to 0–100
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
+    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
+    25.0
+    """
 
     aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (
@@ -103,7 +120,24 @@ class BoundContingency(BoundCategories[ContingencyLoss]):
 
 @measures.add("distance-loss")
 class DistanceLoss(CategoricalMeasure):
-    """DBIL: how far the values moved on average."""
+    """DBIL: how far the values moved on average.
+
+    Notes
+    -----
+    - Formula: 100 · mean d(x, x')
+    - Paper: Torra and Domingo-Ferrer (2001); DBIL of Marés and Torra (2012)
+    - Cost: O(n p)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
+    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
+    25.0
+    """
 
     aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (
@@ -136,7 +170,24 @@ class BoundDistance(BoundCategories[DistanceLoss]):
 
 @measures.add("entropy-loss")
 class EntropyLoss(CategoricalMeasure):
-    """EBIL: how uncertain the original value is to someone who sees the masked one."""
+    """EBIL: how uncertain the original value is to someone who sees the masked one.
+
+    Notes
+    -----
+    - Formula: H(V | V') / log₂|D|
+    - Paper: Kooiman, Willenborg and Gouweleeuw (1998); EBIL of Marés and Torra (2012)
+    - Cost: O(n p)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
+    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
+    68.87
+    """
 
     aim: ClassVar[Aim] = "loss"
     definition: ClassVar[str] = (

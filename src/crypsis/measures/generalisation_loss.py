@@ -102,7 +102,24 @@ class BoundCells(BoundColumns[CellMeasure]):
 
 @measures.add("glm")
 class GeneralLoss(CellMeasure):
-    """General loss metric (Iyengar 2002)."""
+    """General loss metric (Iyengar 2002).
+
+    Notes
+    -----
+    - Formula: mean over cells of (m − 1)/(M − 1)
+    - Paper: Iyengar (2002)
+    - Cost: O(n s)
+    - Departures: a suppressed record counts 1 per cell
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.GeneralLoss().against(original).read(masked), 2)
+    59.54
+    """
 
     definition: ClassVar[str] = (
         "a cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over "
@@ -116,7 +133,24 @@ class GeneralLoss(CellMeasure):
 
 @measures.add("precision")
 class Precision(CellMeasure):
-    """Precision loss (Sweeney 2002): how high each cell stands in its hierarchy."""
+    """Precision loss (Sweeney 2002): how high each cell stands in its hierarchy.
+
+    Notes
+    -----
+    - Formula: mean over cells of level / height
+    - Paper: Sweeney (2002)
+    - Cost: O(n s)
+    - Departures: the loss is given: 100 minus Sweeney's precision
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.Precision().against(original).read(masked), 2)
+    73.04
+    """
 
     definition: ClassVar[str] = (
         "a cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per "
@@ -130,7 +164,24 @@ class Precision(CellMeasure):
 
 @measures.add("non-uniform-entropy")
 class NonUniformEntropy(CellMeasure):
-    """Non-uniform entropy (Gionis and Tassa 2009): how unsure one becomes of the value behind a group."""
+    """Non-uniform entropy (Gionis and Tassa 2009): how unsure one becomes of the value behind a group.
+
+    Notes
+    -----
+    - Formula: −log₂(records with the value / records with its group), summed over cells
+    - Paper: Gionis and Tassa (2009)
+    - Cost: O(n s)
+    - Departures: in per cent of what full suppression loses
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.NonUniformEntropy().against(original).read(masked), 2)
+    77.73
+    """
 
     definition: ClassVar[str] = (
         "a cell loses −log2(records with its value / records with its published group), a suppressed one what full "
@@ -184,7 +235,24 @@ class BoundClass(BoundColumns[ClassMeasure]):
 
 @measures.add("classification-metric")
 class ClassificationMetric(ClassMeasure):
-    """Classification metric (Iyengar 2002): whom a majority vote in the classes would get wrong."""
+    """Classification metric (Iyengar 2002): whom a majority vote in the classes would get wrong.
+
+    Notes
+    -----
+    - Formula: records without the majority label of their class
+    - Paper: Iyengar (2002)
+    - Cost: O(n)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.ClassificationMetric(label="diagnosis").against(original).read(masked), 2)
+    20.0
+    """
 
     unit: ClassVar[str] = "records"
     definition: ClassVar[str] = "records suppressed or without the majority label of their class, or their share"
@@ -207,7 +275,24 @@ class ClassificationMetric(ClassMeasure):
 
 @measures.add("discernibility")
 class Discernibility(ClassMeasure):
-    """Discernibility metric (Bayardo and Agrawal 2005)."""
+    """Discernibility metric (Bayardo and Agrawal 2005).
+
+    Notes
+    -----
+    - Formula: Σ over classes of |class|², n per suppressed record
+    - Paper: Bayardo and Agrawal (2005)
+    - Cost: O(n)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.Discernibility().against(original).read(masked), 2)
+    222.0
+    """
 
     unit: ClassVar[str] = "pairs"
     definition: ClassVar[str] = (
@@ -222,7 +307,24 @@ class Discernibility(ClassMeasure):
 
 @measures.add("average-class-size")
 class AverageClassSize(ClassMeasure):
-    """Normalised average class size (LeFevre, DeWitt and Ramakrishnan 2006)."""
+    """Normalised average class size (LeFevre, DeWitt and Ramakrishnan 2006).
+
+    Notes
+    -----
+    - Formula: (n / classes) / k
+    - Paper: LeFevre, DeWitt and Ramakrishnan (2006)
+    - Cost: O(n)
+    - Departures: suppressed records are one class more
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.example(100, seed=1)
+    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> round(crypsis.AverageClassSize(k=5).against(original).read(masked), 2)
+    0.32
+    """
 
     unit: ClassVar[str] = "classes of k"
     definition: ClassVar[str] = (

@@ -30,7 +30,25 @@ ROUNDING = 1e-12
 
 @measures.add("interval-disclosure")
 class IntervalDisclosure(Measure):
-    """Share of values that lie within a narrow interval around the published value."""
+    """Share of values that lie within a narrow interval around the published value.
+
+    Notes
+    -----
+    - Formula: 100 · share of original values within an interval around the published one
+    - Paper: Domingo-Ferrer and Torra (2001); section 3.2.2 of the GOMM paper (2014)
+    - Cost: O(n p log n)
+    - Departures: the GOMM text does not give its tables: ten widths around the protected value on range-scaled
+      columns do
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
+    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> round(crypsis.IntervalDisclosure(width=80).against(original).read(masked), 2)
+    90.0
+    """
 
     aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (

@@ -79,7 +79,25 @@ def moments_of(numbers: Numbers, values: Matrix | None = None) -> Moments:
 
 @measures.add("moments")
 class MomentLoss(NumericLoss):
-    """How far means and variances move."""
+    """How far means and variances move.
+
+    Notes
+    -----
+    - Formula: mean |a − a'| / |a| over means and variances a
+    - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
+    - Cost: O(n p)
+    - Departures: statistics that are 0 in the original are left out
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
+    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.MomentLoss().against(original).read(masked), 2)
+    2.5
+    """
 
     definition: ClassVar[str] = (
         "discrepancy between the columns' means and variances before and after masking, averaged over the two "
@@ -111,7 +129,25 @@ class MomentLoss(NumericLoss):
 
 @measures.add("covariances")
 class CovarianceLoss(NumericLoss):
-    """How far the covariance matrix moves, its diagonal included."""
+    """How far the covariance matrix moves, its diagonal included.
+
+    Notes
+    -----
+    - Formula: discrepancy of the p(p + 1)/2 covariances
+    - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
+    - Cost: O(n p²)
+    - Departures: statistics that are 0 in the original are left out
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
+    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.CovarianceLoss().against(original).read(masked), 2)
+    7.5
+    """
 
     definition: ClassVar[str] = (
         "discrepancy between the p(p+1)/2 population covariances (variances included) before and after masking; "
@@ -135,7 +171,25 @@ class CovarianceLoss(NumericLoss):
 
 @measures.add("correlations")
 class CorrelationLoss(NumericLoss):
-    """How far the correlations move."""
+    """How far the correlations move.
+
+    Notes
+    -----
+    - Formula: 100 · mean |r − r'|
+    - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
+    - Cost: O(n p²)
+    - Departures: a constant column correlates 0 with everything
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
+    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.CorrelationLoss().against(original).read(masked), 2)
+    14.87
+    """
 
     least_columns: ClassVar[int] = 2
     definition: ClassVar[str] = (
@@ -169,7 +223,25 @@ def eigenvalues(correlation: Matrix) -> Matrix:
 
 @measures.add("eigenvalues")
 class EigenvalueLoss(NumericLoss):
-    """How far the shape of the cloud of records moves, seen by the eigenvalues of its correlation matrix."""
+    """How far the shape of the cloud of records moves, seen by the eigenvalues of its correlation matrix.
+
+    Notes
+    -----
+    - Formula: Σ_j |λ_j − λ'_j| / λ_j
+    - Paper: Templ, Kowarik and Meindl (2015): sdcMicro
+    - Cost: O(n p² + p³)
+    - Departures: eigenvalues below 1e-12 are skipped
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
+    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.EigenvalueLoss().against(original).read(masked), 2)
+    0.83
+    """
 
     least_columns: ClassVar[int] = 2
     unit: ClassVar[str] = "sum of relative changes"
@@ -197,7 +269,25 @@ def inverse_diagonal(correlation: Matrix) -> Matrix | None:
 
 @measures.add("gamma")
 class GammaLoss(NumericLoss):
-    """Młodak's gamma: how much the dependence of each column on all others changes."""
+    """Młodak's gamma: how much the dependence of each column on all others changes.
+
+    Notes
+    -----
+    - Formula: 100/√2 · ‖d/‖d‖ − d'/‖d'‖‖, d the diagonal of the inverse correlation matrix
+    - Paper: Młodak (2020)
+    - Cost: O(n p² + p³)
+    - Departures: 100 where the masked matrix is singular
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5], "z": [1, 5, 2, 4, 3]}
+    >>> original = crypsis.Table.from_columns(values, roles=dict.fromkeys(values, "quasi"))
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.GammaLoss().against(original).read(masked), 2)
+    14.42
+    """
 
     least_columns: ClassVar[int] = 2
     definition: ClassVar[str] = (

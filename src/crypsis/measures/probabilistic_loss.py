@@ -126,7 +126,25 @@ def probability(before: Matrix, after: Matrix, variance: Matrix) -> Matrix:
 
 @measures.add("pil")
 class ProbabilisticLoss(NumericLoss):
-    """Probabilistic information loss, 0–100: means, quantiles, variances, covariances, correlations."""
+    """Probabilistic information loss, 0–100: means, quantiles, variances, covariances, correlations.
+
+    Notes
+    -----
+    - Formula: 100 (2 Φ(|t' − t| / √Var t) − 1), averaged over statistics t
+    - Paper: Mateo-Sanz, Domingo-Ferrer and Sebé (2005)
+    - Cost: O(n p²)
+    - Departures: Var of a quantile from a Gaussian kernel density with Silverman's width
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
+    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
+    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> round(crypsis.ProbabilisticLoss().against(original).read(masked), 2)
+    26.32
+    """
 
     definition: ClassVar[str] = (
         "100·(2Φ(|t' - t|/√Var t) - 1) for each mean, quantile (5, 10, …, 95 %), variance, covariance and correlation "

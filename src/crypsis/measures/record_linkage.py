@@ -1,9 +1,9 @@
 """Distance-based record linkage: an intruder holds the original and looks for each person in the masked file.
 
-She links every record she knows to the nearest published one. If t published records are equally near she can
-only guess, so the right one among them is worth 1/t. What guessing blindly achieves stands beside the rate; and
-where records of people who are not in the file are given, so does the rate scaled by how often the attack would
-claim them: near the rate itself, it tells members from nobody.
+The intruder links every known record to the nearest published one. If t published records are equally near the
+intruder can only guess, so the right one among them counts 1/t. The rate of a blind guess is given beside the rate.
+Where records of people outside the file are given, so is the control: the rate scaled by how often the attack claims
+those people. A control near the rate means that the attack does not distinguish members from others.
 """
 
 from __future__ import annotations
@@ -34,7 +34,24 @@ MOST_MEMBERS = 5_000
 
 @measures.add("record-linkage")
 class RecordLinkage(Measure):
-    """Share of people an intruder with the original finds again in the masked file."""
+    """Share of people an intruder with the original finds again in the masked file.
+
+    Notes
+    -----
+    - Formula: 100 · share of records whose nearest published record is their own
+    - Paper: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001)
+    - Cost: O(n log n) with a kd-tree, O(n²) at worst
+    - Departures: t equally near records count 1/t (decision 0003); baseline and control beside it
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
+    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> round(crypsis.RecordLinkage().against(original).read(masked), 2)
+    50.0
+    """
 
     aim: ClassVar[Aim] = "risk"
     definition: ClassVar[str] = (

@@ -22,7 +22,23 @@ def largest_share(classes: EquivalenceClasses, contents: ClassContents) -> Float
 
 @models.add("alpha-k-anonymity")
 class AlphaKAnonymity(PrivacyModel):
-    """Every class has at least k records, and no confidential value makes up more than α of it."""
+    """Every class has at least k records, and no confidential value makes up more than α of it.
+
+    Notes
+    -----
+    - Formula: |class| ≥ k and share of every confidential value ≤ α
+    - Paper: Wong, Li, Fu and Wang (2006)
+    - Cost: O(n)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
+    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> crypsis.AlphaKAnonymity(alpha=0.5, k=2).judge(table).offending
+    3
+    """
 
     sense: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True

@@ -15,7 +15,24 @@ from crypsis.table.table import Table
 
 @models.add("k-anonymity")
 class KAnonymity(PrivacyModel):
-    """Every record shares the values an intruder may know with at least k records, itself included."""
+    """Every record shares the values an intruder may know with at least k records, itself included.
+
+    Notes
+    -----
+    - Formula: min over records of |class(record)| ≥ k
+    - Paper: Samarati (2001); Sweeney (2002)
+    - Cost: O(n)
+    - Departures: a suppressed record belongs to no class (decision 0006)
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
+    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> verdict = crypsis.KAnonymity(k=2).judge(table)
+    >>> verdict.holds, verdict.attained
+    (True, 2.0)
+    """
 
     monotone_in_generalisation: ClassVar[bool] = True
 

@@ -1,8 +1,8 @@
 """δ-presence (Nergiz, Atzori and Clifton 2007): nobody can tell well who of a population is in the file.
 
 The table judged is the whole population, generalised; one column says who is in the file to be published. The
-intruder knows the population and its quasi-identifiers, so her belief about a person is the share of members in
-that person's class.
+intruder knows the population and its quasi-identifiers, and believes that a person is in the file with the
+probability that is the share of members in that person's class.
 """
 
 from __future__ import annotations
@@ -22,7 +22,23 @@ from crypsis.table.table import Table
 
 @models.add("delta-presence")
 class DeltaPresence(PrivacyModel):
-    """The share of members in every class of the population lies between two bounds."""
+    """The share of members in every class of the population lies between two bounds.
+
+    Notes
+    -----
+    - Formula: δ_min ≤ members / population of every class ≤ δ_max
+    - Paper: Nergiz, Atzori and Clifton (2007)
+    - Cost: O(n)
+    - Departures: none
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = {"town": ["a", "a", "a", "b", "b"], "sampled": ["no", "yes", "no", "yes", "no"]}
+    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi"})
+    >>> crypsis.DeltaPresence(member="sampled", present="yes", least=0.2, most=0.6).judge(table).holds
+    True
+    """
 
     sense: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True

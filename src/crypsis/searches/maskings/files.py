@@ -16,8 +16,9 @@ from crypsis.kernels import ledger as kernels
 from crypsis.kernels.ledger_types import Trial
 from crypsis.measures.categorical_ledger import NAMES, Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, ProbabilisticLinkage, RankLinkage
+from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.measure import Measure
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.table import Table
 

@@ -13,14 +13,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.kernels.agreement import nearest
-from crypsis.measures.categorical_risk import (
-    BoundCategoryLinkage,
-    CategoryLinkage,
-    ProbabilisticLinkage,
-    RankLinkage,
-)
+from crypsis.measures.categorical_risk import BoundCategoryLinkage, CategoryLinkage, RankLinkage
 from crypsis.measures.categories import CategoryContext, Pairing
 from crypsis.measures.measure import Reading
+from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
