@@ -30,6 +30,15 @@ class MaskingMethod(Settings):
 
     The input is never changed. Chance comes only from `rng`. Columns that were not chosen, and every
     confidential column that was not named by hand, come back bit for bit.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> method = crypsis.methods.build("microaggregation", k=2)
+    >>> table = crypsis.Table.from_columns({"age": [20, 21, 40, 42]}, roles={"age": "quasi"})
+    >>> method.mask(table, np.random.default_rng(0)).column("age").tolist()
+    [20.5, 20.5, 41.0, 41.0]
     """
 
     family: ClassVar[Family]
@@ -69,3 +78,4 @@ class MaskingMethod(Settings):
 
 
 methods: Registry[MaskingMethod] = Registry("masking method")
+"""Every masking method by its name, e.g. ``methods.build("microaggregation", k=5)``."""

@@ -25,7 +25,47 @@ NO_RECORDS = "the table has no records; nothing can be compared"
 
 @dataclass(frozen=True)
 class Reading:
-    """A number with all a signatory needs to know about it."""
+    """A number with all that is needed to interpret it.
+
+    Parameters
+    ----------
+    measure : str
+        Registered name of the measure.
+    value : float
+        The number.
+    unit : str
+        Its unit; ``%`` for most losses and risks.
+    better : {"low", "high"}
+        Which direction is better.
+    aim : {"loss", "risk", "privacy"}
+        What is measured.
+    definition : str
+        How the number is computed, in a sentence.
+    scope : tuple of str
+        The columns it refers to.
+    missing : str
+        How missing values were treated.
+    interval : tuple of float, optional
+        95 % interval, where the number is an estimate.
+    baseline : float, optional
+        What a guess without the masked file achieves, in the same unit.
+    control : float, optional
+        What the same attack achieves on people who are not in the file, in the same unit.
+    counts : mapping of str to float
+        What the number was computed from.
+    warning : str
+        Why the number should be read with care; empty when there is no reason.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
+    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> reading = crypsis.RecordLinkage().against(original).explain(masked)
+    >>> reading.value, reading.baseline
+    (50.0, 25.0)
+    """
 
     measure: str
     value: float
@@ -34,18 +74,12 @@ class Reading:
     aim: Aim
     definition: str
     scope: tuple[str, ...] = ()
-    """The columns it speaks of."""
     missing: str = ""
-    """How missing values were treated."""
     interval: tuple[float, float] | None = None
-    """95 % interval, where the number is an estimate."""
     baseline: float | None = None
-    """What guessing without the masked file achieves, in the same unit."""
     control: float | None = None
-    """What the same attack achieves on people who are not in the file, in the same unit."""
     counts: Mapping[str, float] = field(default_factory=dict)
     warning: str = ""
-    """Why the number should be read with care; empty when there is no reason."""
 
 
 class BoundMeasure(Protocol):
@@ -71,7 +105,18 @@ class Ledger(Protocol):
 
 
 class Measure(Settings):
-    """A frozen settings object that compares an original with its masked version, row by row."""
+    """A frozen settings object that compares an original with its masked version, row by row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import crypsis
+    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
+    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> bound = crypsis.SquaredErrorRatio().against(original)  # once; then read as often as needed
+    >>> round(bound.read(masked), 2), bound.read(original)
+    (20.0, 0.0)
+    """
 
     aim: ClassVar[Aim]
     better: ClassVar[Literal["low", "high"]] = "low"
@@ -86,14 +131,36 @@ class Measure(Settings):
 
     @abstractmethod
     def against(self, original: Table) -> BoundMeasure:
-        """Bind to the original: everything that never changes is computed here."""
+        """Bind to the original: everything that never changes is computed here.
+
+        Parameters
+        ----------
+        original : Table
+            The table before masking.
+
+        Returns
+        -------
+        BoundMeasure
+            Reads any masked version of the original.
+        """
 
     def chosen(self, original: Table) -> tuple[str, ...]:
         """The columns to compare: those named, or every quasi-identifier the measure can read."""
         return self.columns or tuple(original.quasi_identifiers)
 
     def obstacle(self, original: Table) -> str:
-        """Why this measure cannot read the table, in a sentence; empty if it can."""
+        """Why this measure cannot read the table.
+
+        Parameters
+        ----------
+        original : Table
+            The table before masking.
+
+        Returns
+        -------
+        str
+            A sentence with the remedy; empty if the measure can read the table.
+        """
         unknown = unknown_column(self.columns, original.names)
         if unknown:
             return unknown
@@ -153,6 +220,7 @@ class BoundColumns(Generic[M]):
 
 
 measures: Registry[Measure] = Registry("measure")
+"""Every measure by its name, e.g. ``measures.build("cell-loss")``."""
 
 
 def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:

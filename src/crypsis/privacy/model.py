@@ -16,25 +16,58 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a model demanded of a table and what it found there."""
+    """What a model demanded of a table and what it found there.
+
+    Parameters
+    ----------
+    model : str
+        Registered name of the model.
+    required, attained : float
+        The threshold, and the worst level of any record.
+    holds : bool
+        Whether every record meets the threshold.
+    offending : int
+        Records that do not.
+    records : int
+        Records judged; suppressed ones are not.
+    sense : {"at least", "at most"}
+        On which side of the threshold a level must lie.
+    statement : str
+        The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'.
+    columns : tuple of str
+        The columns the intruder was taken to know: those the demand names, or every quasi-identifier.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
+    >>> verdict = crypsis.KAnonymity(k=3).judge(table)
+    >>> verdict.holds, verdict.required, verdict.attained, verdict.offending
+    (False, 3.0, 2.0, 2)
+    """
 
     model: str
     required: float
     attained: float
     holds: bool
     offending: int
-    """Records that do not meet the demand."""
     records: int
-    """Records judged (suppressed ones are not)."""
     sense: Literal["at least", "at most"]
     statement: str
-    """The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'."""
     columns: tuple[str, ...] = ()
-    """The columns the intruder was taken to know: those the demand names, or every quasi-identifier."""
 
 
 class PrivacyModel(Settings):
-    """A frozen settings object that judges one table by its quasi-identifiers and confidential values."""
+    """A frozen settings object that judges one table by its quasi-identifiers and confidential values.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
+    >>> model = crypsis.models.build("k-anonymity", k=3)
+    >>> model.levels(table).tolist(), model.judge(table).offending
+    ([3.0, 3.0, 3.0, 2.0, 2.0], 2)
+    """
 
     sense: ClassVar[Literal["at least", "at most"]] = "at least"
     monotone_in_generalisation: ClassVar[bool]
@@ -56,15 +89,54 @@ class PrivacyModel(Settings):
 
     @abstractmethod
     def levels(self, table: Table) -> NDArray[np.float64]:
-        """The property vector: one number per record (NaN for a suppressed record)."""
+        """The property vector.
+
+        Parameters
+        ----------
+        table : Table
+            The table to judge.
+
+        Returns
+        -------
+        ndarray of float64
+            One number per record; NaN for a suppressed record.
+        """
 
     @abstractmethod
     def judge(self, table: Table) -> Verdict:
-        """Whether every kept record meets the threshold."""
+        """Whether every kept record meets the threshold.
+
+        Parameters
+        ----------
+        table : Table
+            The table to judge.
+
+        Returns
+        -------
+        Verdict
+            What was required and attained, and how many records fall short.
+
+        Raises
+        ------
+        TableError
+            The model cannot be applied to the table; the message is that of ``obstacle``.
+        """
 
     @abstractmethod
     def obstacle(self, table: Table) -> str:
-        """Why the model cannot be applied to the table, in a sentence; empty if it can."""
+        """Why the model cannot be applied to the table.
+
+        Parameters
+        ----------
+        table : Table
+            The table to judge.
+
+        Returns
+        -------
+        str
+            A sentence with the remedy; empty if the model can be applied.
+        """
 
 
 models: Registry[PrivacyModel] = Registry("privacy model")
+"""Every privacy model by its name, e.g. ``models.build("k-anonymity", k=5)``."""
