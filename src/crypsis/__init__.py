@@ -101,95 +101,36 @@ if TYPE_CHECKING:
     )
 
 _ROOMS = {
-    "crypsis.attacks": ("Findings", "Intruder", "attack"),
-    "crypsis.charts": ("Chart",),
-    "crypsis.errors": ("CrypsisError", "EngineError", "PlanError", "ReleaseRefused", "SearchError", "TableError"),
+    "crypsis.attacks": "Findings Intruder attack",
+    "crypsis.charts": "Chart",
+    "crypsis.errors": "CrypsisError EngineError PlanError ReleaseRefused SearchError TableError",
     "crypsis.masking": (
-        "BottomCoding",
-        "Generalisation",
-        "GlobalRecoding",
-        "LocalRecoding",
-        "MaskingMethod",
-        "Microaggregation",
-        "Noise",
-        "Partitioner",
-        "Pram",
-        "RankSwapping",
-        "TopCoding",
-        "methods",
-        "partitioners",
+        "BottomCoding Generalisation GlobalRecoding LocalRecoding MaskingMethod Microaggregation Noise "
+        "Partitioner Pram RankSwapping TopCoding methods partitioners"
     ),
     "crypsis.measures": (
-        "Assessment",
-        "AverageClassSize",
-        "CategoryDisclosure",
-        "CategoryLinkage",
-        "CellLoss",
-        "ClassificationMetric",
-        "ContingencyLoss",
-        "CorrelationLoss",
-        "CorrelationUse",
-        "CovarianceLoss",
-        "Discernibility",
-        "DistanceLoss",
-        "EigenvalueLoss",
-        "EntropyLoss",
-        "Evaluation",
-        "GammaLoss",
-        "GeneralLoss",
-        "IntervalDisclosure",
-        "MeansUse",
-        "Measure",
-        "MomentLoss",
-        "NonUniformEntropy",
-        "Objective",
-        "Precision",
-        "ProbabilisticLinkage",
-        "ProbabilisticLoss",
-        "RankLinkage",
-        "Reading",
-        "RecordLinkage",
-        "RegressionUse",
-        "ScaledAbsoluteError",
-        "SquaredError",
-        "SquaredErrorRatio",
-        "TableUse",
-        "assess",
+        "Assessment AverageClassSize CategoryDisclosure CategoryLinkage CellLoss ClassificationMetric "
+        "ContingencyLoss CorrelationLoss CorrelationUse CovarianceLoss Discernibility DistanceLoss "
+        "EigenvalueLoss EntropyLoss Evaluation GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure "
+        "MomentLoss NonUniformEntropy Objective Precision ProbabilisticLinkage ProbabilisticLoss RankLinkage "
+        "Reading RecordLinkage RegressionUse ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
+        "assess"
     ),
-    "crypsis.plan": ("Plan",),
+    "crypsis.plan": "Plan",
     "crypsis.privacy": (
-        "AlphaKAnonymity",
-        "BetaLikeness",
-        "DeltaPresence",
-        "KAnonymity",
-        "LDiversity",
-        "PrivacyModel",
-        "TCloseness",
-        "Verdict",
-        "models",
+        "AlphaKAnonymity BetaLikeness DeltaPresence KAnonymity LDiversity PrivacyModel TCloseness Verdict models"
     ),
-    "crypsis.release": ("publish", "verify"),
-    "crypsis.run": ("Front", "Run", "Solution", "evolve", "protect"),
-    "crypsis.searches.lattices": ("evaluate_lattice",),
-    "crypsis.searches.partitions": ("partition",),
+    "crypsis.release": "publish verify",
+    "crypsis.run": "Front Run Solution evolve protect",
+    "crypsis.searches.lattices": "evaluate_lattice",
+    "crypsis.searches.partitions": "partition",
     "crypsis.table": (
-        "Attribute",
-        "Hierarchy",
-        "Kind",
-        "Role",
-        "Table",
-        "build_hierarchy",
-        "example",
-        "profile",
-        "read_hierarchy",
-        "read_table",
-        "to_frame",
-        "wrap",
-        "write_table",
+        "Attribute Hierarchy Kind Role Table build_hierarchy example profile read_hierarchy read_table "
+        "to_frame wrap write_table"
     ),
 }
 """Room → the public names it holds."""
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
 __all__ = ["__version__", *_HOMES]
 

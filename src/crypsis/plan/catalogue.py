@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -27,15 +26,10 @@ class Named(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
-    @classmethod
-    @abstractmethod
-    def registry(cls) -> Registry[Any]:
-        """Where the name is looked up."""
-
-    @classmethod
-    @abstractmethod
-    def key(cls) -> str:
-        """The field that holds the name."""
+    registry: ClassVar[Registry[Any]]
+    """Where the name is looked up."""
+    key: ClassVar[str]
+    """The field that holds the name."""
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -49,11 +43,11 @@ class Named(BaseModel):
     @classmethod
     def refusals(cls, given: Mapping[str, Any]) -> list[str]:
         """Why what stands in a document cannot be built; empty if it can, or if its name is not even there."""
-        name = given.get(cls.key())
+        name = given.get(cls.key)
         if not isinstance(name, str):
             return []
         own = cls.own()
-        registry = cls.registry()
+        registry = cls.registry
         try:
             chosen = registry[name]
         except PlanError as error:
@@ -66,10 +60,10 @@ class Named(BaseModel):
 
     @model_validator(mode="after")
     def _buildable(self) -> Named:
-        refusals = self.refusals({self.key(): getattr(self, self.key()), **self.settings})
+        refusals = self.refusals({self.key: getattr(self, self.key), **self.settings})
         if refusals:
             raise PydanticCustomError(REFUSED, "{words}", {"words": "; ".join(refusals)})
         return self
 
     def build(self) -> Any:
-        return self.registry().build(getattr(self, self.key()), **self.settings)
+        return self.registry.build(getattr(self, self.key), **self.settings)

@@ -207,7 +207,7 @@ def _refused_names(document: Mapping[str, Any]) -> list[str]:
     found = []
     for path, kind in _NAMED:
         for loc, item in _items(document, path, ()):
-            given = {kind.key(): item} if isinstance(item, str) and path[0] == "measures" else item
+            given = {kind.key: item} if isinstance(item, str) and path[0] == "measures" else item
             if isinstance(given, Mapping):
                 found += [f"{place(loc)}: {words}" for words in kind.refusals(given)]
     return found

@@ -31,13 +31,13 @@ def schema() -> dict[str, Any]:
 
 def _detail(definition: dict[str, Any], kind: type[Named], definitions: dict[str, Any]) -> None:
     """The names that may stand there, and for each the settings that go with it."""
-    names = sorted(kind.registry())
-    key = kind.key()
+    names = sorted(kind.registry)
+    key = kind.key
     definition["properties"][key]["enum"] = [*names, *(AXES if kind is Limit else ())]
     definition.pop("additionalProperties", None)
     branches = []
     for name in names:
-        own = kind.registry()[name].model_json_schema(by_alias=True)
+        own = kind.registry[name].model_json_schema(by_alias=True)
         definitions.update(own.pop("$defs", {}))
         branches.append(
             {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
@@ -43,13 +43,8 @@ class Requirement(Named):
 
     model: str = Field(description="name of a registered privacy model")
 
-    @classmethod
-    def registry(cls) -> Registry[Any]:
-        return models
-
-    @classmethod
-    def key(cls) -> str:
-        return "model"
+    registry: ClassVar[Registry[Any]] = models
+    key: ClassVar[str] = "model"
 
     def build(self) -> PrivacyModel:
         built: PrivacyModel = super().build()
@@ -75,13 +70,8 @@ class SearchChoice(Named):
     name: str = Field(description="name of a registered search")
     budget: str | None = Field(default=None, description="a limit of this search's own, e.g. 200 generations")
 
-    @classmethod
-    def registry(cls) -> Registry[Any]:
-        return searches
-
-    @classmethod
-    def key(cls) -> str:
-        return "name"
+    registry: ClassVar[Registry[Any]] = searches
+    key: ClassVar[str] = "name"
 
     @field_validator("budget")
     @classmethod
@@ -100,13 +90,8 @@ class MeasureChoice(Named):
 
     name: str = Field(description="name of a registered measure")
 
-    @classmethod
-    def registry(cls) -> Registry[Any]:
-        return measures
-
-    @classmethod
-    def key(cls) -> str:
-        return "name"
+    registry: ClassVar[Registry[Any]] = measures
+    key: ClassVar[str] = "name"
 
     def build(self) -> Measure:
         built: Measure = super().build()
@@ -148,13 +133,8 @@ class Use(Named):
         "report: only told",
     )
 
-    @classmethod
-    def registry(cls) -> Registry[Any]:
-        return measures
-
-    @classmethod
-    def key(cls) -> str:
-        return "measure"
+    registry: ClassVar[Registry[Any]] = measures
+    key: ClassVar[str] = "measure"
 
     @property
     def title(self) -> str:
@@ -171,13 +151,8 @@ class Limit(Named):
     measure: str = Field(description="name of a registered measure, or loss, risk or suppressed")
     at_most: float = Field(ge=0, allow_inf_nan=False, description="largest reading allowed, in the measure's unit")
 
-    @classmethod
-    def registry(cls) -> Registry[Any]:
-        return measures
-
-    @classmethod
-    def key(cls) -> str:
-        return "measure"
+    registry: ClassVar[Registry[Any]] = measures
+    key: ClassVar[str] = "measure"
 
     @classmethod
     def refusals(cls, given: Any) -> list[str]:
