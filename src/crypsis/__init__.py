@@ -100,7 +100,7 @@ if TYPE_CHECKING:
         write_table,
     )
 
-_ROOMS = {
+_LISTED = {
     "crypsis.attacks": "Findings Intruder attack",
     "crypsis.charts": "Chart",
     "crypsis.errors": "CrypsisError EngineError PlanError ReleaseRefused SearchError TableError",
@@ -130,7 +130,8 @@ _ROOMS = {
     ),
 }
 """Room → the public names it holds."""
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names.split()}
+_ROOMS = {room: tuple(names.split()) for room, names in _LISTED.items()}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = ["__version__", *_HOMES]
 
