@@ -11,7 +11,7 @@ from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.example import RARE, RETIREMENT, example
-from crypsis.table.frames import to_frame
+from crypsis.table.restoring import to_frame
 
 
 @pytest.fixture(scope="module")

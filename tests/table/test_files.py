@@ -28,8 +28,9 @@ from crypsis.table.files import (
     write_hierarchy,
     write_table,
 )
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 from crypsis.table.text import Delimited
 from reference import reference

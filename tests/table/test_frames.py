@@ -13,7 +13,8 @@ import pytest
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import LOCAL, Table
 
 MADRID = "Europe/Madrid"
@@ -404,13 +405,14 @@ def test_a_constant_column_is_noted() -> None:
 
 @pytest.mark.parametrize("thing", [[1, 2], {"a": [1]}, pl.LazyFrame({"a": [1]}), np.ones((2, 2)), None])
 def test_what_is_no_frame_is_refused(thing: Any) -> None:
-    with pytest.raises(TableError, match="give a pandas or polars DataFrame or a pyarrow Table"):
+    with pytest.raises(TableError, match="a pandas or polars DataFrame or a pyarrow Table"):
         wrap(thing)
 
 
 def test_pandas_is_not_imported_for_others() -> None:
     script = (
-        "import sys, polars as pl; from crypsis.table.frames import to_frame, wrap; import crypsis.table.files;"
+        "import sys, polars as pl; from crypsis.table.frames import wrap;"
+        "from crypsis.table.restoring import to_frame; import crypsis.table.files;"
         "to_frame(wrap(pl.DataFrame({'a': [1, 2]}))); sys.exit('pandas' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0

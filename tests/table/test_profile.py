@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
 from crypsis.table.profile import profile, words_of
+from crypsis.table.restoring import to_frame
 from reference import reference
 
 

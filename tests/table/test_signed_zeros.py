@@ -15,8 +15,9 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import publish
 from crypsis.release.lazy_release import release_lazily
 from crypsis.table.files import read_table, write_table
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
 from crypsis.table.lazy import count_lazily
+from crypsis.table.restoring import to_frame
 from crypsis.table.signed_zeros import positive_zeros
 from crypsis.table.table import Table
 

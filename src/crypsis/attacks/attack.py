@@ -11,16 +11,18 @@ from crypsis.attacks.linkability_inference import inference, linkability
 from crypsis.attacks.outcome import Findings, Outcome, Untried
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError, listing
+from crypsis.table.aligning import in_terms_of
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
 
 def attack(
-    release: Table,
-    original: Table,
+    release: Table | Frame,
+    original: Table | Frame,
     *,
-    control: Table | None = None,
-    second: Table | None = None,
+    control: Table | Frame | None = None,
+    second: Table | Frame | None = None,
     intruder: Intruder | None = None,
     rows_correspond: bool = False,
 ) -> Findings:
@@ -31,9 +33,11 @@ def attack(
     second           another release of the same people
     rows_correspond  row i of the release is row i of the original; needed only if nothing confidential is published
     """
-    intruder, notes = intruder or Intruder(), []
+    original, intruder, notes = as_table(original), intruder or Intruder(), []
+    release = _in_terms_of(original, release)
+    second = None if second is None else _in_terms_of(original, second)
     if control is not None:
-        control, lost = _speakable(control, original, (release,) if second is None else (release, second))
+        control, lost = _speakable(as_table(control), original, (release,) if second is None else (release, second))
         if lost:
             notes.append(f"{lost} control records hold values the hierarchies do not list and were left out")
     else:
@@ -53,6 +57,11 @@ def attack(
         tuple(each for each in found if isinstance(each, Untried)),
         tuple(notes),
     )
+
+
+def _in_terms_of(original: Table, release: Table | Frame) -> Table:
+    """A release given as a table is in the original's terms already; a frame is read in them."""
+    return release if isinstance(release, Table) else in_terms_of(original, as_table(release), "the release")
 
 
 def _speakable(control: Table, original: Table, releases: tuple[Table, ...]) -> tuple[Table, int]:

@@ -12,6 +12,8 @@ from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.measures.record_linkage import BoundRecordLinkage
+from crypsis.table.aligning import aligned_pair
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 
 Choice = Iterable[str] | Mapping[str, Measure] | None
@@ -159,32 +161,35 @@ def chosen_measures(choice: Choice) -> tuple[dict[str, Measure], dict[str, str]]
 
 
 def assess(
-    original: Table, masked: Table, chosen: Choice = None, family: str | None = None, control: Table | None = None
+    original: Table | Frame,
+    masked: Table | Frame,
+    chosen: Choice = None,
+    family: str | None = None,
+    control: Table | Frame | None = None,
 ) -> Assessment:
-    """Read every measure that applies to an original and its masked version.
-
-    A measure that does not apply is not an error: it is listed under `skipped` with its reason.
+    """Read every measure that applies to a masked table and its original.
 
     Parameters
     ----------
-    original, masked : Table
-        Rows correspond one to one.
+    original, masked : Table or frame
+        Row by row the same records. A frame takes its roles from the table beside it; of two frames no column has a
+        role, and only measures that name their columns apply.
     chosen : iterable of str, or mapping of str to Measure, optional
-        Names, or measures with settings by name; by default everything registered.
+        Names, or measures with settings by name; by default every registered measure.
     family : {"aggregation", "recoding", "perturbation"}, optional
         How the table was masked: measures without a meaning after it are left out.
-    control : Table, optional
+    control : Table or frame, optional
         People who are not in the file, for the control rate of record linkage.
 
     Returns
     -------
     Assessment
-        Readings, reasons for those left out, and scores.
+        Readings, and under `skipped` each measure that does not apply with its reason.
 
     Raises
     ------
     TableError
-        The two tables have different numbers of rows.
+        If rows or columns do not correspond.
 
     Examples
     --------
@@ -195,6 +200,8 @@ def assess(
     >>> round(crypsis.assess(original, masked, family="aggregation")["sse-ratio"].value, 2)
     20.0
     """
+    original, masked = aligned_pair(original, masked)
+    control = None if control is None else as_table(control)
     check_rows(original.rows, masked)
     readings: list[Reading] = []
     picked, skipped = chosen_measures(chosen)

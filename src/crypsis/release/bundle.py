@@ -35,7 +35,9 @@ from crypsis.release.readback import put_back
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
 from crypsis.report.dossier import public_reading
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
+from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 from crypsis.version import __version__
 
@@ -43,11 +45,11 @@ __all__ = ["Account", "publish", "seal", "sha256"]
 
 
 def publish(
-    masked: Table,
+    masked: Table | Frame,
     folder: str | Path,
     *,
     models: Sequence[PrivacyModel],
-    original: Table | None = None,
+    original: Table | Frame | None = None,
     account: Account | None = None,
     format: Literal["csv", "parquet"] = "csv",
     order: Literal["shuffled", "kept"] = "shuffled",
@@ -70,6 +72,10 @@ def publish(
     front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
     seed       of the masking: searched for in everything public, and reported as a salted digest only
     """
+    if original is None:
+        masked = as_table(masked)
+    else:
+        original, masked = aligned_pair(original, masked)
     folder, account = Path(folder), account or Account.of(masked)
     _refuse_early(masked, original, models, limits, account, rulebook, waivers)
     rows = row_order(masked, order, rng)

@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from crypsis.errors import PlanError
 from crypsis.evolution import Engine
 from crypsis.plan import Plan
 from crypsis.plan.catalogue import models as known_models
@@ -15,7 +16,7 @@ from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run
 from crypsis.searches.search import Search
-from crypsis.table.frames import wrap
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 
 MEMORY = "(memory)"
@@ -25,7 +26,7 @@ Searches = str | Search | Sequence[str | Search]
 
 
 def protect(
-    data: Any,
+    data: Table | Frame,
     *,
     quasi_identifiers: Sequence[str] = (),
     confidential: Sequence[str] = (),
@@ -80,27 +81,8 @@ def protect(
     return evolve(table, search, [KAnonymity(k=k), *wanted], budget=budget, seed=seed, folder=folder)
 
 
-def as_table(
-    data: Any,
-    quasi_identifiers: Sequence[str] = (),
-    confidential: Sequence[str] = (),
-    identifiers: Sequence[str] = (),
-    hierarchies: Mapping[str, Any] | None = None,
-) -> Table:
-    """A table as it is, or a frame with the roles named."""
-    if isinstance(data, Table):
-        return data
-    return wrap(
-        data,
-        quasi_identifiers=list(quasi_identifiers),
-        confidential=list(confidential),
-        identifiers=list(identifiers),
-        hierarchies=hierarchies,
-    )
-
-
 def evolve(
-    table: Any,
+    table: Table | Frame,
     search: Searches = "partition",
     models: PrivacyModel | Sequence[PrivacyModel] = (),
     budget: str | None = "30s",
@@ -114,7 +96,7 @@ def evolve(
     Parameters
     ----------
     table : Table
-        What is protected; a frame is taken with every column undecided, so give it roles with `wrap`.
+        What is protected; a frame has no roles, so wrap it first, or use `protect`.
     search : str, Search or sequence of them
         Names or settings objects of one or several searches.
     models : PrivacyModel or sequence of them
@@ -130,13 +112,18 @@ def evolve(
     -------
     Run
     """
-    table = as_table(table)
+    data = as_table(table)
+    if data is not table:
+        raise PlanError(
+            "evolve: a frame has no roles, so nothing says what to protect; name its quasi-identifiers, e.g. "
+            "crypsis.protect(frame, quasi_identifiers=['age', 'sex']), or wrap it first with crypsis.wrap"
+        )
     chosen = [search] if isinstance(search, (str, Search)) else list(search)
     wanted = [models] if isinstance(models, PrivacyModel) else list(models)
     plan = Plan.parse(
         {
             "data": {"source": MEMORY},
-            "columns": {a.name: {"role": a.role.value, "kind": a.kind.value} for a in table.attributes},
+            "columns": {a.name: {"role": a.role.value, "kind": a.kind.value} for a in data.attributes},
             "require": [{"model": known_models.name_of(m), **_settings(m)} for m in wanted],
             "search": [
                 {"name": s} if isinstance(s, str) else {"name": known_searches.name_of(s), **_settings(s)}
@@ -148,7 +135,7 @@ def evolve(
     )
     temporary = TemporaryDirectory(prefix="crypsis-run-") if folder is None else None
     place = Path(temporary.name) / "run" if temporary is not None else Path(str(folder))
-    run = Run.start(plan, place, engine, table=table, seed=seed, budget=budget)
+    run = Run.start(plan, place, engine, table=data, seed=seed, budget=budget)
     run.keep(temporary)
     for _ in run.proceed():
         pass

@@ -30,8 +30,8 @@ from crypsis.run.releasing import refuse_infeasible, release_solution
 from crypsis.run.schedule import Encodings, Schedule
 from crypsis.run.solution import Solution
 from crypsis.run.store import Store
-from crypsis.table.frames import to_frame
 from crypsis.table.provenance import MaskingStep
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 DECODED_KEPT = 5

@@ -16,7 +16,7 @@ from crypsis.privacy.properties import class_sizes
 from crypsis.report.hardest import RecordHarm, Subgroup, hardest_groups
 from crypsis.report.histograms import Histogram, class_size_histogram
 from crypsis.table.attribute import Role
-from crypsis.table.frames import to_frame
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 BINS = 8

@@ -4,9 +4,10 @@ from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.example import example
 from crypsis.table.files import read_hierarchy, read_table, write_table
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.profile import Profile, profile
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 __all__ = [

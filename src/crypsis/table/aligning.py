@@ -1,4 +1,4 @@
-"""Put a masked file beside its original: the same columns, rows and codes, whoever did the masking."""
+"""Read a masked table in the columns, roles and codes of its original, whichever tool masked it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,30 @@ import numpy as np
 from crypsis.errors import TableError, listing
 from crypsis.table.attribute import Role
 from crypsis.table.files import read_table
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import LOCAL, Column, Table
 
 
 def read_aligned(original: Table, path: str | Path) -> Table:
-    """Read a masked file so that its cells can be compared with the original's, row by row."""
+    """Read a masked file in the columns, roles and codes of the original.
+
+    Parameters
+    ----------
+    original : Table
+        The table before masking.
+    path : path
+        The masked file, row by row as the original.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        As for `align`.
+    """
     kinds = {a.name: a.kind.value for a in original.attributes if not a.numeric}
     present = set(read_table(path, masked=True).names)
     return align(
@@ -23,10 +41,28 @@ def read_aligned(original: Table, path: str | Path) -> Table:
 
 
 def align(original: Table, masked: Table, where: str = "the masked table") -> Table:
-    """The masked table in the original's columns, roles and codes.
+    """Return the masked table in the original's columns, roles and codes.
 
-    Labels that are no category of the original become nodes of its hierarchy where it has one (a file
-    recoded by another tool), and new categories where it has none. Identifiers may be absent.
+    Labels that are no category of the original become nodes of its hierarchy where it has one, and new categories
+    where it has none. Identifiers may be absent.
+
+    Parameters
+    ----------
+    original : Table
+        The table before masking.
+    masked : Table
+        The masked table, row by row as the original.
+    where : str
+        Name of the masked table in messages.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If rows or columns do not correspond, or a label is in no hierarchy.
     """
     if len(masked) != len(original):
         raise TableError(
@@ -41,10 +77,79 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     return aligned
 
 
-def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
-    """Shuffled rows would be compared with strangers, and every risk would look small.
+def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table, Table]:
+    """Return an original and its masked version, tables or frames, in one set of roles and codes.
 
-    Two or more columns that nobody masks hold the same records in another order. One such column may have been swapped.
+    Parameters
+    ----------
+    original, masked : Table or frame
+        Row by row the same records. A table gives its roles and codes to a frame beside it; two tables are returned
+        as they are; of two frames no column has a role.
+
+    Returns
+    -------
+    original, masked : Table
+
+    Raises
+    ------
+    TableError
+        If rows or columns do not correspond.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> table = crypsis.example(20)
+    >>> original, masked = aligned_pair(table, crypsis.to_frame(table))
+    >>> masked.quasi_identifiers == original.quasi_identifiers
+    True
+    """
+    if isinstance(masked, Table):
+        return original if isinstance(original, Table) else read_alike(masked, original), masked
+    before = as_table(original)
+    return before, align(before, as_table(masked))
+
+
+def read_alike(table: Table, frame: Frame) -> Table:
+    """Read a frame in the columns, roles, categories and hierarchies of a table.
+
+    Parameters
+    ----------
+    table : Table
+        Gives the attributes.
+    frame : Frame
+        The values; may have more columns.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If a column is absent, of another kind, or has a value that is no category of the table.
+    """
+    read = as_table(frame)
+    lost = [name for name in table.names if name not in read.names]
+    if lost:
+        raise TableError(f"the frame lacks the columns {listing(lost)} of the table beside it; give all its columns")
+    read = read.drop([name for name in read.names if name not in table.names])
+    for attribute in table.attributes:
+        name = attribute.name
+        if attribute.numeric != read.attribute(name).numeric:
+            raise TableError(
+                f"column {name!r} is {read.attribute(name).kind} in the frame and {attribute.kind} in the table beside "
+                f"it; give both with the same type"
+            )
+        if not attribute.numeric:
+            read = read.with_categories(name, attribute.categories)
+        read = read.with_columns({}, attributes={name: attribute})
+    return read
+
+
+def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
+    """Refuse rows in another order: they would be compared with other records, and every risk would look small.
+
+    Two or more unmasked columns with the same records in another order show it. A single column may be swapped.
     """
     names = [n for n in aligned.named(Role.CONFIDENTIAL, Role.OTHER) if aligned.level(n) == 0]
     before, after = original.codes(names), aligned.codes(names)
@@ -58,7 +163,26 @@ def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
 
 
 def in_terms_of(original: Table, masked: Table, where: str = "the masked table") -> Table:
-    """The columns the masked table has, in the original's roles and codes; its rows need correspond to nothing."""
+    """Return the columns of a masked table in the original's roles and codes, whatever its rows are.
+
+    Parameters
+    ----------
+    original : Table
+        Gives roles, kinds, categories and hierarchies.
+    masked : Table
+        Any number of rows in any order.
+    where : str
+        Name of the masked table in messages.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If a column cannot be read as the original's.
+    """
     absent = [name for name in original.names if name not in masked.names]
     empty = np.zeros(len(masked), dtype=np.intp)
     aligned = original.drop(absent).take(empty) if len(masked) != len(original) else original.drop(absent)
@@ -100,7 +224,7 @@ def _nodes(hierarchy: Hierarchy, labels: tuple[str, ...], codes: Column, name: s
     strange = sum(label not in place for label in labels)
     if strange:
         raise TableError(
-            f"{where}: column {name!r} holds {strange} labels that stand nowhere in its hierarchy; "
+            f"{where}: column {name!r} has {strange} labels that are not in its hierarchy; "
             f"give the hierarchy the file was recoded with"
         )
     return np.array([*(place[label] for label in labels), MISSING], dtype=np.int32)[codes]

@@ -26,10 +26,11 @@ from crypsis.errors import TableError
 from crypsis.table.attribute import Role, read_role
 from crypsis.table.capacity import memory
 from crypsis.table.encoding import Source
-from crypsis.table.frames import Hierarchies, Kinds, table_of, to_frame
+from crypsis.table.frames import Frame, Hierarchies, Kinds, as_table, table_of
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.hierarchy_files import read_hierarchy
 from crypsis.table.inference import typed
+from crypsis.table.restoring import to_frame
 from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Table
 from crypsis.table.text import WIDEST, Delimited, read_bytes, too_wide
@@ -117,20 +118,49 @@ def _refuse_boundless(content: bytes, path: Path) -> None:
         )
 
 
-def write_table(table: Table, path: str | Path, *, spreadsheet_safe: bool = False, private: bool = False) -> Path:
-    """Write a table as CSV, TSV or Parquet, by the ending of the path, which must not exist.
+def write_table(
+    table: Table | Frame, path: str | Path, *, spreadsheet_safe: bool = False, private: bool = False
+) -> Path:
+    """Write a table as CSV, TSV or Parquet, by the suffix of the path.
 
-    Suppressed records stay out. Numbers are written with as many digits as bring them back exactly.
-    spreadsheet_safe  put an apostrophe before text and names that a spreadsheet would take for a formula; read
-                      back, they keep it: what was there before is the text without its first apostrophe
-    private           only the owner may read and write the file, whatever the umask
+    Suppressed records are left out. Numbers are written with as many digits as restore them exactly.
+
+    Parameters
+    ----------
+    table : Table or frame
+        What is written.
+    path : path
+        Ends in .csv, .tsv, .tab, .txt, .parquet or .pq and must not exist.
+    spreadsheet_safe : bool
+        Put an apostrophe before text and names that a spreadsheet would read as a formula. The apostrophe stays when
+        the file is read again: remove the first one to restore the text.
+    private : bool
+        Only the owner may read and write the file, whatever the umask.
+
+    Returns
+    -------
+    Path
+        The path written.
+
+    Raises
+    ------
+    TableError
+        If the path exists, its suffix is unknown, or a column cannot be written in its format.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import crypsis
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     crypsis.write_table(crypsis.example(5), f"{folder}/people.csv").name
+    'people.csv'
     """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix not in (*PARQUET, *TEXT):
         raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to .csv, .tsv or .parquet")
     # An object column of pandas shows its floats only here.
-    frame = nw.from_native(to_frame(table), eager_only=True).to_polars()
+    frame = nw.from_native(to_frame(as_table(table)), eager_only=True).to_polars()
     frame = frame.with_columns(map(without_signed_zeros, frame.get_columns()))
     buffer = io.BytesIO()
     if suffix in PARQUET:

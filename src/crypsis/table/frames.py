@@ -1,46 +1,31 @@
-"""Frames in and the same frames out: pandas, polars and pyarrow.
-
-A wrapped table remembers its frame. Columns nobody touched go back as they are, without a copy; masked ones
-take the type they had wherever that type can hold what they now say.
-"""
+"""Tables from pandas, polars and pyarrow frames; `crypsis.table.restoring` goes back."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, repeated, suggestion
-from crypsis.table.attribute import Attribute, Kind, Role, read_kind
+from crypsis.errors import TableError, listing, suggestion
+from crypsis.table.attribute import Kind, Role, read_kind
 from crypsis.table.builders import attach
-from crypsis.table.encoding import Declared, Source, Wish, encode
+from crypsis.table.encoding import Source, Wish, encode
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.restoring import gathered, labelled, numbered, rows_to_gather, to_native
-from crypsis.table.signed_zeros import without_signed_zeros
-from crypsis.table.table import Column, Table
+from crypsis.table.native_frames import Frame, Origin, admitted, as_polars, declared_categories, native_series
+from crypsis.table.table import Table
+
+__all__ = ["Frame", "Hierarchies", "Kinds", "as_table", "table_of", "wrap"]
 
 Kinds = Mapping[str, str | Sequence[str]]
 Hierarchies = Mapping[str, Hierarchy | str | Path]
 
 
-@dataclass(frozen=True, eq=False)
-class Origin:
-    """The frame a table came from, and what its columns were when it came."""
-
-    frame: Any
-    backend: Literal["pandas", "polars", "pyarrow"]
-    attributes: tuple[Attribute, ...]
-    columns: tuple[Column, ...]
-
-
 def wrap(
-    frame: Any,
+    frame: Frame,
     *,
     identifiers: Iterable[str] = (),
     quasi_identifiers: Iterable[str] = (),
@@ -48,10 +33,39 @@ def wrap(
     kinds: Kinds | None = None,
     hierarchies: Hierarchies | None = None,
 ) -> Table:
-    """A pandas, polars or pyarrow frame as a table; the frame is not changed, and later changes to it do not reach us.
+    """Make a table of a pandas, polars or pyarrow frame.
 
-    kinds        'numeric', 'ordinal' or 'nominal' by column, or a list of categories from low to high
-    hierarchies  by column: a Hierarchy, a builder such as 'intervals:5,10,20', or the path of a hierarchy file
+    The frame is not changed, and later changes to it do not change the table.
+
+    Parameters
+    ----------
+    frame : Frame
+        A pandas or polars DataFrame, or a pyarrow Table.
+    identifiers, quasi_identifiers, confidential : iterable of str
+        Columns by role; every other column has the role "other".
+    kinds : mapping of str to str or sequence of str, optional
+        "numeric", "ordinal" or "nominal" by column, or the categories of an ordinal column from low to high. By default
+        the kind is read from the values.
+    hierarchies : mapping of str to Hierarchy, str or path, optional
+        By column: a Hierarchy, a builder such as "intervals:5,10,20", or the path of a hierarchy file.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If a named column does not exist, a column has two roles, or the values cannot be protected.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import crypsis
+    >>> frame = pl.DataFrame({"age": [31, 32, 47], "sex": ["f", "m", "f"], "income": [2100, 2500, 3900]})
+    >>> table = crypsis.wrap(frame, quasi_identifiers=["age", "sex"], confidential=["income"])
+    >>> table.quasi_identifiers
+    ['age', 'sex']
     """
     roles: dict[str, Role] = {}
     for role, names in (
@@ -66,11 +80,93 @@ def wrap(
     return table_of(frame, roles, kinds or {}, hierarchies or {}, Source())
 
 
-def table_of(
-    frame: Any, roles: Mapping[str, Role], kinds: Kinds, hierarchies: Hierarchies, source: Source, masked: bool = False
+def as_table(
+    data: Table | Frame,
+    quasi_identifiers: Iterable[str] = (),
+    confidential: Iterable[str] = (),
+    identifiers: Iterable[str] = (),
+    hierarchies: Hierarchies | None = None,
 ) -> Table:
-    """The table of a frame whose rows come from `source`; of a masked file little is demanded."""
-    native, backend, names = _admitted(frame)
+    """Return a table unchanged, and wrap a frame.
+
+    Parameters
+    ----------
+    data : Table or frame
+        A table, or a pandas, polars or pyarrow frame.
+    quasi_identifiers, confidential, identifiers : iterable of str
+        Roles of the columns of a frame; a table has its roles.
+    hierarchies : mapping of str to Hierarchy, str or path, optional
+        Hierarchies of the columns of a frame.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If `data` is neither, or if roles or hierarchies are given with a table, which has its own.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> as_table(pl.DataFrame({"age": [31, 32]}), quasi_identifiers=["age"])
+    Table(2 rows: age)
+    """
+    if not isinstance(data, Table):
+        return wrap(
+            data,
+            quasi_identifiers=quasi_identifiers,
+            confidential=confidential,
+            identifiers=identifiers,
+            hierarchies=hierarchies,
+        )
+    given = {
+        "quasi_identifiers": quasi_identifiers,
+        "confidential": confidential,
+        "identifiers": identifiers,
+        "hierarchies": hierarchies or (),
+    }
+    named = [what for what, names in given.items() if list(names)]
+    if named:
+        raise TableError(
+            f"a table has its roles and hierarchies, and {listing(named)} is given as well; leave it out, or give the "
+            f"frame the table was made from"
+        )
+    return data
+
+
+def table_of(
+    frame: Frame,
+    roles: Mapping[str, Role],
+    kinds: Kinds,
+    hierarchies: Hierarchies,
+    source: Source,
+    masked: bool = False,
+) -> Table:
+    """Make a table of a frame whose rows come from a file or from memory.
+
+    Parameters
+    ----------
+    frame : Frame
+        The values.
+    roles, kinds, hierarchies : mapping
+        By column, as for `wrap`.
+    source : Source
+        Where the rows come from, for messages.
+    masked : bool
+        The values are masked: columns may be constant or empty.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If a named column does not exist or the values cannot be protected.
+    """
+    native, backend, names = admitted(frame)
     for what, chosen in (("role", roles), ("kind", kinds), ("hierarchy", hierarchies)):
         for name in chosen:
             if name not in names:
@@ -82,9 +178,9 @@ def table_of(
     attributes, columns = [], []
     for place, name in enumerate(names):
         wish = _wish(name, roles.get(name, Role.OTHER), kinds.get(name))
-        series = _native_series(native, backend, place)
-        declared = None if wish.kind is Kind.NUMERIC else _declared(series, backend)
-        attribute, column = encode(name, _polars(series, backend, name), wish, source, declared)
+        series = native_series(native, backend, place)
+        declared = None if wish.kind is Kind.NUMERIC else declared_categories(series, backend)
+        attribute, column = encode(name, as_polars(series, backend, name), wish, source, declared)
         if name in hierarchies:
             ordered = declared is not None or wish.order is not None
             attribute, column = attach(hierarchies[name], attribute, column, source, ordered=ordered)
@@ -103,92 +199,8 @@ def _wish(name: str, role: Role, kind: str | Sequence[str] | None) -> Wish:
     return Wish(role, Kind.ORDINAL, tuple(str(label) for label in kind))
 
 
-def _admitted(frame: Any) -> tuple[Any, Literal["pandas", "polars", "pyarrow"], list[str]]:
-    """The native frame (guarded against later changes), its library, and its column names as text."""
-    backend: nw.Implementation | None = None
-    try:
-        backend = nw.from_native(frame, eager_only=True).implementation
-        eager = True
-    except nw.exceptions.DuplicateError:
-        eager = True
-    except TypeError:
-        eager = False
-    labels = (frame.column_names if hasattr(frame, "column_names") else frame.columns) if eager else ()
-    names = [str(label) for label in labels]
-    twice = repeated(names)
-    if twice:
-        raise TableError(f"two columns share a name: {listing(map(repr, twice))}; give every column its own")
-    if backend is nw.Implementation.PANDAS:
-        # under copy-on-write a shallow copy is a safe snapshot; before pandas 3 only a deep one is
-        return frame.copy(deep=not _copies_on_write()), "pandas", names
-    if backend is nw.Implementation.POLARS:
-        return frame.clone(), "polars", names
-    if backend is nw.Implementation.PYARROW:
-        return frame, "pyarrow", names
-    raise TableError(
-        f"a {type(frame).__module__.split('.')[0]} {type(frame).__name__} cannot be wrapped; "
-        f"give a pandas or polars DataFrame or a pyarrow Table (collect a lazy frame first)"
-    )
-
-
-def _copies_on_write() -> bool:
-    import pandas as pd
-
-    return int(pd.__version__.split(".", 1)[0]) >= 3
-
-
-def _native_series(native: Any, backend: str, place: int) -> Any:
-    if backend == "pandas":
-        return native.iloc[:, place]
-    return native.to_series(place) if backend == "polars" else native.column(place)
-
-
-def _polars(series: Any, backend: str, name: str) -> pl.Series:
-    """Any native series as polars; a pandas column of mixed Python objects as text."""
-    if backend == "polars":
-        return series  # type: ignore[no-any-return]
-    if backend == "pyarrow":
-        return pl.Series(name, series)
-    try:
-        if str(series.dtype).startswith(("period", "interval")):
-            raise TypeError("a type of pandas' own")
-        converted = nw.from_native(series, series_only=True).to_polars()
-    except (TypeError, ValueError, pl.exceptions.PolarsError):
-        lost = series.isna().to_numpy()
-        cells = [None if gone else str(cell) for cell, gone in zip(series, lost, strict=True)]
-        return pl.Series(name, cells, dtype=pl.String)
-    if converted.dtype.is_float():
-        converted = converted.fill_nan(None).clone()
-    return pl.Series(name, converted)
-
-
-def _declared(series: Any, backend: str) -> Declared | None:
-    """Labels and codes of a categorical column; None for any other."""
-    if backend == "pandas":
-        if not hasattr(series, "cat"):
-            return None
-        labels = tuple(str(label) for label in series.cat.categories)
-        found = Declared(labels, bool(series.cat.ordered), series.cat.codes.to_numpy().astype(np.int32))
-    elif backend == "polars":
-        if series.dtype != pl.Enum:
-            return None
-        codes = series.to_physical().cast(pl.Int32).fill_null(MISSING).to_numpy()
-        found = Declared(tuple(series.dtype.categories), True, codes)
-    else:
-        import pyarrow as pa
-
-        if not pa.types.is_dictionary(series.type):
-            return None
-        whole = series.unify_dictionaries().combine_chunks()
-        codes = whole.indices.cast(pa.int32()).fill_null(MISSING).to_numpy(zero_copy_only=False)
-        found = Declared(tuple(str(v) for v in whole.dictionary.to_pylist()), bool(series.type.ordered), codes)
-    if len(set(found.labels)) < len(found.labels):
-        raise TableError("a categorical column has two categories of the same name; give every category its own")
-    return found
-
-
 def _look_over(table: Table, source: Source) -> list[str]:
-    """Refuse what cannot be protected at all; note what is merely odd."""
+    """Refuse what cannot be protected, and return notes on columns without information."""
     name_of = f"{source.name}: " if source.name else ""
     if not table.rows:
         raise TableError(f"{name_of}the table has no rows; give at least one record")
@@ -216,126 +228,8 @@ def _look_over(table: Table, source: Source) -> list[str]:
 
 
 def _distinct(column: NDArray[Any]) -> int:
-    """0 for no value, 1 for one that all records share, 2 for anything that tells records apart."""
+    """0 for no value, 1 for one value that all records share, 2 for anything else."""
     present = column[~np.isnan(column)] if column.dtype == np.float64 else column[column != MISSING]
     if not len(present):
         return 0
     return 1 if len(present) == len(column) and bool((present == present[0]).all()) else 2
-
-
-# -- back --
-
-
-def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> Any:
-    """The table as the kind of frame it came from (polars, if it came from none).
-
-    Index, column order, types, categories and untouched columns are as they were (−0.0 apart, which becomes 0.0);
-    generalised columns are text.
-    suppressed  'drop' leaves suppressed records out; 'keep' keeps their rows, their quasi-identifiers missing
-    """
-    if suppressed not in ("drop", "keep"):
-        raise TableError(f"suppressed is {suppressed!r}; it may be 'drop' or 'keep'")
-    if suppressed == "keep" and not table.kept.all():
-        table = _blanked(table)
-    origin = table.origin
-    if not isinstance(origin, Origin) or len(origin.columns[0]) != table.rows:
-        fresh = pl.DataFrame([_fresh(table, name) for name in table.names])
-        return fresh if suppressed == "keep" or table.kept.all() else fresh.filter(pl.Series(table.kept))
-    frame = _assembled({name: _with_one_zero(*_restored(table, name, origin)) for name in table.names}, origin)
-    if suppressed == "keep" or table.kept.all():
-        return frame
-    if origin.backend == "pandas":
-        return frame.loc[table.kept]
-    return frame.filter(pl.Series(table.kept) if origin.backend == "polars" else _arrow_mask(table.kept))
-
-
-def _arrow_mask(kept: NDArray[np.bool_]) -> Any:
-    import pyarrow as pa
-
-    return pa.array(kept)
-
-
-def _blanked(table: Table) -> Table:
-    columns = {}
-    for name in table.quasi_identifiers:
-        column = table.column(name).copy()
-        column[~table.kept] = np.nan if table.holds_numbers(name) else MISSING
-        columns[name] = column
-    return table.with_columns(columns)
-
-
-def _fresh(table: Table, name: str) -> pl.Series:
-    if table.holds_numbers(name):
-        return numbered(table.column(name), table.attribute(name))
-    return labelled(table.column(name), table.labels(name), name)
-
-
-def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
-    """One column as a series of the frame's own library; whether it changed, and what it is now."""
-    places = {attribute.name: place for place, attribute in enumerate(origin.attributes)}
-    if name not in places:
-        raise TableError(f"column {name!r} was not in the frame the table came from; drop it before going back")
-    place = places[name]
-    native = _native_series(origin.frame, origin.backend, place)
-    collected, before = origin.columns[place], origin.attributes[place]
-    column, attribute = table.column(name), table.attribute(name)
-    alike = column.dtype == collected.dtype and table.level(name) == 0
-    if alike and attribute.categories != before.categories:
-        column, alike = _in_terms_of(before.categories, attribute.categories, column)
-    if alike and np.array_equal(column, collected, equal_nan=column.dtype == np.float64):
-        return False, native
-    if table.holds_numbers(name):
-        like = _polars(native, origin.backend, name).dtype
-        return True, to_native(numbered(column, attribute, like), native, origin.backend)
-    if alike:
-        wanted, found = rows_to_gather(column, collected, len(before.categories))
-        if found:
-            return True, gathered(native, wanted, origin.backend)
-        return True, _declared_cells(column, native, before, origin.backend)
-    return True, to_native(labelled(table.column(name), table.labels(name), name), native, origin.backend)
-
-
-def _with_one_zero(changed: bool, column: Any) -> tuple[bool, Any]:
-    """A restored column without −0.0."""
-    settled = without_signed_zeros(column)
-    return changed or settled is not column, settled
-
-
-def _in_terms_of(
-    before: tuple[str, ...], now: tuple[str, ...], codes: NDArray[np.int32]
-) -> tuple[NDArray[np.int32], bool]:
-    """Codes of the present categories as codes of the former ones, if those hold every value in use."""
-    place = {label: code for code, label in enumerate(before)}
-    translate = np.array([*(place.get(label, MISSING) for label in now), MISSING], dtype=np.int32)
-    former = translate[codes]
-    same = bool(np.array_equal(former == MISSING, codes == MISSING))
-    return (former, True) if same else (codes, False)
-
-
-def _declared_cells(codes: NDArray[np.int32], native: Any, before: Attribute, backend: str) -> Any:
-    """Cells of categories that were declared but that no record held."""
-    fresh = labelled(codes, before.categories, before.name)
-    if backend == "pandas" and hasattr(native, "cat"):
-        import pandas as pd
-
-        return pd.Series(pd.Categorical.from_codes(codes, dtype=native.dtype), index=native.index, name=native.name)
-    if backend == "polars" and native.dtype == pl.Enum:
-        return fresh.cast(native.dtype)
-    return to_native(fresh, native, backend)
-
-
-def _assembled(series: Mapping[str, tuple[bool, Any]], origin: Origin) -> Any:
-    if origin.backend == "polars":
-        return pl.DataFrame([column.alias(name) for name, (_, column) in series.items()])
-    if origin.backend == "pyarrow":
-        import pyarrow as pa
-
-        columns = {name: column for name, (_, column) in series.items()}
-        return pa.table(columns).replace_schema_metadata(origin.frame.schema.metadata)
-    places = [place for place, attribute in enumerate(origin.attributes) if attribute.name in series]
-    frame = origin.frame.iloc[:, places].copy(deep=not _copies_on_write())
-    for new, place in enumerate(places):
-        changed, column = series[origin.attributes[place].name]
-        if changed:
-            frame.isetitem(new, column)
-    return frame

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
@@ -97,12 +98,13 @@ class Profile:
     notes: tuple[str, ...] = ()
 
 
-def profile(table: Table) -> Profile:
+def profile(table: Table | Frame) -> Profile:
     """Suggest a role and a kind for every column, and tell how exposed the raw table is.
 
     Roles that were declared are kept. Uniqueness and k speak of the declared quasi-identifiers, or of the
     suggested ones where none was declared; a missing value counts as a value of its own.
     """
+    table = as_table(table)
     columns = tuple(_column(table, attribute) for attribute in table.attributes)
     declared = bool(table.quasi_identifiers)
     quasi = table.quasi_identifiers if declared else [c.name for c in columns if c.role == Role.QUASI_IDENTIFIER]

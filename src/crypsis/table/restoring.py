@@ -1,30 +1,189 @@
-"""From numbers and codes back to cells of the frame they came from, in its own types."""
+"""Tables back to frames, in the types of the frame they were made from.
+
+A wrapped table keeps its frame. Columns that are not masked are returned as they are, without a copy; masked columns
+keep their type wherever that type can hold the masked values.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.native_frames import Frame, Origin, as_polars, copies_on_write, native_series
+from crypsis.table.signed_zeros import without_signed_zeros
+from crypsis.table.table import Table
 
 INTEGER_LIMIT = float(2**63)
 
 
+def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> Frame:
+    """Return a table as the kind of frame it was made from, or as a polars frame.
+
+    Index, column order, types, categories and columns that were not masked are those of the frame, except that −0.0
+    becomes 0.0. Generalised columns are text.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    suppressed : {"drop", "keep"}
+        Leave suppressed records out, or keep their rows with missing quasi-identifiers.
+
+    Returns
+    -------
+    Frame
+
+    Raises
+    ------
+    TableError
+        If `suppressed` is neither, or the table has a column that its frame does not have.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> crypsis.to_frame(crypsis.example(3)).shape
+    (3, 10)
+    """
+    if suppressed not in ("drop", "keep"):
+        raise TableError(f"suppressed is {suppressed!r}; it may be 'drop' or 'keep'")
+    if suppressed == "keep" and not table.kept.all():
+        table = _blanked(table)
+    origin = table.origin
+    if not isinstance(origin, Origin) or len(origin.columns[0]) != table.rows:
+        fresh = pl.DataFrame([_fresh(table, name) for name in table.names])
+        return fresh if suppressed == "keep" or table.kept.all() else fresh.filter(pl.Series(table.kept))
+    frame = _assembled({name: _with_one_zero(*_restored(table, name, origin)) for name in table.names}, origin)
+    if suppressed == "keep" or table.kept.all():
+        return frame
+    if origin.backend == "pandas":
+        return frame.loc[table.kept]
+    return frame.filter(pl.Series(table.kept) if origin.backend == "polars" else _arrow_mask(table.kept))
+
+
+def _arrow_mask(kept: NDArray[np.bool_]) -> Any:
+    import pyarrow as pa
+
+    return pa.array(kept)
+
+
+def _blanked(table: Table) -> Table:
+    columns = {}
+    for name in table.quasi_identifiers:
+        column = table.column(name).copy()
+        column[~table.kept] = np.nan if table.holds_numbers(name) else MISSING
+        columns[name] = column
+    return table.with_columns(columns)
+
+
+def _fresh(table: Table, name: str) -> pl.Series:
+    if table.holds_numbers(name):
+        return numbered(table.column(name), table.attribute(name))
+    return labelled(table.column(name), table.labels(name), name)
+
+
+def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
+    """Whether a column changed, and the column as a series of the frame's library."""
+    places = {attribute.name: place for place, attribute in enumerate(origin.attributes)}
+    if name not in places:
+        raise TableError(f"column {name!r} is not in the frame the table was made from; drop it first")
+    place = places[name]
+    native = native_series(origin.frame, origin.backend, place)
+    collected, before = origin.columns[place], origin.attributes[place]
+    column, attribute = table.column(name), table.attribute(name)
+    alike = column.dtype == collected.dtype and table.level(name) == 0
+    if alike and attribute.categories != before.categories:
+        column, alike = _in_terms_of(before.categories, attribute.categories, column)
+    if alike and np.array_equal(column, collected, equal_nan=column.dtype == np.float64):
+        return False, native
+    if table.holds_numbers(name):
+        like = as_polars(native, origin.backend, name).dtype
+        return True, to_native(numbered(column, attribute, like), native, origin.backend)
+    if alike:
+        wanted, found = rows_to_gather(column, collected, len(before.categories))
+        if found:
+            return True, gathered(native, wanted, origin.backend)
+        return True, _declared_cells(column, native, before, origin.backend)
+    return True, to_native(labelled(table.column(name), table.labels(name), name), native, origin.backend)
+
+
+def _with_one_zero(changed: bool, column: Any) -> tuple[bool, Any]:
+    """A restored column without −0.0."""
+    settled = without_signed_zeros(column)
+    return changed or settled is not column, settled
+
+
+def _in_terms_of(
+    before: tuple[str, ...], now: tuple[str, ...], codes: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], bool]:
+    """Codes by the new categories as codes by the former ones, if those contain every value in use."""
+    place = {label: code for code, label in enumerate(before)}
+    translate = np.array([*(place.get(label, MISSING) for label in now), MISSING], dtype=np.int32)
+    former = translate[codes]
+    same = bool(np.array_equal(former == MISSING, codes == MISSING))
+    return (former, True) if same else (codes, False)
+
+
+def _declared_cells(codes: NDArray[np.int32], native: Any, before: Attribute, backend: str) -> Any:
+    """Cells of declared categories that no record had."""
+    fresh = labelled(codes, before.categories, before.name)
+    if backend == "pandas" and hasattr(native, "cat"):
+        import pandas as pd
+
+        return pd.Series(pd.Categorical.from_codes(codes, dtype=native.dtype), index=native.index, name=native.name)
+    if backend == "polars" and native.dtype == pl.Enum:
+        return fresh.cast(native.dtype)
+    return to_native(fresh, native, backend)
+
+
+def _assembled(series: Mapping[str, tuple[bool, Any]], origin: Origin) -> Any:
+    if origin.backend == "polars":
+        return pl.DataFrame([column.alias(name) for name, (_, column) in series.items()])
+    if origin.backend == "pyarrow":
+        import pyarrow as pa
+
+        columns = {name: column for name, (_, column) in series.items()}
+        return pa.table(columns).replace_schema_metadata(origin.frame.schema.metadata)
+    places = [place for place, attribute in enumerate(origin.attributes) if attribute.name in series]
+    frame = origin.frame.iloc[:, places].copy(deep=not copies_on_write())
+    for new, place in enumerate(places):
+        changed, column = series[origin.attributes[place].name]
+        if changed:
+            frame.isetitem(new, column)
+    return frame
+
+
+# -- one column --
+
+
 def labelled(codes: NDArray[np.int32], labels: tuple[str, ...], name: str) -> pl.Series:
-    """Text of each code; missing is null."""
-    words = pl.Series(name, list(labels), dtype=pl.String)
+    """The label of each code as a polars series; a missing value is null."""
+    texts = pl.Series(name, list(labels), dtype=pl.String)
     places = pl.Series(codes).cast(pl.Int64)
-    return words.gather(places.set(places == MISSING, None)).alias(name)
+    return texts.gather(places.set(places == MISSING, None)).alias(name)
 
 
 def numbered(values: NDArray[np.float64], attribute: Attribute, like: Any = None) -> pl.Series:
-    """Numbers as a polars series: dates as dates, whole numbers as integers where `like` (a dtype) was one.
+    """Numbers as a polars series: dates as dates, and integers where they fit.
 
-    Without `like`, numbers that are all whole become Int64. A type that cannot hold the values gives way to Float64.
+    Parameters
+    ----------
+    values : float64[n]
+        The numbers; NaN is missing.
+    attribute : Attribute
+        Name of the column, and whether its numbers are dates.
+    like : polars dtype, optional
+        Type the column had; by default whole numbers become Int64. A type that cannot hold the values becomes Float64.
+
+    Returns
+    -------
+    polars.Series
     """
     plain = pl.Series(attribute.name, values).fill_nan(None)
     if attribute.dates == "date":
@@ -55,16 +214,28 @@ def _whole(numbers: pl.Series, dtype: Any) -> pl.Series:
     return cast if cast.null_count() == numbers.null_count() else numbers
 
 
-# -- cell by cell from the frame itself --
+# -- cells of the frame itself --
 
 
 def rows_to_gather(
     codes: NDArray[np.int32], collected: NDArray[np.int32], categories: int
 ) -> tuple[NDArray[np.int64], bool]:
-    """For each masked code a row of the collected column that holds it, and whether all could be found.
+    """For each masked code a row of the original column that has it.
 
-    A cell missing before and after points at itself, so that it comes back as the missing it was. A cell newly
-    missing points at some missing cell, or nowhere (−1) if there is none.
+    Parameters
+    ----------
+    codes, collected : int32[n]
+        Masked and original codes.
+    categories : int
+        Number of categories.
+
+    Returns
+    -------
+    rows : int64[n]
+        A cell missing before and after refers to itself, so that the kind of missing value stays. A cell that is newly
+        missing refers to some missing cell, or to none (−1).
+    found : bool
+        Whether every code has a row.
     """
     rows = np.arange(len(codes), dtype=np.int64)
     first = np.full(categories + 1, -1, dtype=np.int64)
@@ -76,7 +247,7 @@ def rows_to_gather(
 
 
 def gathered(native: Any, wanted: NDArray[np.int64], backend: str) -> Any:
-    """Cells of a native series at the wanted rows; −1 becomes a missing value of the same type where it has one."""
+    """Cells of a native series at the given rows; −1 becomes a missing value of the same type where it has one."""
     hole = wanted < 0
     if backend == "polars":
         places = pl.Series(wanted)
@@ -95,11 +266,11 @@ def gathered(native: Any, wanted: NDArray[np.int64], backend: str) -> Any:
     return taken.mask(hole)
 
 
-# -- into the frame's own library --
+# -- series of the frame's library --
 
 
 def to_native(fresh: pl.Series, native: Any, backend: str) -> Any:
-    """A restored polars series as a column of the frame's library, with the missing kinds of the native one."""
+    """A restored polars series as a column of the frame's library, with the missing values of the native column."""
     if backend == "pandas":
         return _to_pandas(fresh, native)
     collected = native if backend == "polars" else pl.Series(fresh.name, native.combine_chunks())
@@ -116,7 +287,7 @@ def to_native(fresh: pl.Series, native: Any, backend: str) -> Any:
 
 
 def _arrow_type(fresh: Any, native: Any) -> Any:
-    """The native type when it is of the fresh one's family, else the fresh one in its plain form."""
+    """The native type if it is of the same family as the fresh one, else the fresh type."""
     import pyarrow as pa
 
     family = [pa.types.is_integer, pa.types.is_floating, pa.types.is_date, pa.types.is_timestamp, _is_text]

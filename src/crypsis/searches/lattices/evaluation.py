@@ -10,13 +10,14 @@ from crypsis.errors import PlanError, SearchError
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
 from crypsis.searches.lattices.lattice_preparation import LatticeContext, prepare
 from crypsis.table.counts import Counts
+from crypsis.table.frames import Frame, as_table
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import Rule, allowed, rule_code, share_for
 from crypsis.table.table import Table
 
 
 def evaluate_lattice(
-    table: Table | Counts,
+    table: Table | Counts | Frame,
     suppression: float = 0.01,
     rule: Rule = "failing-class",
     *,
@@ -49,6 +50,7 @@ def evaluate_lattice(
     A cell that stands for a set of leaves loses (|set| − 1)/(|domain| − 1), a suppressed one 1. A missing
     value is a category of its own at every level and loses nothing until its record is suppressed.
     """
+    table = table if isinstance(table, Counts) else as_table(table)
     lattice = _lattice(table, columns)
     confidential = confidential or _first_confidential(table)
     if l is not None and confidential is None:

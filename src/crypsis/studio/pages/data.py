@@ -23,7 +23,7 @@ from crypsis.studio.opening import PART, open_example, open_path, safe_name, upl
 from crypsis.studio.reading import WAIT
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.table.frames import to_frame
+from crypsis.table.restoring import to_frame
 
 ROWS = 20
 """Raw rows shown when asked for; never more than 200."""
