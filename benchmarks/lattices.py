@@ -193,7 +193,7 @@ def wide(runs: int) -> Iterator[Row]:
             "lattice": name, "nodes": f"{lattice.size:.2g}", "records": len(table),
             "loss %": [round(f.loss, 3) for f in found], "most evaluations": max(f.evaluations for f in found),
             "seconds": round(float(np.median(spent)), 1), "descent from the top": descended(scores, lattice),
-            "Datafly": raised(scores, lattice, table), "random nodes": drawn(scores, lattice), "node": found[0].words,
+            "Datafly": raised(scores, lattice, table), "random nodes": drawn(scores, lattice), "node": found[0].message,
         }  # fmt: skip
 
 

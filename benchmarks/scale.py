@@ -173,7 +173,7 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
         "rows": rows, "cap_gb": cap, "file_gb": source.stat().st_size / GB, "in_memory_gb": rows * 9 * 8 / GB,
         "tuples": len(held.tuples), "count_cpu": count_cpu, "count_wall": count_wall,
         "nodes": len(nodes), "nodes_cpu": nodes_cpu, "front": int(front.sum()),
-        "best": made.words, "k": made.k, "l": made.l, "glm": best.glm, "suppressed": made.suppressed,
+        "best": made.message, "k": made.k, "l": made.l, "glm": best.glm, "suppressed": made.suppressed,
         "release_and_verify_cpu": release_cpu, "release_and_verify_wall": release_wall,
         "written_gb": written / GB, "peak_gb": peak(),
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Nodes by number and in words, and what is refused."""
+"""Nodes by number, levels described, and what is refused."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.counts import count_distinct
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.lattice import Lattice, describe
+from crypsis.table.lattice import Lattice, LevelDescription, describe_level
 from crypsis.table.table import Table
+from crypsis.text import level_text, node_text
 from lattice_tables import random_table, tables
 
 
@@ -32,23 +33,35 @@ def attribute(name, rows):
     return Attribute(name, Kind.NOMINAL, Role.QUASI_IDENTIFIER, tuple(r[0] for r in rows), Hierarchy.from_rows(rows))
 
 
-def test_words():
+def test_descriptions_of_levels():
     ages = [[str(a), f"{a // 10 * 10}-{a // 10 * 10 + 9}", "*"] for a in range(20, 50)]
     pay = [[str(a), f"[{a // 4 * 4}, {a // 4 * 4 + 4})", "*"] for a in range(12)]
     towns = [["Turku", "Finland", "*"], ["Tartu", "Estonia", "*"]]
     lattice = Lattice((attribute("age", ages), attribute("pay", pay), attribute("town", towns)))
-    assert lattice.words((1, 1, 1)) == "age in 10-year bands, pay in bands of 4, town in 2 groups"
-    assert lattice.words((0, 0, 2)) == "town hidden, the rest as collected"
-    assert lattice.words((2, 0, 2)) == "age and town hidden, the rest as collected"
-    assert lattice.words((0, 0, 0)) == "everything as collected"
-    assert describe(lattice.attributes[0], 0) == "age as collected"
+    age, pay_, town = lattice.attributes
+    assert describe_level(age, 0) == LevelDescription("age", 0, 30, unchanged=True)
+    assert describe_level(age, 1) == LevelDescription("age", 1, 3, 10.0, "year", unchanged=False)
+    assert describe_level(age, 2).hidden
+    assert describe_level(pay_, 1) == LevelDescription("pay", 1, 3, 4.0, "", unchanged=False)
+    assert describe_level(town, 1) == LevelDescription("town", 1, 2, 0.0, "", unchanged=False)
+    assert node_text(lattice, (1, 1, 1)) == "age in 10-year bands, pay in bands of 4, town in 2 groups"
+    assert node_text(lattice, (0, 0, 2)) == "town hidden, the rest as collected"
+    assert node_text(lattice, (2, 0, 2)) == "age and town hidden, the rest as collected"
+    assert node_text(lattice, (0, 0, 0)) == "everything as collected"
+
+
+def test_a_level_that_repeats_the_values_is_as_collected():
+    level = describe_level(attribute("town", [["Turku", "Turku", "*"], ["Tartu", "Tartu", "*"]]), 1)
+    assert level.unchanged
+    assert not level.hidden
+    assert level_text(level) == "as collected"
 
 
 def test_refusals():
     table = random_table(2, 9, 2)
     lattice = Lattice.of(table)
     with pytest.raises(TableError, match="has no level 9"):
-        lattice.words((9, 0))
+        node_text(lattice, (9, 0))
     with pytest.raises(TableError, match="1 levels were given for 2 columns"):
         lattice.check((0,))
 

@@ -14,7 +14,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile, words_of
+from crypsis.table.profile import Clue, Reason, name_words, profile
 from crypsis.table.restoring import to_frame
 from reference import reference
 
@@ -63,12 +63,15 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
         "same": "other",
     }
     assert seen["sex"].kind == "nominal"
-    assert "codes" in seen["sex"].reason
-    assert "order" in seen["education"].reason
+    assert [reason.clue for reason in seen["sex"].reasons] == [Clue.QUASI_NAME, Clue.CODES]
+    assert seen["education"].reasons == (Reason(Clue.QUASI_NAME, word="education"), Reason(Clue.ORDER))
+    assert seen["remark"].reasons == (Reason(Clue.DISTINCT_TEXT, values=40),)
+    assert seen["colour"].reasons == (Reason(Clue.UNDECIDED),)
+    assert seen["survey_weight"].reasons == (Reason(Clue.WEIGHT_NAME, word="weight"),)
     assert seen["dateOfBirth"].hierarchy == "dates:month,quarter,year"
     assert seen["zipCode"].hierarchy == "prefixes:4,3,2,1"
     assert seen["sex"].hierarchy == "merge:1"
-    assert all(column.reason for column in seen.values())
+    assert all(column.reasons for column in seen.values())
 
 
 def test_every_suggested_hierarchy_can_be_built() -> None:
@@ -159,5 +162,5 @@ def test_example_is_recognised() -> None:
         ("9", []),
     ],
 )
-def test_words_of(name: str, words: list[str]) -> None:
-    assert words_of(name) == words
+def test_name_words(name: str, words: list[str]) -> None:
+    assert name_words(name) == words

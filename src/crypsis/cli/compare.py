@@ -24,13 +24,14 @@ def compare(
     from dataclasses import asdict
 
     from crypsis.run import Run
+    from crypsis.text import column_text
 
     with Run.open(folder) as opened:
         pair = [opened.choose(first), opened.choose(second)]
         with working("decoding both"):
-            stories = [opened.describe(solution) for solution in pair]
+            described = [opened.describe(solution) for solution in pair]
     if json:
-        both = [{**s.to_dict(), "story": asdict(t)} for s, t in zip(pair, stories, strict=True)]
+        both = [{**s.to_dict(), "description": asdict(d)} for s, d in zip(pair, described, strict=True)]
         say_json({"solutions": both})
         return
     head = ("", *(f"{s.number} ({s.title})" for s in pair), "better")
@@ -39,7 +40,8 @@ def compare(
     rows.append(("may be released", *("yes" if s.feasible else "no" for s in pair), ""))
     say(table(head, rows, right=[1, 2]))
     say()
-    columns = [(a.name, a.words, b.words) for a, b in zip(stories[0].columns, stories[1].columns, strict=True)]
+    both_columns = zip(described[0].columns, described[1].columns, strict=True)
+    columns = [(a.name, column_text(a), column_text(b)) for a, b in both_columns]
     say(table(("column", str(pair[0].number), str(pair[1].number)), columns))
 
 

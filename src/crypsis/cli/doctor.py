@@ -34,7 +34,7 @@ def doctor(
     checks.append(("cores", True, str(os.cpu_count())))
     if compile:
         with working("compiling the kernels of the usual searches"):
-            checks.append(("compiled for", True, _rehearsed()))
+            checks.append(("compiled for", True, _warmed_up()))
     if json:
         say_json([{"check": name, "ok": ok, "found": found} for name, ok, found in checks])
     else:
@@ -61,10 +61,10 @@ def _kernels() -> tuple[bool, str]:
     return bool(right), "compile and give the right answer" if right else "give a wrong answer; reinstall numba"
 
 
-def _rehearsed() -> str:
-    from crypsis.run.rehearsal import rehearse
+def _warmed_up() -> str:
+    from crypsis.run.warm_up import warm_up
 
-    return ", ".join(rehearse())
+    return ", ".join(warm_up())
 
 
 def _cache() -> tuple[bool, str]:

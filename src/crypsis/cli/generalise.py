@@ -158,7 +158,7 @@ def _report(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Nod
         say(f"{len(front) - SHOWN} more have a greater loss: --json")
     say()
     reached = f"k = {best.k}" + ("" if best.l is None else f", l = {best.l}")
-    say(f"least loss that meets the plan: {best.words}")
+    say(f"least loss that meets the plan: {best.message}")
     say(f"{reached}, loss {figure(100 * best.glm)} %, {best.suppressed} records suppressed")
 
 
@@ -170,9 +170,10 @@ def _release(
     from crypsis.release import Account, verify
     from crypsis.release.count_release import publish_counted
     from crypsis.release.lazy_release import lattice_of
+    from crypsis.text import node_text
 
-    words = lattice_of(held).words(levels)
-    account = Account(title, f"{words[:1].upper()}{words[1:]}.", "recoding", {"levels": list(levels)})
+    message = node_text(lattice_of(held), levels)
+    account = Account(title, f"{message[:1].upper()}{message[1:]}.", "recoding", {"levels": list(levels)})
     with working("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, account=account,

@@ -16,6 +16,7 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
     """Suggest a role and kind for every column, with the reason, and show how exposed the raw table is."""
     from crypsis.table.files import read_table
     from crypsis.table.profile import profile as profile_table
+    from crypsis.text import reason_text
 
     with working(f"reading {file}"):
         read = read_table(file)
@@ -23,11 +24,15 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
     for note in read.notes:
         warn(note)
     if json:
-        say_json(asdict(seen))
+        columns = [{**asdict(column), "reason": reason_text(column.reasons)} for column in seen.columns]
+        say_json({**asdict(seen), "columns": columns})
         return
     say(f"{file}: {seen.rows} records, {len(seen.columns)} columns")
     say()
-    rows = [(c.name, c.role, c.kind, str(c.distinct), str(c.missing), str(c.rare), c.reason) for c in seen.columns]
+    rows = [
+        (c.name, c.role, c.kind, str(c.distinct), str(c.missing), str(c.rare), reason_text(c.reasons))
+        for c in seen.columns
+    ]
     say(table(("column", "role", "kind", "distinct", "missing", "rare", "why"), rows, right=[3, 4, 5]))
     say()
     say(_exposure(seen))

@@ -1,4 +1,4 @@
-"""`crypsis show`: one solution in plain words."""
+"""`crypsis show`: one solution in words."""
 
 from __future__ import annotations
 
@@ -18,31 +18,32 @@ def show(
     pick: Annotated[str, typer.Argument(help='a number, knee, best, or "best where risk < 5"')] = "knee",
     json: inputs.Json = False,
 ) -> None:
-    """One solution in plain words: what happened to each column, smallest groups, who was hard to protect."""
+    """One solution in words: what happens to each column, class sizes, and which records bear the loss."""
     from dataclasses import asdict
 
     from crypsis.run import Run
+    from crypsis.text import burden_text, class_size_text, column_text
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
         with working(f"decoding solution {solution.number}"):
-            story = opened.describe(solution)
+            description = opened.describe(solution)
     if json:
-        say_json({**solution.to_dict(), "story": asdict(story)})
+        say_json({**solution.to_dict(), "description": asdict(description)})
         return
     say(f"solution {solution.number}, by {solution.title} ({solution.family})")
     say(solution.message)
     say()
-    columns = [(column.name, figure(column.loss), column.words) for column in story.columns]
+    columns = [(column.name, figure(column.loss), column_text(column)) for column in description.columns]
     say(table(("column", "loss, %", "what happened"), columns, right=[1]))
     say()
     _show_figures(solution)
-    if story.classes:
-        groups = ", ".join(f"{size}: {count}" for size, count in story.classes.items())
-        say(f"groups by size (records in a group: how many groups): {groups}")
-    if story.suppressed:
-        say(f"{story.suppressed} records are left out")
-    for sentence in story.hardest:
+    if description.classes:
+        sizes = ", ".join(f"{class_size_text(count)}: {count.classes}" for count in description.classes)
+        say(f"equivalence classes by size (records in a class: how many classes): {sizes}")
+    if description.suppressed:
+        say(f"{description.suppressed} records are suppressed")
+    for sentence in burden_text(description):
         say(sentence)
     say()
     for complaint in solution.complaints:

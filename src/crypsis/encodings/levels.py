@@ -13,6 +13,7 @@ from crypsis.encodings.encoding import Description, Genome
 from crypsis.masking.generalisation import Generalisation, generalise
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
+from crypsis.text import node_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ class LevelEncoding:
     def describe(self, genome: Genome, masked: Table) -> Description:
         """The level of each column in words, and what is suppressed."""
         suppressed = int((~masked.kept).sum() - (~self.table.kept).sum())
-        message = self.lattice.words([int(level) for level in genome])
+        message = node_text(self.lattice, [int(level) for level in genome])
         if suppressed:
             which = "smallest classes first" if self.method.rule == "by-size" else "the classes that failed"
             message += f"; {suppressed} record{'s' * (suppressed > 1)} suppressed: {which} (rule {self.method.rule})"

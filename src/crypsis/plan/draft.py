@@ -6,6 +6,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,9 @@ from crypsis.masking.blocks import LARGE
 from crypsis.plan.catalogue import searches
 from crypsis.plan.document import Plan
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.profile import ColumnProfile, Profile
+from crypsis.table.profile import Clue, ColumnProfile, Profile, Reason
 from crypsis.table.table import Table
+from crypsis.text import reason_text
 
 OFFERED: tuple[tuple[str, str], ...] = (
     ("partition", "groups of at least k similar records, made ever tighter"),
@@ -40,10 +42,8 @@ def _roles(seen: Profile) -> list[ColumnProfile]:
         return list(seen.columns)
     careful = []
     for column in seen.columns:
-        doubtful = column.role == Role.OTHER and column.distinct > 1 and not column.reason.startswith("by its name")
-        if doubtful:
-            reason = "nothing tells what it is: taken as known to an intruder, to be safe"
-            column = ColumnProfile(**{**vars(column), "role": Role.QUASI_IDENTIFIER.value, "reason": reason})
+        if any(reason.clue is Clue.UNDECIDED for reason in column.reasons):
+            column = replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(Reason(Clue.PRECAUTION),))
         careful.append(column)
     return careful
 
@@ -64,7 +64,7 @@ def _head(source: str, columns: Sequence[ColumnProfile], k: int) -> list[str]:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
         if column.hierarchy:
             entry += f", hierarchy = {_quoted(column.hierarchy)}"
-        lines.append(f"{_key(column.name)} = {{ {entry} }}  # {_one_line(column.reason)}")
+        lines.append(f"{_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
     return [
         *lines,
         "",
@@ -154,7 +154,3 @@ def _key(name: str) -> str:
     """A TOML key: bare where that is allowed."""
     bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if bare else _quoted(name)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -30,6 +30,7 @@ from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
 from crypsis.table.suppression import Rule, allowed, rule_code, suppress
 from crypsis.table.tallying import batches
+from crypsis.text import node_text
 from crypsis.version import __version__
 
 Order = Literal["shuffled", "kept"]
@@ -43,7 +44,7 @@ class LazyRelease:
 
     folder: Path
     levels: tuple[int, ...]
-    words: str
+    message: str
     records: int
     suppressed: int
     k: int
@@ -91,7 +92,7 @@ def release_lazily(
     with atomic_folder(folder) as aside:
         found, _ = write_node(source, levels, fate, aside / "data", order, rng, k, l)
         made = LazyRelease(
-            folder, levels, lattice.words(levels), source.counts.total - found.suppressed, found.suppressed,
+            folder, levels, node_text(lattice, levels), source.counts.total - found.suppressed, found.suppressed,
             found.k, found.l, source.engine,
         )  # fmt: skip
         write_sealed(aside / "manifest.json", _manifest(made, lattice, rule, aside / "data"))

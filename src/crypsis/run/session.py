@@ -18,12 +18,12 @@ from typing import Any
 from crypsis.engines import Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Engine
+from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
 from crypsis.plan.writing import as_toml
 from crypsis.rulebook import Rulebook
 from crypsis.run import folder as places
-from crypsis.run.description import Story, describe_masking
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
 from crypsis.run.releasing import refuse_infeasible, release_solution
@@ -272,7 +272,7 @@ class Run:
             self._decoded.popitem(last=False)
         return self._decoded[number]
 
-    def describe(self, pick: Solution | str | int = "knee") -> Story:
+    def describe(self, pick: Solution | str | int = "knee") -> MaskingDescription:
         """What became of each column, how small the classes are, which records are hard to protect."""
         solution = self.choose(pick)
         return describe_masking(self.original, self.decode(solution), solution.family)

@@ -18,6 +18,7 @@ from crypsis.studio.session import Session
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.text import reason_text
 
 SPEAKABLE = 10
 """A group of fewer records is counted and not named."""
@@ -36,7 +37,7 @@ def grid(session: Session) -> dict[str, Any]:
                 "name": each.name,
                 "said": columns.get(each.name, {}),
                 "suggested": {"role": each.role, "kind": each.kind, "hierarchy": each.hierarchy},
-                "reason": each.reason,
+                "reason": reason_text(each.reasons),
                 "distinct": each.distinct,
                 "missing": each.missing,
                 "rare": each.rare,

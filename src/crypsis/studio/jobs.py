@@ -100,8 +100,8 @@ def start(folder: Path, command: list[str]) -> Job:
     return started
 
 
-def rehearse() -> None:
-    """Compile kernels in a process of its own while a first search compiles others: on two cores, half the wait."""
+def warm_up() -> None:
+    """Compile kernels in a separate process while a first search compiles others: on two cores, half the time."""
     nothing = subprocess.DEVNULL
     command = [*PROGRAM, "doctor", "--compile"]
     _children.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True))

@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.measures.masking_description import MaskingDescription
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
-from crypsis.run.description import Story
 from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
 from crypsis.studio.reading import Reading
@@ -211,8 +211,8 @@ class Session:
         with self._decoding:
             return self.run.decode(number)
 
-    def describe(self, number: int) -> Story:
-        """A solution in words."""
+    def describe(self, number: int) -> MaskingDescription:
+        """What a solution does to the table."""
         with self._decoding:
             return self.run.describe(number)
 

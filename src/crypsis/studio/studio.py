@@ -15,7 +15,7 @@ from crypsis.studio import jobs
 from crypsis.studio.run_status import RunStatus
 from crypsis.studio.session import Session
 from crypsis.studio.vega import Bundle
-from crypsis.text import omission_text
+from crypsis.text import burden_text, class_size_text, column_text, omission_text
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),
          ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
@@ -39,6 +39,7 @@ class Studio:
         )
         filters: dict[str, Callable[..., str]] = {
             "figure": figure, "count": count, "whole": whole, "percent": percent, "omission": omission_text,
+            "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text,
         }  # fmt: skip
         self.environment.filters |= filters
 

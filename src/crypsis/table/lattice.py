@@ -1,4 +1,4 @@
-"""The lattice of generalisations: one level per quasi-identifier, and a name in words for every node."""
+"""The generalisation lattice: every combination of one level per quasi-identifier."""
 
 from __future__ import annotations
 
@@ -23,7 +23,18 @@ _INTERVAL = re.compile(r"^\s*[\[(]?\s*(-?\d+(?:\.\d+)?)\s*(?:-|–|,|\.\.|to)\s*
 
 @dataclass(frozen=True)
 class Lattice:
-    """All combinations of levels. Nodes are numbered with the last attribute running fastest."""
+    """All combinations of levels; nodes are numbered with the last attribute varying fastest.
+
+    Parameters
+    ----------
+    attributes : tuple of Attribute
+        The columns, each with a hierarchy.
+
+    Raises
+    ------
+    TableError
+        If there is no column, or one has no hierarchy.
+    """
 
     attributes: tuple[Attribute, ...]
 
@@ -39,16 +50,30 @@ class Lattice:
 
     @classmethod
     def of(cls, table: Table, names: Iterable[str] = ()) -> Lattice:
-        """Over the named columns, or over every quasi-identifier."""
+        """Build the lattice of the named columns, or of every quasi-identifier.
+
+        Parameters
+        ----------
+        table : Table
+            Has the columns.
+        names : iterable of str
+            Columns; by default every quasi-identifier.
+
+        Returns
+        -------
+        Lattice
+        """
         chosen = list(names) or table.quasi_identifiers
         return cls(tuple(table.attribute(name) for name in chosen))
 
     @cached_property
     def hierarchies(self) -> tuple[Hierarchy, ...]:
+        """The hierarchy of each attribute."""
         return tuple(a.hierarchy for a in self.attributes if a.hierarchy is not None)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the attributes."""
         return tuple(attribute.name for attribute in self.attributes)
 
     @cached_property
@@ -58,7 +83,7 @@ class Lattice:
 
     @cached_property
     def size(self) -> int:
-        """How many nodes there are; exact, however large."""
+        """Number of nodes."""
         return prod(height + 1 for height in self.heights)
 
     @cached_property
@@ -68,29 +93,42 @@ class Lattice:
 
     @property
     def bottom(self) -> Levels:
-        """Nothing generalised."""
+        """The node that generalises nothing."""
         return (0,) * len(self.heights)
 
     @property
     def top(self) -> Levels:
-        """Everything generalised to the last."""
+        """The node that generalises every column to its highest level."""
         return self.heights
 
     def number(self, levels: Sequence[int]) -> int:
+        """The number of the node with these levels; levels that are no node are refused."""
         self.check(levels)
         return sum(int(level) * place for level, place in zip(levels, self.places, strict=True))
 
     def levels(self, number: int) -> Levels:
+        """The levels of the node with this number."""
         return tuple(number // place % (h + 1) for place, h in zip(self.places, self.heights, strict=True))
 
     def nodes(self) -> NDArray[np.int16]:
-        """int16[size, s]: the levels of every node, in order of number."""
+        """int16[size, columns]: the levels of every node, by number."""
         numbers = np.arange(self.size, dtype=np.int64)
         columns = [numbers // place % (h + 1) for place, h in zip(self.places, self.heights, strict=True)]
         return np.stack(columns, axis=1).astype(np.int16)
 
     def check(self, levels: Sequence[int]) -> None:
-        """Refuse a vector that is no node of this lattice."""
+        """Refuse levels that are no node of the lattice.
+
+        Parameters
+        ----------
+        levels : sequence of int
+            One per column.
+
+        Raises
+        ------
+        TableError
+            If there are too many or too few, or one is beyond its hierarchy.
+        """
         if len(levels) != len(self.heights):
             raise TableError(
                 f"{len(levels)} levels were given for {len(self.heights)} columns; give one for each of "
@@ -102,40 +140,67 @@ class Lattice:
                     f"column {name!r} has no level {level}; its hierarchy has levels 0 (as collected) to {height}"
                 )
 
-    def words(self, levels: Sequence[int]) -> str:
-        """A node as a person would say it: 'age in 10-year bands, education in 3 groups, country hidden'."""
-        self.check(levels)
-        told = {a.name: describe(a, int(level)) for a, level in zip(self.attributes, levels, strict=True)}
-        hidden = [name for name, words in told.items() if words == f"{name} hidden"]
-        coarser = [words for name, words in told.items() if name not in hidden and words != f"{name} as collected"]
-        if not hidden and not coarser:
-            return "everything as collected"
-        rest = len(told) - len(hidden) - len(coarser)
-        if hidden:
-            together = ", ".join(hidden[:-1]) + " and " if len(hidden) > 1 else ""
-            coarser.append(f"{together}{hidden[-1]} hidden")
-        return ", ".join(coarser) + (", the rest as collected" if rest else "")
+
+@dataclass(frozen=True)
+class LevelDescription:
+    """What a column publishes at one level of its hierarchy.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    level : int
+        The level.
+    groups : int
+        Number of groups; 1 hides the column.
+    width : float
+        Common width of groups that are intervals, 0 if there is none.
+    unit : str
+        "year" where the column is an age or a number of years, else empty.
+    unchanged : bool
+        Whether the groups are the values themselves.
+    """
+
+    column: str
+    level: int
+    groups: int
+    width: float = 0.0
+    unit: str = ""
+    unchanged: bool = True
+
+    @property
+    def hidden(self) -> bool:
+        """Whether all values become one group."""
+        return not self.unchanged and self.groups == 1
 
 
-def describe(attribute: Attribute, level: int) -> str:
-    """One attribute at one level in words."""
+def describe_level(attribute: Attribute, level: int) -> LevelDescription:
+    """Describe what a column publishes at a level of its hierarchy.
+
+    Parameters
+    ----------
+    attribute : Attribute
+        The column; without a hierarchy it is published as collected.
+    level : int
+        The level.
+
+    Returns
+    -------
+    LevelDescription
+    """
     hierarchy = attribute.hierarchy
     if level == 0 or hierarchy is None:
-        return f"{attribute.name} as collected"
+        return LevelDescription(attribute.name, level, 0 if hierarchy is None else hierarchy.size)
     labels = hierarchy.labels[level]
-    if len(labels) == 1:
-        return f"{attribute.name} hidden"
-    if set(labels) == set(hierarchy.labels[0]):
-        return f"{attribute.name} as collected"
-    width = _band(labels)
-    if width:
-        years = re.search(r"(^|[^a-z])(age|years?)([^a-z]|$)", attribute.name.lower())
-        return f"{attribute.name} in " + (f"{width}-year bands" if years else f"bands of {width}")
-    return f"{attribute.name} in {len(labels)} groups"
+    unchanged = len(labels) > 1 and set(labels) == set(hierarchy.labels[0])
+    years = re.search(r"(^|[^a-z])(age|years?)([^a-z]|$)", attribute.name.lower())
+    return LevelDescription(
+        attribute.name, level, len(labels), _band(labels), "year" if years else "", unchanged=unchanged
+    )
 
 
-def _band(labels: Sequence[str]) -> str:
-    """The common width of labels that are intervals, open ends aside; empty if there is none."""
+def _band(labels: Sequence[str]) -> float:
+    """The common width of labels that are intervals, open ends aside; 0 if there is none."""
     widths = []
     for label in labels:
         found = _INTERVAL.match(label)
@@ -144,4 +209,4 @@ def _band(labels: Sequence[str]) -> str:
             whole = "." not in low + high and close != ")"
             widths.append(float(high) - float(low) + (1 if whole else 0))
     interior = len(labels) - len(widths) <= 2
-    return f"{widths[0]:g}" if len(widths) > 1 and interior and len(set(widths)) == 1 else ""
+    return widths[0] if len(widths) > 1 and interior and len(set(widths)) == 1 else 0.0

@@ -1,13 +1,14 @@
-"""A first look at a table: what each column seems to be, why, and how exposed the people in it are.
+"""The profile of a table: suggested roles and kinds with their reasons, and how many records are unique.
 
-Suggestions come from names and shapes; they are a start for a custodian's judgement and not a judgement.
-A profile holds counts only, never a value.
+Suggestions come from column names and the form of the values; the custodian decides. A profile has counts only, never
+a value.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,88 +22,179 @@ from crypsis.table.table import Table
 RARE = 3
 """A value held by fewer records than this is rare."""
 
-WORDS: tuple[tuple[Role, str, str], ...] = (
+
+class Clue(StrEnum):
+    """What a suggestion is based on."""
+
+    DECLARED = "declared"
+    CONSTANT = "constant"
+    IDENTIFIER_NAME = "identifier name"
+    WEIGHT_NAME = "weight name"
+    CONFIDENTIAL_NAME = "confidential name"
+    QUASI_NAME = "quasi-identifier name"
+    DATE = "date"
+    DISTINCT_TEXT = "distinct text"
+    RUNNING_NUMBER = "running number"
+    UNDECIDED = "undecided"
+    PRECAUTION = "precaution"
+    """Nothing shows what the column is, and a draft treats it as a quasi-identifier."""
+    DATES_AS_NUMBERS = "dates as numbers"
+    CODES = "codes"
+    ORDER = "order"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a role or a kind is suggested.
+
+    Attributes
+    ----------
+    clue : Clue
+        What was seen.
+    word : str
+        The word found in the name of the column, for a clue from its name.
+    values : int
+        Number of distinct values, for a clue from their number.
+    """
+
+    clue: Clue
+    word: str = ""
+    values: int = 0
+
+
+NAMES: tuple[tuple[Role, Clue, str], ...] = (
     (
         Role.IDENTIFIER,
-        "it names, numbers or reaches a person",
+        Clue.IDENTIFIER_NAME,
         "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
         "phone telephone mobile fax iban account address street ip url username login person personid patientid "
         "licence plate",
     ),
     (
         Role.OTHER,
-        "it is a sampling weight",
+        Clue.WEIGHT_NAME,
         "weight wgt fnlwgt pweight weights",
     ),
     (
         Role.CONFIDENTIAL,
-        "it is what people keep to themselves",
+        Clue.CONFIDENTIAL_NAME,
         "income salary wage wages earnings pay revenue profit tax debt loan credit wealth assets capital expenditure "
         "diagnosis disease illness icd condition hiv treatment therapy drug medication symptom disability health "
         "religion party vote crime conviction offence benefit benefits",
     ),
     (
         Role.QUASI_IDENTIFIER,
-        "a neighbour or another file may know it",
+        Clue.QUASI_NAME,
         "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
         "district province state county city town municipality zip zipcode postcode postal plz place location "
         "occupation job profession employer industry workclass education degree school marital civil married "
         "household family children kids language hours admission discharge death height",
     ),
 )
+"""Words in the name of a column that suggest its role; the first match decides."""
 CODED = (
     "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
     "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
     "marital civil married religion party diagnosis icd disease condition code class type status category group"
 )
-"""Names under which whole numbers are codes and not quantities."""
+"""Words in the name of a column whose whole numbers are codes and not quantities."""
 ORDERED = "education degree grade level severity satisfaction rating stage"
-"""Names under which categories tend to have an order."""
+"""Words in the name of a column whose categories often have an order."""
 COMPOUND = 6
-"""Words of at least so many letters are also found inside a longer word (CREDITAMOUNT)."""
+"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
 
 
 @dataclass(frozen=True)
 class ColumnProfile:
-    """What one column seems to be; `reason` says why in words."""
+    """The suggested role and kind of one column.
+
+    Attributes
+    ----------
+    name, role, kind : str
+        The column, and what is suggested.
+    reasons : tuple of Reason
+        Why; `crypsis.text.reason_text` gives the sentence.
+    distinct, missing : int
+        Distinct values, and records without a value.
+    rare : int
+        Values that fewer than three records have.
+    unique : int
+        Records with a value that no other record has.
+    hierarchy : str
+        A builder to start from, for a quasi-identifier.
+    """
 
     name: str
     role: str
     kind: str
-    reason: str
+    reasons: tuple[Reason, ...]
     distinct: int
     missing: int
     rare: int
-    """How many of its values are held by fewer than three records."""
     unique: int
-    """How many records hold a value nobody else holds."""
     hierarchy: str = ""
-    """A builder to start from, for a quasi-identifier."""
 
 
 @dataclass(frozen=True)
 class Profile:
-    """Counts and suggestions for a table; nothing in it is a value of a person."""
+    """Counts and suggestions for a table; no value of a record is in it.
+
+    Attributes
+    ----------
+    rows : int
+        Number of records.
+    columns : tuple of ColumnProfile
+        One per column.
+    quasi_identifiers : tuple of str
+        The declared quasi-identifiers, or the suggested ones where none is declared.
+    unique_records : int
+        Records that no other record equals on the quasi-identifiers.
+    unique_share : float
+        The same as a share of all records, 0 to 1.
+    k : int
+        Size of the smallest equivalence class: the table is k-anonymous as collected.
+    declared : bool
+        Whether the quasi-identifiers are declared.
+    notes : tuple of str
+        What the reader noticed in the data.
+    """
 
     rows: int
     columns: tuple[ColumnProfile, ...]
     quasi_identifiers: tuple[str, ...]
     unique_records: int
-    """Records that no other record equals on the quasi-identifiers."""
     unique_share: float
-    """The same as a share of all records, 0 to 1."""
     k: int
-    """Size of the smallest class on the quasi-identifiers: the raw table is k-anonymous."""
     declared: bool
-    """Whether the quasi-identifiers were declared; otherwise they are suggestions."""
     notes: tuple[str, ...] = ()
 
 
 def profile(table: Table | Frame) -> Profile:
-    """Suggest a role and a kind for every column, and tell how exposed the raw table is.
+    """Suggest a role and a kind for every column, and count the records that are unique.
 
-    Roles that were declared are kept. Uniqueness and k speak of the declared quasi-identifiers, or of the
-    suggested ones where none was declared; a missing value counts as a value of its own.
+    Parameters
+    ----------
+    table : Table or frame
+        The data. Declared roles are kept; a missing value is a value of its own.
+
+    Returns
+    -------
+    Profile
+
+    Raises
+    ------
+    TableError
+        If it is neither a table nor a frame.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import crypsis
+    >>> seen = crypsis.profile(pl.DataFrame({"age": [31, 31, 47], "income": [2100, 2500, 3900]}))
+    >>> [(column.name, column.role) for column in seen.columns]
+    [('age', 'quasi'), ('income', 'confidential')]
+    >>> seen.k
+    1
     """
     table = as_table(table)
     columns = tuple(_column(table, attribute) for attribute in table.attributes)
@@ -128,7 +220,7 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
         name=name,
         role=role.value,
         kind=kind.value,
-        reason=f"{why}; {because}" if because else why,
+        reasons=(why, because) if because else (why,),
         distinct=shape.distinct,
         missing=table.rows - shape.present,
         rare=int(np.sum(counts < RARE)),
@@ -139,19 +231,29 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the values of a column look like, without saying any."""
+    """The form of the values of a column.
+
+    Attributes
+    ----------
+    present, distinct : int
+        Records with a value, and distinct values.
+    whole : bool
+        Numbers without decimals.
+    running : bool
+        Whole numbers with few gaps: 1, 2, 3, …
+    digits : int
+        Length of its texts if all are digits and equally long, else 0.
+    """
 
     present: int
     distinct: int
     whole: bool
-    """Numbers without decimals."""
     running: bool
-    """Whole numbers without many gaps: 1, 2, 3, …"""
     digits: int
-    """Length of its texts if all are digits and equally long, else 0."""
 
     @property
     def spread(self) -> float:
+        """Distinct values per record that has one."""
         return self.distinct / self.present if self.present else 0.0
 
 
@@ -176,55 +278,61 @@ def _digits(table: Table, name: str) -> int:
     return lengths.pop() if every and len(lengths) == 1 else 0
 
 
-def words_of(name: str) -> list[str]:
-    """'dateOfBirth_2' → date, of, birth: the words a column name is made of."""
+def name_words(name: str) -> list[str]:
+    """The words in the name of a column.
+
+    Examples
+    --------
+    >>> name_words("dateOfBirth_2")
+    ['date', 'of', 'birth']
+    """
     parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
     return [word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word]
 
 
-def _role(attribute: Attribute, shape: Shape) -> tuple[Role, str]:
+def _role(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
     if attribute.role is not Role.OTHER:
-        return attribute.role, "declared"
+        return attribute.role, Reason(Clue.DECLARED)
     if shape.distinct < 2:
-        return Role.OTHER, "it has one value at most and tells nobody apart"
-    words = words_of(attribute.name)
-    for role, why, known in WORDS:
-        hit = _hit(words, known.split())
-        if role is Role.IDENTIFIER and hit and shape.spread < 0.5:
-            continue  # a 'name' that many share names no person
-        if hit:
-            return role, f"by its name ({hit}): {why}"
+        return Role.OTHER, Reason(Clue.CONSTANT)
+    words = name_words(attribute.name)
+    for role, clue, known in NAMES:
+        match = _match(words, known.split())
+        if role is Role.IDENTIFIER and match and shape.spread < 0.5:
+            continue  # a 'name' that many records share identifies nobody
+        if match:
+            return role, Reason(clue, word=match)
     return _role_by_shape(attribute, shape)
 
 
-def _hit(words: list[str], known: list[str]) -> str:
-    """The known word a column name holds, as a word of its own or, if long, inside one."""
+def _match(words: list[str], known: list[str]) -> str:
+    """The known word in the name of a column: a word by itself or, if long, part of one."""
     whole = next((word for word in words if word in known), "")
     return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
 
 
-def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, str]:
+def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
     enough = shape.present >= 20
     if attribute.dates:
-        return Role.QUASI_IDENTIFIER, "a date of an event can often be looked up"
+        return Role.QUASI_IDENTIFIER, Reason(Clue.DATE)
     if not attribute.numeric and enough and shape.spread >= 0.8:
-        return Role.IDENTIFIER, f"text that differs from record to record ({shape.distinct} values) names them"
+        return Role.IDENTIFIER, Reason(Clue.DISTINCT_TEXT, values=shape.distinct)
     if shape.running and enough and shape.spread == 1.0:
-        return Role.IDENTIFIER, "running whole numbers, each used once, number the records"
-    return Role.OTHER, "neither its name nor its values tell; decide whether an intruder may know it"
+        return Role.IDENTIFIER, Reason(Clue.RUNNING_NUMBER)
+    return Role.OTHER, Reason(Clue.UNDECIDED)
 
 
-def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, str]:
-    words = set(words_of(attribute.name))
+def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason | None]:
+    words = set(name_words(attribute.name))
     if attribute.dates:
-        return attribute.kind, "dates count as numbers"
+        return attribute.kind, Reason(Clue.DATES_AS_NUMBERS)
     if attribute.numeric:
         if shape.whole and words.intersection(CODED.split()) and role is not Role.IDENTIFIER:
-            return Kind.NOMINAL, "its numbers look like codes"
-        return Kind.NUMERIC, ""
+            return Kind.NOMINAL, Reason(Clue.CODES)
+        return Kind.NUMERIC, None
     if attribute.kind is Kind.NOMINAL and words.intersection(ORDERED.split()):
-        return Kind.NOMINAL, "it may have an order: list it from low to high to make it ordinal"
-    return attribute.kind, ""
+        return Kind.NOMINAL, Reason(Clue.ORDER)
+    return attribute.kind, None
 
 
 def _builder(table: Table, attribute: Attribute, shape: Shape, kind: Kind) -> str:

@@ -1,6 +1,19 @@
-"""Typed results → words, and only here."""
+"""Typed results in words; no other room words them."""
 
 from crypsis.text.evaluations import complaint_text, omission_text
 from crypsis.text.guarantees import over_all_text
+from crypsis.text.levels import level_text, node_text
+from crypsis.text.maskings import burden_text, class_size_text, column_text
+from crypsis.text.profiles import reason_text
 
-__all__ = ["complaint_text", "omission_text", "over_all_text"]
+__all__ = [
+    "burden_text",
+    "class_size_text",
+    "column_text",
+    "complaint_text",
+    "level_text",
+    "node_text",
+    "omission_text",
+    "over_all_text",
+    "reason_text",
+]

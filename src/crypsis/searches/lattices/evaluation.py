@@ -14,6 +14,7 @@ from crypsis.table.frames import Frame, as_table
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import Rule, allowed, rule_code, share_for
 from crypsis.table.table import Table
+from crypsis.text import node_text
 
 
 def evaluate_lattice(
@@ -76,7 +77,7 @@ class Node:
     """A node of a lattice with what it protects and loses."""
 
     levels: Levels
-    words: str
+    message: str
     rule: Rule
     k: int
     l: int | None  # noqa: E741
@@ -112,7 +113,7 @@ def optimum(
     best = feasible.row(int(feasible["glm_sum"].arg_min() or 0), named=True)
     levels = tuple(int(best[name]) for name in lattice.names)
     return Node(
-        levels, lattice.words(levels), rule, best["k"], best.get("l"), best["glm"], best["suppressed"], allowance
+        levels, node_text(lattice, levels), rule, best["k"], best.get("l"), best["glm"], best["suppressed"], allowance
     )
 
 

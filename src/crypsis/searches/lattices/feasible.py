@@ -22,6 +22,7 @@ from crypsis.searches.lattices.scoring import DemandScores, ModelScores
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import allowed
 from crypsis.table.table import Table
+from crypsis.text import node_text
 
 USUAL_CROSSOVER = 1 / 3
 """Share of the children made by crossover, unless another is asked for."""
@@ -40,7 +41,7 @@ class Found:
     """What a feasibility-first search came up with."""
 
     levels: Levels
-    words: str
+    message: str
     loss: float
     """Mean cell loss, per cent."""
     evaluations: int
@@ -123,4 +124,4 @@ def least_loss(
             f"exceeds the limit by {beyond:.2f} % of the records; raise the suppression limit or lower the demand"
         )
     levels = tuple(int(level) for level in state.best)
-    return Found(levels, lattice.words(levels), state.best_scores[0], state.evaluations, lattice.size)
+    return Found(levels, node_text(lattice, levels), state.best_scores[0], state.evaluations, lattice.size)

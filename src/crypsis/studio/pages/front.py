@@ -41,7 +41,7 @@ def routes(studio: Studio) -> list[Route]:
         )
 
     def story(request: Request) -> Response:
-        return studio.part("story.html", story=studio.session.describe(int(request.path_params["number"])))
+        return studio.part("story.html", description=studio.session.describe(int(request.path_params["number"])))
 
     def start(request: Request, form: Form) -> Response:
         studio.session.start()

@@ -1,4 +1,4 @@
-"""A rehearsal: every usual search takes a step on a few invented people, so that its kernels are compiled."""
+"""Compile the kernels of the usual searches ahead of the first run, on a few invented people."""
 
 from __future__ import annotations
 
@@ -10,15 +10,21 @@ from crypsis.engines import Serial
 from crypsis.plan.catalogue import searches
 from crypsis.table.example import example
 
-REHEARSED = ("lattice", "local-recoding", "partition")
-"""What compiles longest first: a run that began a moment ago and has it last finds it done."""
+WARMED = ("lattice", "local-recoding", "partition")
+"""Searches whose kernels are compiled, the longest first: a run that starts meanwhile needs the later ones sooner."""
 ROWS = 60
 
 
-def rehearse() -> Iterator[str]:
-    """Compile for each search in turn; its name when that is done."""
+def warm_up() -> Iterator[str]:
+    """Let each usual search take one step, and yield its name when its kernels are compiled.
+
+    Yields
+    ------
+    str
+        Name of a search.
+    """
     table = example(ROWS, seed=1)
-    for name in REHEARSED:
+    for name in WARMED:
         search = searches.build(name)
         encoding = search.encoding(table)
         problem = search.problem(encoding, None, np.random.default_rng(0))

@@ -1,0 +1,247 @@
+"""What a masking does to a table: the treatment of each column, class sizes, and which records bear loss and risk.
+
+Counts and shares only, never a value of a record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
+from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.lattice import LevelDescription, describe_level
+from crypsis.table.provenance import PERTURBATION
+from crypsis.table.table import LOCAL, Table
+
+HARDEST = 0.1
+"""Share of the records that counts as the hardest to protect."""
+CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
+"""Ranges by which equivalence classes are counted."""
+
+Floats = NDArray[np.float64]
+
+
+class Treatment(StrEnum):
+    """What a masking does to a column."""
+
+    UNCHANGED = "unchanged"
+    GENERALISED = "generalised"
+    LOCALLY_RECODED = "locally recoded"
+    MOVED = "moved"
+    """Numbers replaced by other numbers."""
+    REPLACED = "replaced"
+    """Categories replaced by other categories."""
+
+
+@dataclass(frozen=True)
+class LevelShare:
+    """The share of the published records whose cell stands at one level of a hierarchy.
+
+    Attributes
+    ----------
+    share : float
+        Per cent of the published records.
+    level : LevelDescription
+        The level.
+    """
+
+    share: float
+    level: LevelDescription
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    """What a masking does to one quasi-identifier.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    treatment : Treatment
+        What is done.
+    loss : float
+        Mean cell loss over all records, per cent; a suppressed cell is lost.
+    changed : float
+        Share of the published cells that are not as collected, per cent.
+    shift : float
+        Mean cell loss over the published records, per cent.
+    levels : tuple of LevelShare
+        Levels in use, for a generalised or locally recoded column.
+    """
+
+    name: str
+    treatment: Treatment
+    loss: float
+    changed: float
+    shift: float
+    levels: tuple[LevelShare, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClassCount:
+    """How many equivalence classes have a size within a range; `high` is None where it is open."""
+
+    low: int
+    high: int | None
+    classes: int
+
+
+@dataclass(frozen=True)
+class HardestRecords:
+    """The records with the greatest loss.
+
+    Attributes
+    ----------
+    records : int
+        How many there are.
+    share : float
+        Their share of all records, per cent.
+    loss_share : float
+        Their share of the whole loss, per cent.
+    unique : int
+        How many of them are unique in the original.
+    suppressed : int
+        How many of them are suppressed.
+    """
+
+    records: int
+    share: float
+    loss_share: float
+    unique: int
+    suppressed: int
+
+
+@dataclass(frozen=True)
+class Reidentified:
+    """How many records an intruder re-identifies who knows every quasi-identifier.
+
+    Attributes
+    ----------
+    columns : int
+        Quasi-identifiers known.
+    certain : int
+        Records re-identified for certain.
+    likely : int
+        Further records re-identified with probability 1/2 or more.
+    """
+
+    columns: int
+    certain: int
+    likely: int
+
+
+@dataclass(frozen=True)
+class MaskingDescription:
+    """What a masking does to a table.
+
+    Attributes
+    ----------
+    columns : tuple of ColumnDescription
+        One per quasi-identifier.
+    suppressed : int
+        Suppressed records.
+    classes : tuple of ClassCount
+        Equivalence classes by size; empty where class sizes have no meaning.
+    hardest : HardestRecords or None
+        None if nothing is lost.
+    reidentified : Reidentified or None
+        None without quasi-identifiers.
+    """
+
+    columns: tuple[ColumnDescription, ...]
+    suppressed: int
+    classes: tuple[ClassCount, ...] = ()
+    hardest: HardestRecords | None = None
+    reidentified: Reidentified | None = None
+
+
+def describe_masking(original: Table, masked: Table, family: str) -> MaskingDescription:
+    """Describe what a masking does to a table.
+
+    Parameters
+    ----------
+    original, masked : Table
+        Row by row the same records.
+    family : {"aggregation", "recoding", "perturbation"}
+        How the table was masked; after perturbation class sizes have no meaning.
+
+    Returns
+    -------
+    MaskingDescription
+    """
+    names = original.quasi_identifiers
+    losses = {name: np.where(masked.kept, cell_losses(original, masked, name), 1.0) for name in names}
+    described = bool(names) and len(original) > 0
+    return MaskingDescription(
+        tuple(_column(masked, name, losses[name]) for name in names),
+        int((~masked.kept).sum()),
+        _classes(masked, names) if names and family != PERTURBATION else (),
+        _hardest(original, masked, losses) if described else None,
+        _reidentified(original, masked, names) if described else None,
+    )
+
+
+def _column(masked: Table, name: str, loss: Floats) -> ColumnDescription:
+    kept, level, levels = masked.kept, masked.level(name), tuple[LevelShare, ...]()
+    changed = 100.0 * float((loss[kept] > 0).mean()) if kept.any() else 0.0
+    shift = 100.0 * float(loss[kept].mean()) if kept.any() else 0.0
+    if level == LOCAL:
+        treatment, levels = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name)
+    elif level:
+        treatment = Treatment.GENERALISED
+        levels = (LevelShare(100.0, describe_level(masked.attribute(name), level)),)
+    elif changed == 0.0:
+        treatment = Treatment.UNCHANGED
+    else:
+        treatment = Treatment.MOVED if masked.holds_numbers(name) else Treatment.REPLACED
+    return ColumnDescription(name, treatment, 100.0 * float(loss.mean()), changed, shift, levels)
+
+
+def _levels_in_use(masked: Table, name: str) -> tuple[LevelShare, ...]:
+    """Levels of a locally recoded column, with the share of the published records at each."""
+    attribute, codes = masked.attribute(name), masked.column(name)[masked.kept]
+    if attribute.hierarchy is None or not len(codes):
+        return ()
+    stands = np.searchsorted(attribute.hierarchy.offsets, codes, side="right") - 1
+    shares = [
+        100.0 * float(((stands == level) & (codes >= 0)).mean()) for level in range(attribute.hierarchy.height + 1)
+    ]
+    return tuple(LevelShare(share, describe_level(attribute, level)) for level, share in enumerate(shares) if share)
+
+
+def _classes(masked: Table, names: list[str]) -> tuple[ClassCount, ...]:
+    sizes = classes_of(masked, names).sizes
+    counts = [
+        ClassCount(low, high, int(((sizes >= low) & (sizes <= (high or sizes.max(initial=low)))).sum()))
+        for low, high in CLASS_SIZES
+    ]
+    return tuple(count for count in counts if count.classes)
+
+
+def _hardest(original: Table, masked: Table, losses: Mapping[str, Floats]) -> HardestRecords | None:
+    loss = np.mean(list(losses.values()), axis=0)
+    total = float(loss.sum())
+    if total <= 0:
+        return None
+    worst = np.argsort(-loss, kind="stable")[: max(1, round(HARDEST * len(loss)))]
+    classes = classes_of(original, list(losses))
+    unique = classes.spread_out(classes.sizes.astype(np.float64)) == 1
+    return HardestRecords(
+        len(worst),
+        100.0 * HARDEST,
+        100.0 * float(loss[worst].sum()) / total,
+        int(unique[worst].sum()),
+        int((~masked.kept)[worst].sum()),
+    )
+
+
+def _reidentified(original: Table, masked: Table, names: list[str]) -> Reidentified:
+    bound: BoundRecordLinkage = RecordLinkage(columns=tuple(names)).against(original)
+    credit = bound.credits(masked)
+    return Reidentified(len(names), int((credit == 1.0).sum()), int(((credit >= 0.5) & (credit < 1.0)).sum()))

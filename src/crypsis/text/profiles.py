@@ -1,0 +1,44 @@
+"""Reasons for suggested roles and kinds in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from crypsis.table.profile import Clue, Reason
+
+_TEXTS = {
+    Clue.DECLARED: "declared",
+    Clue.CONSTANT: "at most one value, so it does not distinguish records",
+    Clue.IDENTIFIER_NAME: "direct identifier: names, numbers or contacts a person (matched by name: {word})",
+    Clue.WEIGHT_NAME: "sampling weight (matched by name: {word})",
+    Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
+    Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
+    Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
+    Clue.DISTINCT_TEXT: "direct identifier: text that differs from record to record ({values} values)",
+    Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
+    Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
+    Clue.PRECAUTION: "neither name nor values show what it is; treated as a quasi-identifier to be safe",
+    Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
+    Clue.CODES: "its numbers look like codes",
+    Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",
+}
+
+
+def reason_text(reasons: Iterable[Reason]) -> str:
+    """Why a role and a kind are suggested for a column.
+
+    Parameters
+    ----------
+    reasons : iterable of Reason
+        The reasons of one column.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> reason_text([Reason(Clue.QUASI_NAME, word="age")])
+    'quasi-identifier: likely known to others (matched by name: age)'
+    """
+    return "; ".join(_TEXTS[reason.clue].format(word=reason.word, values=reason.values) for reason in reasons)
