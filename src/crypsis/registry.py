@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
@@ -37,6 +37,13 @@ class Settings(BaseModel):
             raise ValueError("is no finite number; give one")
         return value
 
+
+class NamesColumn:
+    """Mark of a setting whose text is the name of a column, so that a form offers the columns of the table."""
+
+
+ColumnName = Annotated[str, NamesColumn()]
+"""Type of a setting that names a column."""
 
 S = TypeVar("S", bound=Settings)
 T = TypeVar("T", bound=Settings)

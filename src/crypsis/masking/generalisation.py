@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError, listing
 from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.suppression import Rule, allowed, suppress
@@ -70,7 +71,9 @@ class Generalisation(MaskingMethod):
     l: int = Field(  # noqa: E741
         default=0, ge=0, description="least number of confidential values in a class; 0 takes what the limit leaves"
     )
-    confidential: str = Field(default="", description="column whose values l counts; empty: the first confidential one")
+    confidential: ColumnName = Field(
+        default="", description="column whose values l counts; empty: the first confidential one"
+    )
 
     @field_validator("suppression", mode="before")
     @classmethod

@@ -16,6 +16,7 @@ from pydantic import Field
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.recoding import Demand, Homes, Tuples, freeze, house_leftovers, rehome, settle
 from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
@@ -53,7 +54,9 @@ class LocalRecoding(MaskingMethod):
         default=5, ge=2, le=1_000_000_000, description="least number of records that publish the same values"
     )
     l: int = Field(default=1, ge=1, description="least number of confidential values in a class")  # noqa: E741
-    confidential: str = Field(default="", description="column whose values l counts; empty: the first confidential one")
+    confidential: ColumnName = Field(
+        default="", description="column whose values l counts; empty: the first confidential one"
+    )
     nodes: int = Field(
         default=100_000,
         ge=10,

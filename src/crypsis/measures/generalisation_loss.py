@@ -17,6 +17,7 @@ from pydantic import Field
 from crypsis.errors import unknown_column
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
+from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import LOCAL, Table
@@ -257,7 +258,7 @@ class ClassificationMetric(ClassMeasure):
     unit: ClassVar[str] = "records"
     definition: ClassVar[str] = "records suppressed or without the majority label of their class, or their share"
 
-    label: str = Field(default="", description="column to be predicted; empty: the first confidential one")
+    label: ColumnName = Field(default="", description="column to be predicted; empty: the first confidential one")
 
     def obstacle(self, original: Table) -> str:
         unknown = unknown_column([self.label] if self.label else [], original.names)

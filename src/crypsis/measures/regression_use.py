@@ -19,6 +19,7 @@ from crypsis.measures.measure import measures
 from crypsis.measures.pairing import finite_numbers, published_numbers
 from crypsis.measures.spreading import Axis
 from crypsis.measures.uses import Found, Use
+from crypsis.registry import ColumnName
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
@@ -161,7 +162,7 @@ class RegressionUse(Use):
     )
 
     columns: tuple[str, ...] = Field(min_length=1, description="regressors: numbers or categories")
-    target: str = Field(min_length=1, description="numeric column that is explained")
+    target: ColumnName = Field(min_length=1, description="numeric column that is explained")
 
     def scope(self) -> tuple[str, ...]:
         return (self.target, *self.columns)

@@ -21,6 +21,7 @@ from crypsis.measures.measure import NO_RECORDS, Aim, Measure, Reading, measures
 from crypsis.measures.moments import Moments
 from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
 from crypsis.measures.spreading import Grid
+from crypsis.registry import ColumnName
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -132,7 +133,7 @@ class TableUse(Use):
     missing: ClassVar[str] = f"a missing value is a category of its own; a missing weight counts 0; {_ABSENT}"
 
     columns: tuple[str, ...] = Field(min_length=1, description="columns that span the table")
-    weights: str = _WEIGHTS
+    weights: ColumnName = _WEIGHTS
     bins: int = _BINS
 
     def scope(self) -> tuple[str, ...]:
@@ -206,7 +207,7 @@ class MeansUse(Use):
 
     columns: tuple[str, ...] = Field(min_length=1, description="numeric columns whose means are wanted")
     by: tuple[str, ...] = Field(min_length=1, description="columns that form the groups")
-    weights: str = _WEIGHTS
+    weights: ColumnName = _WEIGHTS
     bins: int = _BINS
 
     def scope(self) -> tuple[str, ...]:

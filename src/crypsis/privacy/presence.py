@@ -16,6 +16,7 @@ from crypsis.errors import TableError
 from crypsis.privacy.model import PrivacyModel, Verdict, models
 from crypsis.privacy.properties import Floats
 from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
+from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
 
@@ -43,7 +44,7 @@ class DeltaPresence(PrivacyModel):
     sense: ClassVar[Literal["at least", "at most"]] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True
 
-    member: str = Field(default="member", description="column that says who of the population is in the file")
+    member: ColumnName = Field(default="member", description="column that says who of the population is in the file")
     present: str = Field(default="yes", description="its value for those who are (of a numeric column, the number)")
     least: float = Field(default=0.0, ge=0.0, le=1.0, description="smallest share of members in a class allowed")
     most: float = Field(default=0.5, ge=0.0, le=1.0, description="largest share of members in a class allowed")

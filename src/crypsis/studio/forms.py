@@ -13,6 +13,8 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
+from crypsis.registry import NamesColumn
+
 Form = Mapping[str, Sequence[str]]
 
 
@@ -74,8 +76,9 @@ def _entry(key: str, info: FieldInfo, given: Mapping[str, Any], columns: Sequenc
         step = "1" if kind is int else "any"
         return Entry(key, label, "number", help_, value, low=low, high=high, step=step, needed=needed and not optional)
     if kind is str:
-        by_name = any(word in help_ for word in ("numeric column", "column that", "column of"))
-        return Entry(key, label, "column" if by_name else "text", help_, value or "", tuple(columns), needed=needed)
+        names_column = any(isinstance(item, NamesColumn) for item in info.metadata)
+        sort: Literal["column", "text"] = "column" if names_column else "text"
+        return Entry(key, label, sort, help_, value or "", tuple(columns), needed=needed)
     if get_origin(kind) is tuple and get_args(kind)[:1] == (str,):
         return Entry(key, label, "columns", help_, tuple(value or ()), tuple(columns), needed=needed)
     return None

@@ -37,7 +37,7 @@ class Studio:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        filters: dict[str, Callable[..., str]] = {
+        filters: dict[str, Callable[..., Any]] = {
             "figure": figure, "count": count, "whole": whole, "percent": percent, "omission": omission_text,
             "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text,
         }  # fmt: skip

@@ -34,6 +34,7 @@ from crypsis.evolution.strategies import Generations
 from crypsis.masking.generalisation import Generalisation, checked_share
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
+from crypsis.registry import ColumnName
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
@@ -101,7 +102,9 @@ class LatticeSearch(Search):
         default="few",
         description="whether many or few records with one's confidential value in one's class are good, for s_l",
     )
-    label: str = Field(default="", description="column to be predicted, for cm; empty: the first confidential one")
+    label: ColumnName = Field(
+        default="", description="column to be predicted, for cm; empty: the first confidential one"
+    )
     columns: tuple[str, ...] = Field(default=(), description="columns to generalise; empty: every quasi-identifier")
     method: Literal["auto", "exact", "pbg", "nsga2", "feasible"] = Field(
         default="auto",
