@@ -69,7 +69,7 @@ def page(name: str, old: str, new: str) -> Callable[[Path], None]:
     ("forge", "words"),
     [
         (page("public/report.html", "records released", "people released"), "public/report.html does not say"),
-        (page("internal/report.html", "Who is hardest", "Who is easiest"), "internal/report.html does not say"),
+        (page("internal/report.html", "Records hardest", "Records easiest"), "internal/report.html does not say"),
         (edited("public/report.json", lambda c: c.update(rows=7)), "counts other records"),
         (edited("public/report.json", lambda c: c["columns"][0].update(distinct=1)), "counts other records"),
         (edited("public/report.json", lambda c: c.update(guarantees=[])), "does not state the guarantee"),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.report.hardest import RecordHarm, hardest_groups
-from crypsis.report.histograms import FEW, class_size_histogram, distributions, in_words
+from crypsis.report.histograms import FEW, class_size_histogram, distributions, value_text
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
@@ -28,8 +28,8 @@ def test_class_sizes_by_hand() -> None:
     assert drawn.labels[:4] == ("1", "2", "3–4", "5–9")
     assert drawn.before[:4] == (2, 2, 0, 1)
     assert drawn.after[:4] == (0, 0, 0, 4)
-    assert "2 people are alone" in drawn.summary
-    assert "smallest group counts 5" in drawn.summary
+    assert "2 records are unique" in drawn.summary
+    assert "smallest equivalence class has 5 records" in drawn.summary
 
 
 def test_rare_categories_are_pooled_and_the_shift_is_told() -> None:
@@ -83,9 +83,9 @@ def test_columns_with_little_in_them_are_no_trouble(ages: list[float]) -> None:
 
 
 def test_dates_are_told_as_days() -> None:
-    assert in_words(0.0, "date") == "1970-01-01"
-    assert in_words(86400.0 * 31, "datetime") == "1970-02-01"
-    assert in_words(1234.5678, "") == "1235"
+    assert value_text(0.0, "date") == "1970-01-01"
+    assert value_text(86400.0 * 31, "datetime") == "1970-02-01"
+    assert value_text(1234.5678, "") == "1235"
 
 
 def test_the_hardest_groups_by_hand() -> None:

@@ -15,9 +15,9 @@ from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import Account, Limit, publish
-from crypsis.report.words import front_in_words, judgement, number, sentence, span
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
+from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
 
 POINTS = [
     {"name": "untouched", "family": "original", "kind": "baseline", "loss": 0.0, "risk": 100.0},
@@ -119,11 +119,11 @@ def test_the_internal_report_says_what_a_signatory_needs(bundle: Path) -> None:
         "What must hold",
         "neighbour",
         "Risk before and after",
-        "Who is hardest to protect",
+        "Records hardest to protect",
         "The front and the chosen point",
         "the chosen one loses 15 % at a risk of 11 %",
         "People by sex",
-        "not kept (told only)",
+        "not kept (reported only)",
         "released to a closed group, minute 4",
         "kept secret; salted fingerprint",
         "Sign-off",
@@ -141,7 +141,7 @@ def test_the_external_report_has_no_risk_setting_or_reason(bundle: Path) -> None
         assert repr(reading["value"]) not in outside
     for secret in ("minute 4", "918273645", "neighbour", "salted", "linkage", "hardest", "attained"):
         assert secret not in outside, secret
-    for shown in ("People by sex", "What was lost", "What holds", "left out to protect"):
+    for shown in ("People by sex", "What was lost", "What holds", "suppressed to protect"):
         assert shown in outside
 
 
@@ -171,7 +171,7 @@ def test_a_release_without_an_original_says_what_is_not_known(tmp_path: Path) ->
 
 
 def test_words() -> None:
-    assert [number(v) for v in (15, 0.48291, 799.18, None, 1e-14, 123456.7)] == [
+    assert [number_text(v) for v in (15, 0.48291, 799.18, None, 1e-14, 123456.7)] == [
         "15",
         "0.4829",
         "799.2",
@@ -179,17 +179,17 @@ def test_words() -> None:
         "0",
         "123457",
     ]
-    assert sentence("half the sum") == "Half the sum."
-    assert sentence("") == ""
-    assert span((1, 2.5)) == "1–2.5"
-    assert span(None) == "–"
-    assert "2 solutions of 2 families" in front_in_words(POINTS)
-    assert "no worse in both than 1 of 2 baselines" in front_in_words(POINTS)
-    assert "none is marked" in front_in_words(POINTS[:2])
+    assert sentence_text("half the sum") == "Half the sum."
+    assert sentence_text("") == ""
+    assert interval_text((1, 2.5)) == "1–2.5"
+    assert interval_text(None) == "–"
+    assert "2 solutions of 2 families" in front_text(POINTS)
+    assert "no worse in both than 1 of 2 baselines" in front_text(POINTS)
+    assert "none is marked" in front_text(POINTS[:2])
     broken = {"holds": False, "waived": ""}
     facts = {"demands": [], "verdicts": [{"holds": True}], "rules": [broken, {"holds": True, "waived": ""}]}
-    assert judgement(facts) == {
-        "words": "1 of 1 guarantees hold; 1 of 2 rules are kept.",
+    assert release_summary(facts) == {
+        "message": "1 of 1 guarantees hold; 1 of 2 rules are kept.",
         "good": False,
         "waived": 0,
     }

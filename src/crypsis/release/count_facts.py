@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.intervals import wilson
+from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading
 from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
@@ -23,11 +24,12 @@ from crypsis.privacy.model import Verdict
 from crypsis.release.facts import EVERYTHING, Account, without_seeds
 from crypsis.release.lazy_release import Fate
 from crypsis.report import Dossier
-from crypsis.report.columns import ColumnStory
-from crypsis.report.dossier import ScenarioStory
+from crypsis.report.columns import ReportedColumn
+from crypsis.report.dossier import ReportedScenario
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, LazyTable
+from crypsis.text import treatment_text
 from crypsis.version import __version__
 
 NOTE = (
@@ -106,7 +108,9 @@ def dossier_of_counts(
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
         risks=(risks[1],),
-        scenarios=(ScenarioStory(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),),
+        scenarios=(
+            ReportedScenario(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),
+        ),
         settings=without_seeds(account.settings),
         notes=(NOTE, KEPT) if order == "kept" else (NOTE,),
     )
@@ -118,36 +122,37 @@ def _general_loss(node: Node, scope: tuple[str, ...]) -> Reading:
     return GeneralLoss().reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
 
 
-def _columns(node: Node) -> tuple[ColumnStory, ...]:
-    """One story per published column; of those that were not counted only that they are as collected."""
-    stories = []
+def _columns(node: Node) -> tuple[ReportedColumn, ...]:
+    """Every published column; of those that were not counted only that they are as collected."""
+    columns = []
     for name, dtype in node.source.frame.collect_schema().items():
         if name in node.source.identifiers:
             continue
         if name not in node.source.counts.names:
             kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
-            stories.append(ColumnStory(name, Role.OTHER.value, kind, "unchanged", None, None, 0.0))
+            unchanged = treatment_text(Treatment.UNCHANGED)
+            columns.append(ReportedColumn(name, Role.OTHER.value, kind, unchanged, None, None, 0.0))
             continue
         attribute, level = node.source.coded.attribute(name), node.level(name)
         groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0
-        treatment = "unchanged" if not level else "hidden" if groups == 1 else f"recoded to {groups} groups"
+        treatment = treatment_text(Treatment.GENERALISED if level else Treatment.UNCHANGED, groups)
         before, after = distinct(node.source.tuples[name]), distinct(node.written[name])
         changed = 100.0 if level else 0.0
         loss = 100.0 * node.losses[name] if name in node.losses else None
         kind = attribute.kind.value
-        stories.append(ColumnStory(name, attribute.role.value, kind, treatment, before, after, changed, loss))
-    return tuple(stories)
+        columns.append(ReportedColumn(name, attribute.role.value, kind, treatment, before, after, changed, loss))
+    return tuple(columns)
 
 
 def schema_of_counts(node: Node, data: Path, pattern: str) -> dict[str, Any]:
     """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
     columns = []
-    for story in _columns(node):
-        entry: dict[str, Any] = {"name": story.name, "kind": story.kind, "role": story.role}
-        if node.level(story.name) and story.kind == Kind.NUMERIC:
+    for column in _columns(node):
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind, "role": column.role}
+        if node.level(column.name) and column.kind == Kind.NUMERIC:
             entry["kind"] = Kind.ORDINAL.value
-        if story.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
-            entry["categories"] = sorted(node.written[story.name].drop_nulls().cast(pl.String).unique().to_list())
+        if column.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
+            entry["categories"] = sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list())
         columns.append(entry)
     rows = sum(int(pq.read_metadata(path).num_rows) for path in data.iterdir())
     return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}

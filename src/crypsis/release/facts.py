@@ -20,8 +20,8 @@ from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.guarantees import LimitResult
-from crypsis.report.columns import tell_columns
-from crypsis.report.dossier import Demand, Dossier, RuleStory, ScenarioStory
+from crypsis.report.columns import describe_columns
+from crypsis.report.dossier import Demand, Dossier, ReportedRule, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
@@ -76,7 +76,7 @@ class Readings:
     losses: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()
     risks_before: tuple[Reading, ...] = ()
-    scenarios: tuple[ScenarioStory, ...] = ()
+    scenarios: tuple[ReportedScenario, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -108,13 +108,13 @@ def _linkage(readings: Sequence[Reading]) -> Reading | None:
 
 def _scenario(
     name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str, ready: Sequence[Reading | None]
-) -> ScenarioStory:
+) -> ReportedScenario:
     """ready  the linkage of every quasi-identifier, before and after, which need not be measured twice"""
     bound = RecordLinkage(columns=knows).against(original)
     known = ready if list(knows) == original.quasi_identifiers else (None, None)
     before, after = class_sizes(original, knows), class_sizes(masked, knows)
     counted = family != "perturbation" and bool(masked.kept.any())
-    return ScenarioStory(
+    return ReportedScenario(
         name=name,
         knows=knows,
         alone_before=int((before == 1).sum()),
@@ -143,7 +143,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         order=facts.order,
         rows_before=len(masked),
         rows_after=rows,
-        columns=tell_columns(before if known else None, visible, dict(by_column)),
+        columns=describe_columns(before if known else None, visible, dict(by_column)),
         verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
@@ -153,7 +153,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         skipped=readings.skipped,
         demands=tuple(Demand(e.name, e.at_most, e.holds, e.binding, e.reading) for e in facts.limits),
         rulebook=facts.rulebook.title if facts.rulebook else "",
-        rules=tuple(RuleStory(**asdict(rule)) for rule in facts.rules),
+        rules=tuple(ReportedRule(**asdict(rule)) for rule in facts.rules),
         scenarios=readings.scenarios,
         hardest=hardest_groups(before, _burden(before, visible, names), names) if known and names else (),
         class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))

@@ -1,4 +1,4 @@
-"""Two reports of one release: internal for whoever signs, external for whoever uses the data."""
+"""Two reports of one release: internal for the person who signs, external for users of the data."""
 
 from crypsis.report.dossier import Dossier
 from crypsis.report.render import external_html, external_json, internal_html, internal_json

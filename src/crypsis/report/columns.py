@@ -1,64 +1,94 @@
-"""What happened to each published column, in words and counts."""
+"""What happened to each published column, for the reports."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.measures.masking_description import Treatment
+from crypsis.table.attribute import Role
 from crypsis.table.table import LOCAL, Table
+from crypsis.text import treatment_text
+
+RECEIVED = "as received"
+"""Treatment of every column where no original is given."""
 
 
 @dataclass(frozen=True)
-class ColumnStory:
-    """What happened to one column."""
+class ReportedColumn:
+    """What happened to one column.
+
+    Attributes
+    ----------
+    name, role, kind : str
+        The column.
+    treatment : str
+        What was done, in words.
+    distinct_before, distinct_after : int or None
+        Distinct values; None for a column that was not counted.
+    changed : float or None
+        Share of released cells that differ from the original, 0–100; None without an original.
+    loss : float or None
+        Mean cell loss, 0–100, of a quasi-identifier with an original.
+    """
 
     name: str
     role: str
     kind: str
     treatment: str
     distinct_before: int | None
-    """None, as after it, for a column of data that were counted by others."""
     distinct_after: int | None
     changed: float | None
-    """Share of released cells that differ from the original, 0–100; None without an original."""
     loss: float | None = None
-    """Mean cell loss of the column, 0–100, where an original was given and the column is a quasi-identifier."""
 
 
-def tell_columns(
-    original: Table | None, masked: Table, losses: dict[str, float] | None = None
-) -> tuple[ColumnStory, ...]:
-    """One story per published column; without an original, only what the file itself shows."""
+def describe_columns(
+    original: Table | None, masked: Table, losses: Mapping[str, float] | None = None
+) -> tuple[ReportedColumn, ...]:
+    """Describe every published column.
+
+    Parameters
+    ----------
+    original : Table or None
+        The table before masking; without it only what the file itself shows.
+    masked : Table
+        The published table.
+    losses : mapping of str to float, optional
+        Mean cell loss by column, 0–100.
+
+    Returns
+    -------
+    tuple of ReportedColumn
+    """
     if original is None:
         return tuple(_received(masked, name) for name in masked.names)
-    return tuple(_tell(original, masked, name, (losses or {}).get(name)) for name in masked.names)
+    return tuple(_described(original, masked, name, (losses or {}).get(name)) for name in masked.names)
 
 
-def _received(masked: Table, name: str) -> ColumnStory:
+def _received(masked: Table, name: str) -> ReportedColumn:
     attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
-    return ColumnStory(name, attribute.role.value, attribute.kind.value, "as received", distinct, distinct, None)
+    return ReportedColumn(name, attribute.role.value, attribute.kind.value, RECEIVED, distinct, distinct, None)
 
 
-def _tell(original: Table, masked: Table, name: str, loss: float | None) -> ColumnStory:
-    attribute, level = original.attribute(name), masked.level(name)
+def _described(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
+    attribute, level, groups = original.attribute(name), masked.level(name), 0
     if level == LOCAL:
-        treatment = "recoded record by record to coarser values where needed"
-        changed = _lifted_share(original, masked, name)
+        treatment, changed = Treatment.LOCALLY_RECODED, _lifted_share(original, masked, name)
     elif level > 0 and attribute.hierarchy is not None:
+        treatment, changed = Treatment.GENERALISED, 100.0
         groups = len(attribute.hierarchy.labels[level])
-        treatment = "hidden" if groups == 1 else f"recoded to {groups} groups"
-        changed = 100.0
     else:
         changed = _changed_share(original, masked, name)
-        role = masked.attribute(name).role.value
-        treatment = "unchanged" if changed == 0 else ("masked" if role == "quasi" else "changed")
-    return ColumnStory(
+        other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
+        treatment = Treatment.UNCHANGED if changed == 0 else other
+    return ReportedColumn(
         name,
         attribute.role.value,
         attribute.kind.value,
-        treatment,
+        treatment_text(treatment, groups, masked=masked.attribute(name).role is Role.QUASI_IDENTIFIER),
         _distinct(original, name, np.ones(len(original), dtype=np.bool_)),
         _distinct(masked, name, masked.kept),
         changed,

@@ -1,4 +1,4 @@
-"""Everything the two reports may speak of, as plain data; and which part of it may leave the house."""
+"""The content of the two reports as plain data, and the part of it that may be published."""
 
 from __future__ import annotations
 
@@ -9,14 +9,28 @@ from typing import Any
 from crypsis.measures.measure import Reading
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.report.columns import ColumnStory
+from crypsis.report.columns import ReportedColumn
 from crypsis.report.hardest import Subgroup
 from crypsis.report.histograms import Histogram
 
 
 @dataclass(frozen=True)
 class Demand:
-    """A limit on a risk, or the tolerance of a declared use, and what was read."""
+    """A limit on a risk, or the tolerance of a declared use, and the reading.
+
+    Attributes
+    ----------
+    name : str
+        Name of the limit or use.
+    at_most : float
+        Largest reading allowed.
+    holds : bool
+        Whether the reading is within it.
+    binding : bool
+        Whether a release is refused beyond it; otherwise it is reported only.
+    reading : Reading
+        What was measured.
+    """
 
     name: str
     at_most: float
@@ -26,8 +40,20 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class RuleStory:
-    """A rule of the rulebook and what became of it."""
+class ReportedRule:
+    """A rule of the rulebook and its result.
+
+    Attributes
+    ----------
+    id, statement : str
+        The rule and what it demands.
+    found : str
+        What was found.
+    holds : bool
+        Whether it is kept.
+    waived : str
+        Reason of the waiver; empty without one.
+    """
 
     id: str
     statement: str
@@ -37,14 +63,27 @@ class RuleStory:
 
 
 @dataclass(frozen=True)
-class ScenarioStory:
-    """What an intruder with some knowledge achieves on the original and on the released file."""
+class ReportedScenario:
+    """What an intruder with some knowledge achieves on the original and on the released file.
+
+    Attributes
+    ----------
+    name : str
+        Name of the scenario.
+    knows : tuple of str
+        Columns the intruder knows.
+    alone_before, alone_after : int or None
+        Unique records; None after perturbation, where class sizes have no meaning.
+    smallest_before, smallest_after : int or None
+        Size of the smallest equivalence class.
+    before, after : Reading
+        Record linkage on the original and on the released file.
+    """
 
     name: str
     knows: tuple[str, ...]
     alone_before: int
     alone_after: int | None
-    """None where class sizes mean nothing, after perturbation."""
     smallest_before: int
     smallest_after: int | None
     before: Reading
@@ -53,7 +92,47 @@ class ScenarioStory:
 
 @dataclass(frozen=True)
 class Dossier:
-    """The facts of a release."""
+    """The facts of a release.
+
+    Attributes
+    ----------
+    title, written, version : str
+        Title, time of writing, version of Crypsis.
+    method, family, order : str
+        How the file was masked, its family, and the order of its rows.
+    rows_before, rows_after : int
+        Records of the original and of the file.
+    columns : tuple of ReportedColumn
+        What happened to each column.
+    verdicts_before, verdicts : tuple of Verdict
+        Privacy models judged on the original and on the file.
+    losses, risks_before, risks : tuple of Reading
+        What was measured.
+    skipped : mapping of str to str
+        Measures without a meaning for this file, and why.
+    demands : tuple of Demand
+        Limits and uses.
+    rulebook : str
+        Title of the rulebook; empty without one.
+    rules : tuple of ReportedRule
+        Its rules.
+    scenarios : tuple of ReportedScenario
+        Intruders.
+    hardest : tuple of Subgroup
+        Groups of records with the greatest loss.
+    class_sizes : Histogram or None
+        Records by size of their equivalence class.
+    distributions : tuple of Histogram
+        Quasi-identifiers before and after.
+    front : tuple of mappings
+        Points with name, family, kind ("solution", "baseline" or "chosen"), loss and risk.
+    settings : mapping
+        Settings of the masking.
+    seed_print : str
+        A salted digest of the seed: the owner of the seed can prove it, nobody can read it.
+    notes : tuple of str
+        Warnings for the person who signs.
+    """
 
     title: str
     written: str
@@ -63,7 +142,7 @@ class Dossier:
     order: str
     rows_before: int
     rows_after: int
-    columns: tuple[ColumnStory, ...]
+    columns: tuple[ReportedColumn, ...]
     verdicts_before: tuple[Verdict, ...]
     verdicts: tuple[Verdict, ...]
     smallest_class: SmallestClass | None
@@ -72,32 +151,29 @@ class Dossier:
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
-    """Measures that say nothing about this file → why."""
     demands: tuple[Demand, ...] = ()
     rulebook: str = ""
-    rules: tuple[RuleStory, ...] = ()
-    scenarios: tuple[ScenarioStory, ...] = ()
+    rules: tuple[ReportedRule, ...] = ()
+    scenarios: tuple[ReportedScenario, ...] = ()
     hardest: tuple[Subgroup, ...] = ()
     class_sizes: Histogram | None = None
     distributions: tuple[Histogram, ...] = ()
     front: tuple[Mapping[str, Any], ...] = ()
-    """Points with name, family, kind (solution, baseline or chosen), loss and risk."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed_print: str = ""
-    """A salted digest of the seed: whoever holds the seed can prove it, nobody can read it."""
     notes: tuple[str, ...] = ()
-    """Warnings a signatory should read."""
 
     @property
     def suppressed(self) -> int:
+        """Number of suppressed records."""
         return self.rows_before - self.rows_after
 
     def internal(self) -> dict[str, Any]:
-        """All of it."""
+        """The content of the internal report."""
         return asdict(self) | {"suppressed": self.suppressed}
 
     def external(self) -> dict[str, Any]:
-        """What was done and what was lost: no risk figure, no setting, nothing about the original's rare values."""
+        """The content of the external report: no risk figure, no setting, nothing about rare values of the original."""
         return {
             "title": self.title,
             "written": self.written,
@@ -114,7 +190,7 @@ class Dossier:
                     "kind": c.kind,
                     "treatment": c.treatment,
                     "distinct": c.distinct_after,
-                    "loss": None if c.loss is None else rounded(c.loss),
+                    "loss": _public_loss(c),
                 }
                 for c in self.columns
             ],
@@ -129,16 +205,33 @@ class Dossier:
         }
 
     def _guarantees(self) -> list[str]:
-        told = list(dict.fromkeys(verdict.statement for verdict in self.verdicts))
+        sentences = list(dict.fromkeys(verdict.statement for verdict in self.verdicts))
         if any(d.binding and d.reading.aim == "risk" for d in self.demands):
-            told.append("the chance of finding a person again was measured and lies within the limit set for this file")
+            sentences.append("the risk of re-identification was measured and is within the limit set for this file")
         if self.rules:
-            told.append(f"the rules for this kind of file were checked: {self.rulebook}")
-        return told
+            sentences.append(f"the rules for this kind of file were checked: {self.rulebook}")
+        return sentences
+
+
+def _public_loss(column: ReportedColumn) -> float | None:
+    """The rounded loss of a column: 0 for one that did not change, None where it is not known."""
+    if column.loss is None:
+        return 0.0 if column.changed == 0 else None
+    return rounded(column.loss)
 
 
 def public_reading(reading: Reading) -> dict[str, Any]:
-    """A loss as strangers may know it: rounded, without counts."""
+    """A reading as the external report gives it: rounded, without counts.
+
+    Parameters
+    ----------
+    reading : Reading
+        A loss.
+
+    Returns
+    -------
+    dict
+    """
     return {
         "measure": reading.measure,
         "value": rounded(reading.value),
@@ -151,5 +244,20 @@ def public_reading(reading: Reading) -> dict[str, Any]:
 
 
 def rounded(value: float) -> float:
-    """Four significant digits: an exact sum over the original would be a fact about its people."""
+    """A number rounded to four significant digits: an exact sum over the original would disclose single values.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> rounded(12.34567)
+    12.35
+    """
     return float(f"{value:.4g}")

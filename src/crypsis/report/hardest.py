@@ -1,4 +1,4 @@
-"""Who is hardest to protect: how much each group of people lost, and how findable it remains. Never who."""
+"""Groups of records that are hardest to protect: their loss and their risk of re-identification, never who they are."""
 
 from __future__ import annotations
 
@@ -18,20 +18,39 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class RecordHarm:
-    """What each original record bears, by row."""
+    """Loss and risk of each original record, by row.
+
+    Attributes
+    ----------
+    alone : bool[n]
+        Whether it is unique on the quasi-identifiers in the original.
+    suppressed : bool[n]
+        Whether it is suppressed.
+    loss : float64[n]
+        Mean cell loss, 0–1; 1 if suppressed.
+    found : float64[n] or None
+        Probability of re-identification by record linkage on the released file; None where no attack was run.
+    """
 
     alone: NDArray[np.bool_]
-    """Whether nobody shares its quasi-identifiers in the original."""
     suppressed: NDArray[np.bool_]
     loss: Floats
-    """Mean cell loss, 0–1; 1 if suppressed."""
     found: Floats | None
-    """What a linkage attack on the released file earns on it, 0–1; None where no attack was run."""
 
 
 @dataclass(frozen=True)
 class Subgroup:
-    """People who share a value of one column, if they are many enough to be spoken of."""
+    """Records that share a value of one column, if there are enough of them to be reported.
+
+    Attributes
+    ----------
+    column, group : str
+        The column and the value or range.
+    records : int
+        Number of records.
+    alone, suppressed, loss, found : float
+        Means over the group, per cent; `found` is None where no attack was run.
+    """
 
     column: str
     group: str
@@ -43,7 +62,23 @@ class Subgroup:
 
 
 def hardest_groups(original: Table, harm: RecordHarm, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
-    """All people together, then the groups that bore the greatest loss (and are findable most often, where equal)."""
+    """All records together, then the groups with the greatest loss; ties by risk.
+
+    Parameters
+    ----------
+    original : Table
+        Gives the groups: categories, and quarters of numbers.
+    harm : RecordHarm
+        Loss and risk of each record.
+    names : sequence of str
+        Columns that form groups.
+    most : int
+        Largest number of groups.
+
+    Returns
+    -------
+    tuple of Subgroup
+    """
     everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), harm)
     groups = [
         _subgroup(name, label, rows, harm)
@@ -88,9 +123,9 @@ def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
     cuts = np.unique(np.nanpercentile(numbers, [25, 50, 75]))
     with np.errstate(invalid="ignore"):
         place = np.where(missing, -1, np.searchsorted(cuts, numbers, side="left"))
-    words = [
+    labels = [
         f"up to {cuts[0]:g}",
         *(f"over {low:g}, up to {high:g}" for low, high in pairwise(cuts)),
     ]
-    words.append(f"over {cuts[-1]:g}")
-    return [*((word, place == number) for number, word in enumerate(words)), ("missing", missing)]
+    labels.append(f"over {cuts[-1]:g}")
+    return [*((label, place == number) for number, label in enumerate(labels)), ("missing", missing)]

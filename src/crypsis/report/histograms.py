@@ -1,4 +1,4 @@
-"""Distributions before and after, over the same bins, each with a sentence; no bin holds one person."""
+"""Distributions before and after masking, over the same bins, each with a sentence; rare values are not shown."""
 
 from __future__ import annotations
 
@@ -13,14 +13,26 @@ from numpy.typing import NDArray
 from crypsis.table.table import LOCAL, Table
 
 FEW = 10
-"""A value held by fewer original records is never shown by itself, not even inside the house."""
+"""A value of fewer original records is never shown by itself, not even in the internal report."""
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """Records by value, original beside released."""
+    """Records by value, of the original and of the released file.
+
+    Attributes
+    ----------
+    name, title : str
+        Column, and title of the chart.
+    labels : tuple of str
+        Bins.
+    before, after : tuple of float
+        Records in each bin.
+    summary : str
+        One sentence.
+    """
 
     name: str
     title: str
@@ -31,7 +43,17 @@ class Histogram:
 
 
 def class_size_histogram(before: Floats, after: Floats) -> Histogram:
-    """Records by the size of the class they stand in."""
+    """Records by the size of their equivalence class.
+
+    Parameters
+    ----------
+    before, after : float64[n]
+        Class size of each record; NaN for a suppressed one.
+
+    Returns
+    -------
+    Histogram
+    """
     edges: Sequence[float] = (1, 2, 3, 5, 10, 20, 50, 100, float("inf"))
     labels = ("1", "2", "3–4", "5–9", "10–19", "20–49", "50–99", "100+")
     counts = []
@@ -40,16 +62,27 @@ def class_size_histogram(before: Floats, after: Floats) -> Histogram:
         counts.append(tuple(float(np.sum((held >= lo) & (held < hi))) for lo, hi in pairwise(edges)))
     smallest = f"{np.nanmin(after):.0f}" if not np.isnan(after).all() else "–"
     summary = (
-        f"In the original {counts[0][0]:.0f} people are alone with their combination of quasi-identifiers; in the "
-        f"released file {counts[1][0]:.0f} are, and the smallest group counts {smallest}."
+        f"In the original, {counts[0][0]:.0f} records are unique on the quasi-identifiers; in the released file "
+        f"{counts[1][0]:.0f} are, and the smallest equivalence class has {smallest} records."
     )
-    return Histogram(
-        "class size", "How many people share their quasi-identifiers", labels, counts[0], counts[1], summary
-    )
+    return Histogram("class size", "Records by size of their equivalence class", labels, counts[0], counts[1], summary)
 
 
 def distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histogram, ...]:
-    """Quasi-identifiers before and after in at most `most` bins; generalised ones by their published groups."""
+    """Distributions of the quasi-identifiers before and after; generalised ones by their published groups.
+
+    Parameters
+    ----------
+    original, masked : Table
+        Row by row the same records.
+    most : int
+        Largest number of bins.
+
+    Returns
+    -------
+    tuple of Histogram
+        Without locally recoded columns, and without columns that have no value often enough.
+    """
     drawn = []
     for name in masked.names:
         if original.attribute(name).role.value != "quasi" or masked.level(name) == LOCAL:
@@ -68,13 +101,13 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
     before, after = before[~np.isnan(before)], after[~np.isnan(after)]
     if not before.size:
         return None
-    # Rounded bin edges between the 1st and 99th percentile: the extremes of a person stay unseen.
+    # Rounded bin edges between the 1st and 99th percentile: extreme values are not shown.
     low, high = np.percentile(before, [1, 99])
     step = _round_step((high - low) / max(most - 2, 1))
     edges = np.unique(np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step) if step else np.array([low])
     bins = np.concatenate([[-np.inf], edges, [np.inf]])
     dates = original.attribute(name).dates
-    inner = [in_words(edge, dates) for edge in edges]
+    inner = [value_text(edge, dates) for edge in edges]
     labels = (
         f"under {inner[0]}",
         *(f"{a}–{b}" for a, b in pairwise(inner)),
@@ -84,20 +117,37 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
     labels, counts = _without_thin_ends(labels, counts)
     summary = "No record of this column is released."
     if after.size:
-        summary = f"The mean goes from {in_words(before.mean(), dates)} to {in_words(after.mean(), dates)}"
+        summary = f"The mean goes from {value_text(before.mean(), dates)} to {value_text(after.mean(), dates)}"
         summary += "." if dates else f", the standard deviation from {before.std():.4g} to {after.std():.4g}."
     return Histogram(name, name, labels, tuple(counts[0]), tuple(counts[1]), summary)
 
 
-def in_words(value: float, dates: str) -> str:
-    """A number for the eye, or the day it stands for."""
+def value_text(value: float, dates: str) -> str:
+    """A number rounded for reading, or the day it stands for.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    dates : {"", "date", "datetime"}
+        Whether it counts days or seconds since 1970-01-01.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> value_text(1234.5678, ""), value_text(31.0, "date")
+    ('1235', '1970-02-01')
+    """
     if not dates:
         return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
     return str(np.datetime64(0, "s") + np.timedelta64(int(value * (86400 if dates == "date" else 1)), "s"))[:10]
 
 
 def _without_thin_ends(labels: tuple[str, ...], counts: list[Floats]) -> tuple[tuple[str, ...], list[Floats]]:
-    """Outer bins of fewer than FEW original records join their neighbours, so that no tail shows a person."""
+    """Merge outer bins of fewer than FEW original records with their neighbours, so that no tail shows a record."""
     names, before, after = list(labels), list(counts[0]), list(counts[1])
     while len(names) > 2 and before[0] < FEW:
         names[1] = "under " + names[1].split("–")[-1]
@@ -158,6 +208,6 @@ def _largest_move(labels: list[str], values: list[list[float]]) -> str:
     moves = [after - before for before, after in zip(*shares, strict=True)]
     place = max(range(len(moves)), key=lambda each: abs(moves[each]))
     if abs(moves[place]) < 0.05:
-        return "The shares are those of the original."
+        return "The shares are as in the original."
     before, after = shares[0][place], shares[1][place]
-    return f"The largest shift: {labels[place]} goes from {before:.1f} % to {after:.1f} % of the records."
+    return f"The largest change: {labels[place]} goes from {before:.1f} % to {after:.1f} % of the records."

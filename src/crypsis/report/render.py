@@ -1,6 +1,6 @@
-"""The two reports as single HTML files that open offline, and their JSON twins.
+"""The two reports as HTML pages that open offline, and as JSON.
 
-The pages are rendered from the JSON content alone, so that whoever holds the twin can render the page again.
+A page is rendered from the JSON content alone, so that the page can be rendered again from the JSON file.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from crypsis.charts import Spec, bars_before_after, front, to_svg
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.report.dossier import Dossier
-from crypsis.report.words import front_in_words, judgement, number, sentence, span
 from crypsis.text import over_all_text
+from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
 
 
 def _environment() -> Environment:
@@ -27,17 +27,29 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, "sentence": sentence, "span": span}
+    environment.filters |= {"number": number_text, "sentence": sentence_text, "interval": interval_text}
     return environment
 
 
 def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg) -> str:
-    """For the person who signs: all risk figures, settings, pictures."""
+    """Render the internal report: all risk figures, settings and charts, for the person who signs.
+
+    Parameters
+    ----------
+    facts : mapping
+        Content of the internal JSON report.
+    draw : callable
+        Vega-Lite specification → SVG.
+
+    Returns
+    -------
+    str
+    """
     drawn = [*([facts["class_sizes"]] if facts["class_sizes"] else []), *facts["distributions"]]
     more = {
         "charts": [_bars(histogram, draw) for histogram in drawn],
         "front_chart": _front(facts["front"], draw) if facts["front"] else None,
-        "judgement": judgement(facts),
+        "release_summary": release_summary(facts),
         "over_all": _over_all(facts),
         "sort": "internal",
     }
@@ -45,21 +57,33 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
 
 
 def external_html(facts: Mapping[str, Any]) -> str:
-    """For whoever uses the data: what was done and what was lost."""
+    """Render the external report: what was done and what was lost, for users of the data.
+
+    Parameters
+    ----------
+    facts : mapping
+        Content of the external JSON report.
+
+    Returns
+    -------
+    str
+    """
     more = {"over_all": _over_all(facts), "sort": "external"}
     return _environment().get_template("external.html").render({**facts, **more})
 
 
 def internal_json(dossier: Dossier) -> str:
+    """The internal report as JSON."""
     return json.dumps(dossier.internal(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def external_json(dossier: Dossier) -> str:
+    """The external report as JSON."""
     return json.dumps(dossier.external(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def vocabulary() -> str:
-    """The fixed words of the pages: what stands in a report whatever the data are."""
+    """The text of the page templates: words that are in a report whatever the data are."""
     folder = files("crypsis.report").joinpath("templates")
     return "\n".join(page.read_text(encoding="utf-8") for page in folder.iterdir() if page.name.endswith(".html"))
 
@@ -77,9 +101,9 @@ def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str
 
 def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict[str, Any]:
     spec = front(points, "information loss, %", "disclosure risk, %")
-    return {"svg": draw(spec), "summary": front_in_words(points), "points": points}
+    return {"svg": draw(spec), "summary": front_text(points), "points": points}
 
 
 def _plain(value: Any) -> Any:
-    """numpy scalars and tuples of them as JSON knows them."""
+    """A numpy scalar as a Python number, anything else as text."""
     return value.item() if hasattr(value, "item") else str(value)

@@ -5,6 +5,7 @@ from crypsis.text.guarantees import over_all_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import burden_text, class_size_text, column_text
 from crypsis.text.profiles import reason_text
+from crypsis.text.reports import treatment_text
 
 __all__ = [
     "burden_text",
@@ -16,4 +17,5 @@ __all__ = [
     "omission_text",
     "over_all_text",
     "reason_text",
+    "treatment_text",
 ]

@@ -1,0 +1,160 @@
+"""Figures and verdicts of the reports in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from crypsis.measures.masking_description import Treatment
+
+NOTHING = 1e-9
+"""Values below this are rounding errors of zero."""
+
+
+def number_text(value: float | int | None) -> str:
+    """A number with at most four significant digits, or a dash where there is none.
+
+    Parameters
+    ----------
+    value : number or None
+        The number.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> [number_text(value) for value in (15, 0.48291, 799.18, None)]
+    ['15', '0.4829', '799.2', '–']
+    """
+    if value is None:
+        return "–"
+    if abs(value) < NOTHING:
+        return "0"
+    return f"{value:.0f}" if abs(value) >= 1000 or float(value).is_integer() else f"{value:.4g}"
+
+
+def sentence_text(text: str) -> str:
+    """A text with a capital letter first and a full stop last; an empty text stays empty.
+
+    Parameters
+    ----------
+    text : str
+        The text.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> sentence_text("half the sum")
+    'Half the sum.'
+    """
+    text = text.strip()
+    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
+
+
+def interval_text(interval: Sequence[float] | None) -> str:
+    """An interval, or a dash where there is none.
+
+    Parameters
+    ----------
+    interval : pair of float or None
+        Its ends.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> interval_text((1, 2.5))
+    '1–2.5'
+    """
+    return "–" if not interval else f"{number_text(interval[0])}–{number_text(interval[1])}"
+
+
+def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True) -> str:
+    """What was done to a published column, in the words of the reports.
+
+    Parameters
+    ----------
+    treatment : Treatment
+        What was done.
+    groups : int
+        Number of groups of a generalised column.
+    masked : bool
+        Whether the column was to be masked; otherwise a change is called a change.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> treatment_text(Treatment.GENERALISED, groups=4)
+    'recoded to 4 groups'
+    """
+    if treatment is Treatment.UNCHANGED:
+        return "unchanged"
+    if treatment is Treatment.LOCALLY_RECODED:
+        return "recoded record by record to coarser values where needed"
+    if treatment is Treatment.GENERALISED:
+        return "hidden" if groups == 1 else f"recoded to {groups} groups"
+    return "masked" if masked else "changed"
+
+
+def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """The first line of the internal report: guarantees that hold and rules that are kept.
+
+    Parameters
+    ----------
+    facts : mapping
+        Content of the internal report.
+
+    Returns
+    -------
+    dict
+        "message"; "good": whether everything holds; "waived": number of waived rules.
+    """
+    demands = [d for d in facts["demands"] if d["binding"]]
+    kept = [v["holds"] for v in facts["verdicts"]] + [d["holds"] for d in demands]
+    waived = [r for r in facts["rules"] if not r["holds"] and r["waived"]]
+    failed = [r for r in facts["rules"] if not r["holds"] and not r["waived"]]
+    message = f"{sum(kept)} of {len(kept)} guarantees hold"
+    if facts["rules"]:
+        message += f"; {len(facts['rules']) - len(waived) - len(failed)} of {len(facts['rules'])} rules are kept"
+        message += f", {len(waived)} waived" if waived else ""
+    return {"message": f"{message}.", "good": all(kept) and not failed, "waived": len(waived)}
+
+
+def front_text(points: Sequence[Mapping[str, Any]]) -> str:
+    """One sentence about a front and the chosen solution.
+
+    Parameters
+    ----------
+    points : sequence of mappings
+        With family, kind ("solution", "baseline" or "chosen"), loss and risk.
+
+    Returns
+    -------
+    str
+    """
+    solutions = [p for p in points if p["kind"] != "baseline"]
+    families = sorted({str(p["family"]) for p in solutions})
+    text = f"{_count(len(solutions), 'solution')} of {_count(len(families), 'family')} ({', '.join(families)})"
+    chosen = next((p for p in points if p["kind"] == "chosen"), None)
+    if chosen is None:
+        return f"{text}; none is marked as chosen."
+    text += f"; the chosen one loses {number_text(chosen['loss'])} % at a risk of {number_text(chosen['risk'])} %"
+    baselines = [p for p in points if p["kind"] == "baseline"]
+    beaten = sum(p["loss"] >= chosen["loss"] and p["risk"] >= chosen["risk"] for p in baselines)
+    return f"{text}, no worse in both than {beaten} of {len(baselines)} baselines." if baselines else f"{text}."
+
+
+def _count(count: int, noun: str) -> str:
+    """1 family, 3 families."""
+    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
+    return f"{count} {noun if count == 1 else plural}"
