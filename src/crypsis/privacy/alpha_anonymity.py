@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Floats
-from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.privacy.confidential import ConfidentialModel
+from crypsis.privacy.model import models
+from crypsis.privacy.properties import Floats, Sense
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
@@ -21,7 +21,7 @@ def largest_share(classes: EquivalenceClasses, contents: ClassContents) -> Float
 
 
 @models.add("alpha-k-anonymity")
-class AlphaKAnonymity(PrivacyModel):
+class AlphaKAnonymity(ConfidentialModel):
     """Every class has at least k records, and no confidential value makes up more than α of it.
 
     Notes
@@ -40,14 +40,11 @@ class AlphaKAnonymity(PrivacyModel):
     3
     """
 
-    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True
 
     alpha: float = Field(default=0.5, gt=0.0, lt=1.0, description="largest share of one confidential value in a class")
     k: int = Field(default=5, ge=2, le=1_000_000_000, description="smallest class allowed")
-    confidential: tuple[str, ...] = Field(
-        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
-    )
 
     @property
     def required(self) -> float:
@@ -57,21 +54,12 @@ class AlphaKAnonymity(PrivacyModel):
     def least_class_size(self) -> int:
         return max(self.k, math.ceil(1.0 / self.alpha - 1e-9))
 
-    def levels(self, table: Table) -> Floats:
-        """The largest share in each record's class; 1 where the class has fewer than k records."""
+    def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        """The largest share in each class; 1 where it has fewer than k records."""
+        return np.where(classes.sizes < self.k, 1.0, largest_share(classes, contents))
 
-        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
-            return np.where(classes.sizes < self.k, 1.0, largest_share(classes, contents))
-
-        return worst_over_columns(self, table, self.confidential, level)
-
-    def judge(self, table: Table) -> Verdict:
-        return judged(
-            self,
-            table,
+    def statement(self) -> str:
+        return (
             f"every class of records equal in {{columns}} has at least {self.k} records and no confidential value "
-            f"makes up more than {self.alpha:g} of it (a smaller class counts as 1)",
+            f"makes up more than {self.alpha:g} of it (a smaller class counts as 1)"
         )
-
-    def obstacle(self, table: Table) -> str:
-        return columns_obstacle(self, table, self.confidential)

@@ -7,9 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.model import PrivacyModel, models
 from crypsis.privacy.properties import Floats, class_sizes, worst
-from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
 from crypsis.table.table import Table
 
 
@@ -48,13 +47,10 @@ class KAnonymity(PrivacyModel):
 
     def levels(self, table: Table) -> Floats:
         """The size of each record's class."""
-        return class_sizes(table, quasi_identifiers_of(self, table))
+        return class_sizes(table, self.known(table))
 
-    def judge(self, table: Table) -> Verdict:
-        return judged(self, table, f"every record shares its values of {{columns}} with at least {self.k} records")
-
-    def obstacle(self, table: Table) -> str:
-        return columns_obstacle(self, table)
+    def statement(self) -> str:
+        return f"every record shares its values of {{columns}} with at least {self.k} records"
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Floats
-from crypsis.privacy.verdicts import columns_obstacle, confidential_of, judged, worst_over_columns
+from crypsis.privacy.confidential import ConfidentialModel
+from crypsis.privacy.model import models
+from crypsis.privacy.properties import Floats, Sense
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
@@ -56,7 +56,7 @@ def ordered_distance(classes: EquivalenceClasses, contents: ClassContents) -> Fl
 
 
 @models.add("t-closeness")
-class TCloseness(PrivacyModel):
+class TCloseness(ConfidentialModel):
     """The confidential values of every class are distributed nearly as in the whole table.
 
     Notes
@@ -76,7 +76,7 @@ class TCloseness(PrivacyModel):
     0.1
     """
 
-    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True
 
     t: float = Field(default=0.2, gt=0.0, le=1.0, description="largest earth mover's distance allowed")
@@ -84,38 +84,28 @@ class TCloseness(PrivacyModel):
         default="by-kind",
         description="every two values equally far apart, or by their order; by-kind orders all but nominal columns",
     )
-    confidential: tuple[str, ...] = Field(
-        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
-    )
 
     @property
     def required(self) -> float:
         return self.t
 
-    def levels(self, table: Table) -> Floats:
-        """The distance of each record's class from the table, under the worst confidential column."""
+    def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        """The distance of each class from the table."""
+        nominal = table.attribute(column).kind is Kind.NOMINAL
+        ordered = self.distance == "ordered" or (self.distance == "by-kind" and not nominal)
+        return (ordered_distance if ordered else equal_distance)(classes, contents)
 
-        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
-            ordered = self.distance == "ordered" or (
-                self.distance == "by-kind" and table.attribute(column).kind is not Kind.NOMINAL
-            )
-            return (ordered_distance if ordered else equal_distance)(classes, contents)
-
-        return worst_over_columns(self, table, self.confidential, level)
-
-    def judge(self, table: Table) -> Verdict:
-        return judged(
-            self,
-            table,
+    def statement(self) -> str:
+        return (
             f"the distribution of each confidential column in every class of records equal in {{columns}} lies within "
-            f"{self.t:g} of that in the table (earth mover's distance, {self.distance})",
+            f"{self.t:g} of that in the table (earth mover's distance, {self.distance})"
         )
 
     def obstacle(self, table: Table) -> str:
-        found = columns_obstacle(self, table, self.confidential)
+        found = super().obstacle(table)
         if found or self.distance != "ordered":
             return found
-        for column in confidential_of(self.confidential, table):
+        for column in self.hidden(table):
             if table.attribute(column).kind is Kind.NOMINAL:
                 return (
                     f"t-closeness: column {column!r} is nominal and has no order; make it ordinal or use "

@@ -8,9 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from crypsis.privacy.model import PrivacyModel, Verdict, models
+from crypsis.privacy.confidential import ConfidentialModel
+from crypsis.privacy.model import models
 from crypsis.privacy.properties import Floats
-from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
@@ -43,7 +43,7 @@ def recursive_depth(classes: EquivalenceClasses, contents: ClassContents, c: flo
 
 
 @models.add("l-diversity")
-class LDiversity(PrivacyModel):
+class LDiversity(ConfidentialModel):
     """Every class holds at least l well-represented confidential values.
 
     Notes
@@ -74,9 +74,6 @@ class LDiversity(PrivacyModel):
     c: float | None = Field(
         default=None, gt=0.0, le=1000.0, description="the c of recursive (c, l)-diversity, there 3 unless given"
     )
-    confidential: tuple[str, ...] = Field(
-        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
-    )
 
     @model_validator(mode="after")
     def _agree(self) -> LDiversity:
@@ -94,21 +91,15 @@ class LDiversity(PrivacyModel):
     def least_class_size(self) -> int:
         return math.ceil(self.l - 1e-9)
 
-    def levels(self, table: Table) -> Floats:
-        """The diversity of each record's class, under the worst confidential column."""
-        return worst_over_columns(self, table, self.confidential, self._level)
-
-    def _level(self, classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
+    def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        """The diversity of each class."""
         if self.kind == "distinct":
             return distinct_values(classes, contents)
         if self.kind == "entropy":
             return effective_values(classes, contents)
         return recursive_depth(classes, contents, DEFAULT_C if self.c is None else self.c)
 
-    def judge(self, table: Table) -> Verdict:
-        return judged(self, table, self._statement())
-
-    def _statement(self) -> str:
+    def statement(self) -> str:
         if self.kind == "distinct":
             return (
                 f"every class of records equal in {{columns}} holds at least {self.l:g} different values of each "
@@ -124,6 +115,3 @@ class LDiversity(PrivacyModel):
             f"in every class of records equal in {{columns}} the commonest confidential value occurs less than {c:g} "
             f"times as often as all but the {self.l - 1:g} commonest together"
         )
-
-    def obstacle(self, table: Table) -> str:
-        return columns_obstacle(self, table, self.confidential)

@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import TOLERANCE, Floats
-from crypsis.privacy.verdicts import columns_obstacle, judged, worst_over_columns
+from crypsis.privacy.confidential import ConfidentialModel
+from crypsis.privacy.model import models
+from crypsis.privacy.properties import TOLERANCE, Floats, Sense
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
@@ -32,7 +32,7 @@ def largest_gain(classes: EquivalenceClasses, contents: ClassContents, enhanced:
 
 
 @models.add("beta-likeness")
-class BetaLikeness(PrivacyModel):
+class BetaLikeness(ConfidentialModel):
     """Seeing a class raises the chance of no confidential value by more than the factor 1 + β.
 
     Notes
@@ -52,37 +52,25 @@ class BetaLikeness(PrivacyModel):
     0.25
     """
 
-    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True
 
     beta: float = Field(default=1.0, gt=0.0, le=1e6, description="largest relative gain (p - q)/q of any value allowed")
     kind: Literal["enhanced", "basic"] = Field(
         default="enhanced", description="basic bounds the gain by β alone; enhanced also by -ln q, for frequent values"
     )
-    confidential: tuple[str, ...] = Field(
-        default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
-    )
 
     @property
     def required(self) -> float:
         return self.beta
 
-    def levels(self, table: Table) -> Floats:
-        """The largest relative gain in each record's class, under the worst confidential column."""
+    def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        """The largest relative gain in each class."""
+        return largest_gain(classes, contents, self.kind == "enhanced")
 
-        def level(classes: EquivalenceClasses, contents: ClassContents, column: str) -> Floats:
-            return largest_gain(classes, contents, self.kind == "enhanced")
-
-        return worst_over_columns(self, table, self.confidential, level)
-
-    def judge(self, table: Table) -> Verdict:
+    def statement(self) -> str:
         bound = f"β = {self.beta:g}" if self.kind == "basic" else f"min(β = {self.beta:g}, -ln of its share)"
-        return judged(
-            self,
-            table,
+        return (
             f"no class of records equal in {{columns}} raises the share of a confidential value by more than {bound}, "
-            f"relatively",
+            f"relatively"
         )
-
-    def obstacle(self, table: Table) -> str:
-        return columns_obstacle(self, table, self.confidential)

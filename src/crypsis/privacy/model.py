@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
+from crypsis.errors import TableError, unknown_column
+from crypsis.privacy.properties import Floats, Sense, failing, worst
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
@@ -52,7 +52,7 @@ class Verdict:
     holds: bool
     offending: int
     records: int
-    sense: Literal["at least", "at most"]
+    sense: Sense
     statement: str
     columns: tuple[str, ...] = ()
 
@@ -69,7 +69,7 @@ class PrivacyModel(Settings):
     ([3.0, 3.0, 3.0, 2.0, 2.0], 2)
     """
 
-    sense: ClassVar[Literal["at least", "at most"]] = "at least"
+    sense: ClassVar[Sense] = "at least"
     monotone_in_generalisation: ClassVar[bool]
     """Whether coarser classes can only help, so that a search may prune."""
 
@@ -88,7 +88,7 @@ class PrivacyModel(Settings):
         return 1
 
     @abstractmethod
-    def levels(self, table: Table) -> NDArray[np.float64]:
+    def levels(self, table: Table) -> Floats:
         """The property vector.
 
         Parameters
@@ -103,8 +103,15 @@ class PrivacyModel(Settings):
         """
 
     @abstractmethod
+    def statement(self) -> str:
+        """The demand in words, with {columns} where those the intruder knows are to be named."""
+
+    def known(self, table: Table) -> tuple[str, ...]:
+        """The columns the intruder knows: those named, or all with that role."""
+        return self.quasi_identifiers or tuple(table.quasi_identifiers)
+
     def judge(self, table: Table) -> Verdict:
-        """Whether every kept record meets the threshold.
+        """Whether every kept record meets the threshold; a table without records satisfies nothing.
 
         Parameters
         ----------
@@ -121,8 +128,25 @@ class PrivacyModel(Settings):
         TableError
             The model cannot be applied to the table; the message is that of ``obstacle``.
         """
+        obstacle = self.obstacle(table)
+        if obstacle:
+            raise TableError(obstacle)
+        levels, columns = self.levels(table), self.known(table)
+        records = int(table.kept.sum())
+        offending = int(failing(levels, self.required, self.sense).sum())
+        statement = self.statement().format(columns=", ".join(columns))
+        return Verdict(
+            model=models.name_of(self),
+            required=self.required,
+            attained=worst(levels, self.sense),
+            holds=records > 0 and offending == 0,
+            offending=offending,
+            records=records,
+            sense=self.sense,
+            statement=statement if records else f"{statement} (no record is left to judge)",
+            columns=columns,
+        )
 
-    @abstractmethod
     def obstacle(self, table: Table) -> str:
         """Why the model cannot be applied to the table.
 
@@ -136,6 +160,15 @@ class PrivacyModel(Settings):
         str
             A sentence with the remedy; empty if the model can be applied.
         """
+        unknown = unknown_column(self.quasi_identifiers, table.names)
+        if unknown:
+            return f"{models.name_of(self)}: {unknown}"
+        if self.known(table):
+            return ""
+        return (
+            f"{models.name_of(self)}: the table has no quasi-identifier, so nobody can be looked up; give the columns "
+            f"an intruder may know the role 'quasi'"
+        )
 
 
 models: Registry[PrivacyModel] = Registry("privacy model")

@@ -7,15 +7,14 @@ probability that is the share of members in that person's class.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
-from crypsis.privacy.model import PrivacyModel, Verdict, models
-from crypsis.privacy.properties import Floats
-from crypsis.privacy.verdicts import columns_obstacle, judged, quasi_identifiers_of
+from crypsis.privacy.model import PrivacyModel, models
+from crypsis.privacy.properties import Floats, Sense
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -41,7 +40,7 @@ class DeltaPresence(PrivacyModel):
     True
     """
 
-    sense: ClassVar[Literal["at least", "at most"]] = "at most"
+    sense: ClassVar[Sense] = "at most"
     monotone_in_generalisation: ClassVar[bool] = True
 
     member: ColumnName = Field(default="member", description="column that says who of the population is in the file")
@@ -62,7 +61,7 @@ class DeltaPresence(PrivacyModel):
 
     def beliefs(self, table: Table) -> Floats:
         """The share of members in each record's class."""
-        classes = classes_of(table, quasi_identifiers_of(self, table))
+        classes = classes_of(table, self.known(table))
         members = np.bincount(classes.of[table.kept], weights=self._members(table)[table.kept], minlength=classes.count)
         return classes.spread_out(members / classes.sizes)
 
@@ -91,16 +90,14 @@ class DeltaPresence(PrivacyModel):
                 f"{self.present!r})"
             ) from None
 
-    def judge(self, table: Table) -> Verdict:
-        return judged(
-            self,
-            table,
+    def statement(self) -> str:
+        return (
             f"in every class of the population equal in {{columns}} between {self.least:g} and {self.most:g} of the "
-            f"people are in the file (the number is how far the worst class lies outside)",
+            f"people are in the file (the number is how far the worst class lies outside)"
         )
 
     def obstacle(self, table: Table) -> str:
-        found = columns_obstacle(self, table)
+        found = super().obstacle(table)
         if found:
             return found
         if self.member not in table.names:
@@ -108,7 +105,7 @@ class DeltaPresence(PrivacyModel):
                 f"delta-presence: the table has no column {self.member!r} that says who is in the file; judge the "
                 f"whole population and name that column with 'member'"
             )
-        if self.member in quasi_identifiers_of(self, table):
+        if self.member in self.known(table):
             return f"delta-presence: column {self.member!r} cannot be a quasi-identifier as well; give it role 'other'"
         if not table.holds_numbers(self.member) and self.present not in table.labels(self.member):
             return f"delta-presence: no category of column {self.member!r} is {self.present!r}; name it with 'present'"
