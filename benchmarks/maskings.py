@@ -1,6 +1,7 @@
 """Categorical masking: what a step costs, and the paper's three experiments (Marés and Torra 2012).
 
     python benchmarks/maskings.py --cost [--json]
+    python benchmarks/maskings.py --plan 20000
     python benchmarks/maskings.py --experiment [--recipe swift|paper] [--seeds 10] [--generations N] [--json]
     python benchmarks/maskings.py --held-out
     python benchmarks/maskings.py --front front.png
@@ -25,14 +26,18 @@ import moocore
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels import ledger
-from crypsis.kernels.mutations import moves
+from crypsis.engines import Serial
+from crypsis.kernels import trials
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings import PAPER, SWIFT, MaskingEvolution, MaskingResult, evolve_maskings, hold_out
-from crypsis.searches.maskings.evolution import Evolution
-from crypsis.searches.maskings.files import Files, seven
+from crypsis.searches.maskings import PAPER, SWIFT, Masking, MaskingResult, evolve_maskings, hold_out
+from crypsis.searches.maskings.constraints import Constraints
+from crypsis.searches.maskings.ledgers import Ledgers
+from crypsis.searches.maskings.posing import joined, own_measures
+from crypsis.searches.maskings.strategy import crossed
+from crypsis.searches.maskings.trials import Parent, Proposal
 from crypsis.searches.populations import PaperFamilies, Population, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.example import example
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -80,7 +85,7 @@ def load(name: str) -> Table:
 def posed(name: str, seed: int) -> tuple[Table, Population]:
     table = load(name)
     _, columns, families = SETS[name]
-    return table, build_population(table, families.methods(columns), np.random.default_rng([seed, 1]))
+    return table, build_population(table, families.methods(table, columns), np.random.default_rng([seed, 1]))
 
 
 # -- cost --
@@ -115,50 +120,81 @@ def seconds(action: Callable[[], object], times: int) -> float:
 
 
 def cost() -> list[Row]:
-    lines = []
-    for n in (1_000, 10_000, 100_000):
-        original, one, two = grown(n)
-        chosen = seven()
-        named = {str(place): m for place, m in enumerate(chosen) if m is not None}
-        objective = Objective(original, named)
-        full = seconds(lambda objective=objective, one=one: objective.score(one), max(3, 20_000 // n))
-        bound = seconds(lambda original=original, one=one, named=named: Objective(original, named).score(one), 3)
-        files = Files(original, [one, two], chosen)
-        rng = np.random.default_rng(1)
+    return [cost_of(n) for n in (1_000, 10_000, 100_000)]
 
-        def mutation(files: Files = files, rng: np.random.Generator = rng) -> None:
-            draws = rng.random((1, 12))
-            chosen = moves(files.stack.frame, files.stack.tallies, files.trial, files.slot[0], draws, 0.0)
-            ledger.attempts(files.stack.frame, files.stack.tallies, files.trial, files.slot[0], chosen)
 
-        run = Evolution(files, MaskingEvolution(), rng)
-        single = seconds(mutation, 300)
-        burst = seconds(
-            lambda files=files, rng=rng: ledger.attempts(
-                files.stack.frame,
-                files.stack.tallies,
-                files.trial,
-                files.slot[0],
-                moves(files.stack.frame, files.stack.tallies, files.trial, files.slot[0], rng.random((500, 12)), 0.0),
-            ),
-            3,
-        )
-        files.trial.pairs[:] = 0.0  # no child survives, so that the parents stay as different as they are
-        crossing = seconds(lambda run=run: run._cross(0, 1), max(10, 50_000 // n))
-        lines.append(
-            {
-                "records": n,
-                "distinct originals": len(files.context.tuples),
-                "full, seven bound_measures (ms)": 1e3 * full,
-                "full with binding (ms)": 1e3 * bound,
-                "mutation step (µs)": 1e6 * single,
-                "mutation in a burst (µs)": 1e6 * burst / 500,
-                "crossover step (ms)": 1e3 * crossing,
-                "full / mutation": full / single,
-                "full / mutation in a burst": full / (burst / 500),
-            }
-        )
+def cost_of(n: int) -> Row:
+    """What readings, changes and crossovers of n records cost."""
+    original, *files = grown(n)
+    encoding, pairings = joined(original, files, Masking())
+    measured = own_measures(encoding)
+    chosen = {str(place): measure for place, measure in enumerate(measured) if measure is not None}
+    objective = Objective(original, chosen)
+    full = seconds(lambda: objective.score(files[0]), max(3, 20_000 // n))
+    bound = seconds(lambda: Objective(original, chosen).score(files[0]), 3)
+    ledgers = Ledgers(pairings[0], measured, Constraints.of(encoding), 4, neutral=True)
+    codes, mate = (pairing.codes for pairing in pairings)
+    rng, sizes = np.random.default_rng(1), encoding.context.sizes
+
+    def changed(many: int) -> None:
+        columns = rng.integers(len(sizes), size=many)
+        changes = np.stack([rng.integers(n, size=many), columns, rng.integers(np.array(sizes)[columns])], axis=1)
+        slot = ledgers.slot(codes, b"0")
+        trials.attempts(ledgers.stack.frame, ledgers.stack.tallies, ledgers.trial, slot, changes, True)
+
+    single, burst = seconds(lambda: changed(1), 300), seconds(lambda: changed(500), 3)
+    unbeaten = Parent(codes, b"0", np.zeros(2), np.ones(4))  # no child survives: the parents stay as they are
+
+    def crossover() -> None:
+        start = int(rng.integers(codes.size))
+        child = crossed(codes, mate, slice(start, int(rng.integers(start, codes.size)) + 1))
+        ledgers.run([Proposal(unbeaten, codes=child)], Serial())
+
+    crossing = seconds(crossover, max(10, 50_000 // n))
+    return {
+        "records": n,
+        "distinct originals": len(encoding.context.tuples),
+        "full, seven bound_measures (ms)": 1e3 * full,
+        "full with binding (ms)": 1e3 * bound,
+        "mutation step (µs)": 1e6 * single,
+        "mutation in a burst (µs)": 1e6 * burst / 500,
+        "child of a crossover (ms)": 1e3 * crossing,
+        "full / mutation": full / single,
+        "full / mutation in a burst": full / (burst / 500),
+    }
+
+
+def plan(n: int, generations: int = 5) -> list[Row]:
+    """The search a plan names, on n invented people: what posing, the first files, a generation and a decode cost."""
+    table, search = example(n), Masking()
+    lines: list[Row] = []
+
+    def timed(what: str, action: Callable[[], Any]) -> Any:
+        start = time.process_time()
+        found = action()
+        lines.append({"step": what, "ms": 1e3 * (time.process_time() - start)})
+        return found
+
+    warm = search.pose(example(60), None, np.random.default_rng(0))
+    warm.strategy.advance(warm, warm.strategy.begin(warm, np.random.default_rng(0), Serial()), Serial())
+    encoding = timed("encoding", lambda: search.encoding(table))
+    problem = timed("posing", lambda: search.problem(encoding, None, np.random.default_rng(0)))
+    strategy = problem.strategy
+    state = timed("first quantum", lambda: strategy.begin(problem, np.random.default_rng(1), Serial()))
+    while not state.whole:
+        state = timed(f"file {len(state.genomes) + 1}", lambda s=state: strategy.advance(problem, s, Serial()))
+    for _ in range(generations):
+        what = f"generation {state.generation + 1}"
+        state = timed(what, lambda s=state: strategy.advance(problem, s, Serial()))
+    timed("decode", lambda: encoding.decode(state.best))
+    timed("resume: the next generation, nothing counted yet", lambda: again(search, table, state))
+    timed("checkpoint", state.to_bytes)
     return lines
+
+
+def again(search: Masking, table: Table, state: Any) -> Any:
+    problem = search.problem(search.encoding(table), None, np.random.default_rng(0))
+    return problem.strategy.advance(problem, state, Serial())
 
 
 # -- experiments --
@@ -179,7 +215,7 @@ def line(result: MaskingResult) -> Row:
     return told
 
 
-def experiment(recipe: MaskingEvolution, seeds: int) -> Row:
+def experiment(recipe: Masking, seeds: int) -> Row:
     """Experiments 1 (mean), 2 (max) on all sets, and 3 (best 5 and 10 % removed, max)."""
     runs: dict[str, list[Row]] = {}
     for name in SETS:
@@ -235,7 +271,7 @@ def summary(runs: dict[str, list[Row]]) -> Row:
     return told
 
 
-def held_out(recipe: MaskingEvolution) -> list[Row]:
+def held_out(recipe: Masking) -> list[Row]:
     """The best file before and after the search: its own risk, and the attacks the search did not use."""
     lines = []
     for name in SETS:
@@ -252,7 +288,7 @@ def held_out(recipe: MaskingEvolution) -> list[Row]:
     return lines
 
 
-def front(path: Path, recipe: MaskingEvolution) -> list[Row]:
+def front(path: Path, recipe: Masking) -> list[Row]:
     """One run that moves the whole front, drawn before and after."""
     import vl_convert
 
@@ -300,6 +336,7 @@ def shown(rows: list[Row]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cost", action="store_true")
+    parser.add_argument("--plan", type=int)
     parser.add_argument("--experiment", action="store_true")
     parser.add_argument("--held-out", action="store_true")
     parser.add_argument("--front", type=Path)
@@ -314,6 +351,8 @@ def main() -> None:
     told: Row = {}
     if asked.cost:
         told["cost"] = cost()
+    if asked.plan:
+        told["plan"] = plan(asked.plan)
     if asked.experiment:
         told.update(experiment(recipe, asked.seeds))
     if asked.held_out:

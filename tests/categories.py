@@ -5,6 +5,11 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
+from crypsis.measures.categorical_ledger import Seven
+from crypsis.searches.maskings import Masking
+from crypsis.searches.maskings.constraints import Constraints
+from crypsis.searches.maskings.ledgers import Ledgers
+from crypsis.searches.maskings.posing import joined, own_measures
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 
@@ -43,3 +48,13 @@ def recoded(original):
     attribute = original.attribute("a").but(categories=("0|1", "2", "3"))
     codes = np.array([0, 0, 1, 2], dtype=np.int32)[original.column("a")]
     return original.with_columns({"a": codes}, attributes={"a": attribute})
+
+
+def ledgers(original, files, *measures):
+    """Tallies of masked files in slots 0, 1, … and of two spare slots; of all measures if none are named."""
+    encoding, pairings = joined(original, files, Masking())
+    measured = Seven.of(*measures) if measures else own_measures(encoding)
+    found = Ledgers(pairings[0], measured, Constraints.of(encoding), len(files) + 2, neutral=True)
+    for place, pairing in enumerate(pairings):
+        assert found.slot(pairing.codes, bytes([place])) == place
+    return found

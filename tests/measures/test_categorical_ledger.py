@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from categories import pairs_of_files, recoded, table
 from crypsis.errors import SearchError
-from crypsis.measures.categorical_ledger import NAMES, Seven, Stack
+from crypsis.measures.categorical_ledger import Seven, Stack
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.measure import measures
@@ -37,8 +37,12 @@ MORE = Seven(linkage=CategoryLinkage(weights={"a": 0.3}), rank=RankLinkage(windo
 EVEN_MORE = Seven(rank=RankLinkage(window=30, credit="expected", ranks="records"))
 
 
-def test_names_are_those_of_the_registry():
-    assert [measures.name_of(measure) for measure in DEFAULTS] == list(NAMES)
+def test_every_place_has_one_registered_measure_that_states_it():
+    stated = [measures[name].tally for name in measures if measures[name].tally]
+    assert sorted(stated) == sorted(Seven._fields)
+    assert tuple(measure.tally for measure in DEFAULTS) == Seven._fields
+    assert Seven.of(*reversed(DEFAULTS)) == DEFAULTS
+    assert [measure.aim for measure in DEFAULTS] == ["loss"] * 3 + ["risk"] * 4
 
 
 @settings(max_examples=60, deadline=None)
@@ -156,7 +160,7 @@ def test_many_tuples_are_filled_by_margins(monkeypatch):
         pairing = DistanceLoss().against(original).context.pair(file)
         plain, margins = (Stack(pairing, Seven(probabilistic=ProbabilisticLinkage()), 1) for _ in range(2))
         plain.fill(0, pairing.codes)
-        monkeypatch.setattr("crypsis.measures.categorical_ledger.MANY_PAIRS", 0)
+        monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
         margins.fill(0, pairing.codes)
         monkeypatch.undo()
         for one, other in zip(plain.tallies, margins.tallies, strict=True):

@@ -257,7 +257,7 @@ def test_merged_labels_are_never_counted_by_margins(monkeypatch):
     for original in (table(ORIGINAL, *SHAPE), lone):
         bound = ProbabilisticLinkage().against(original)
         before = bound.read(recoded(original))
-        monkeypatch.setattr("crypsis.measures.probabilistic_linkage.MANY_PAIRS", 0)
+        monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
         assert bound.read(recoded(original)) == before
         monkeypatch.undo()
 
@@ -267,7 +267,7 @@ def test_many_tuples_count_patterns_by_margins(monkeypatch):
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
     bound = ProbabilisticLinkage().against(original)
     own, seen, counted = bound.tally(bound.context.pair(masked))
-    monkeypatch.setattr("crypsis.measures.probabilistic_linkage.MANY_PAIRS", 0)
+    monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
     for one, other in zip((own, seen, counted), bound.tally(bound.context.pair(masked)), strict=True):
         assert np.array_equal(one, other)
 

@@ -18,12 +18,12 @@ def original():
 
 @pytest.mark.parametrize("largest, depths, size", [(13, 4, 104), (13, 6, 110), (9, 6, 86)])
 def test_the_paper_s_sizes(largest, depths, size):
-    assert len(PaperFamilies(largest_k=largest, depths=depths).methods(COLUMNS)) == size
+    assert len(PaperFamilies(largest_k=largest, depths=depths).methods(original(), COLUMNS)) == size
 
 
 def test_a_population_is_masked_files_with_names():
     rng = np.random.default_rng(1)
-    made = PaperFamilies(largest_k=3, depths=2, swappings=2, prams=2).methods(COLUMNS)
+    made = PaperFamilies(largest_k=3, depths=2, swappings=2, prams=2).methods(original(), COLUMNS)
     population = build_population(original(), made, rng)
     assert len(population) == 12 + 6 + 2 + 2
     assert population.names[0].startswith("microaggregation k=2")
@@ -35,7 +35,7 @@ def test_a_population_is_masked_files_with_names():
 
 
 def test_two_columns_have_no_pair_and_rest():
-    assert len(PaperFamilies(largest_k=2, depths=0, swappings=0, prams=0).methods(("a", "b"))) == 4
+    assert len(PaperFamilies(largest_k=2, depths=0, swappings=0, prams=0).methods(original(), ("a", "b"))) == 4
 
 
 def test_ranges_multiply():

@@ -10,6 +10,7 @@ from functools import cached_property
 import numpy as np
 
 from crypsis.encodings.encoding import Description, Genome
+from crypsis.errors import TableError
 from crypsis.measures.categories import CategoryContext
 from crypsis.table.table import Table
 
@@ -36,6 +37,30 @@ class MaskedFileEncoding:
     def context(self) -> CategoryContext:
         """The numbering of categories: 0 … size − 1, size for missing, and merged labels behind."""
         return CategoryContext.of(self.table, self.names)
+
+    @property
+    def labels(self) -> list[list[str | None]]:
+        """Column by column, what each code stands for; None: missing, or suppressed."""
+        merged = self.merged or [()] * len(self.context.names)
+        return [[*own, None, None, *new] for own, new in zip(self.context.labels, merged, strict=True)]
+
+    def encode(self, masked: Table) -> Genome:
+        """The codes a masked table shows.
+
+        Raises
+        ------
+        TableError
+            If a column has labels beyond the original's and the merged ones.
+        """
+        merged = self.merged or [()] * len(self.context.names)
+        for name, known in zip(self.context.names, merged, strict=True):
+            strange = set(self.context.news(name, [masked])) - set(known)
+            if strange:
+                raise TableError(
+                    f"column {name!r} of the masked table has {len(strange)} label(s) the original does not have; "
+                    f"mask it by a method that publishes categories of the original alone"
+                )
+        return self.context.translate(masked, self.context.numbering(masked, merged))
 
     def decode(self, genome: Genome) -> Table:
         """The table that shows these codes; a column with merged labels gets them as categories of its own."""

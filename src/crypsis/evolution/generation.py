@@ -23,20 +23,26 @@ def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generato
     first = problem.first()
     if not first:
         raise SearchError("the search has an empty first population; give it at least one candidate")
-    streams = Streams.seeded(rng, (SELECTION, *operators))
     children = [Child(genome, "", (), problem.key(genome)) for genome in first]
-    n, m = len(children), len(problem.objectives)
-    empty = State(
+    empty = empty_state(problem, Streams.seeded(rng, (SELECTION, *operators)))
+    scores, known, fresh = score(problem, empty, children, engine)
+    return record(problem, with_first(empty, children, scores), empty, children, scores, known, fresh)
+
+
+def empty_state(problem: Problem, streams: Streams) -> State:
+    """The state before the first candidate."""
+    m, operators = len(problem.objectives), problem.strategy.operators
+    return State(
         generation=0,
-        genomes=first,
-        keys=tuple(child.key for child in children),
+        genomes=(),
+        keys=(),
         scores=np.empty((0, m)),
-        born=np.zeros(n, dtype=np.int64),
-        origin=np.full(n, -1, dtype=np.int64),
-        used=np.zeros(n, dtype=np.bool_),
+        born=np.empty(0, dtype=np.int64),
+        origin=np.empty(0, dtype=np.int64),
+        used=np.empty(0, dtype=np.bool_),
         frontier=Frontier(scores=np.empty((0, m)), boxes=problem.boxes),
         tally=Tally.empty(operators),
-        best=first[0],
+        best=np.empty(0),
         best_scores=(math.inf,) * m,
         best_fitness=math.inf,
         best_found=0,
@@ -44,8 +50,20 @@ def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generato
         hits=0,
         rng=streams.snapshot(),
     )
-    scores, known, fresh = score(problem, empty, children, engine)
-    return record(problem, replace(empty, scores=scores), empty, children, scores, known, fresh)
+
+
+def with_first(state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
+    """With more members of the first population, which no operator made."""
+    n = len(children)
+    return replace(
+        state,
+        genomes=(*state.genomes, *(child.genome for child in children)),
+        keys=(*state.keys, *(child.key for child in children)),
+        scores=np.vstack([state.scores, scores]),
+        born=np.concatenate([state.born, np.zeros(n, dtype=np.int64)]),
+        origin=np.concatenate([state.origin, np.full(n, -1, dtype=np.int64)]),
+        used=np.concatenate([state.used, np.zeros(n, dtype=np.bool_)]),
+    )
 
 
 class Breeding(Protocol):

@@ -112,6 +112,15 @@ def leaders(order: Floats, count: int) -> NDArray[np.int64]:
     return truncation(order, max(1, count))
 
 
+def couple(weights: Floats, best: NDArray[np.int64], rng: Generator) -> tuple[int, int]:
+    """The parents of a crossover: one of the best, and another by roulette."""
+    first = int(best[rng.integers(len(best))])
+    rest = weights.copy()
+    rest[first] = 0.0
+    second = int(roulette(rest, 1, rng)[0])
+    return first, second if second != first else (first + 1) % len(weights)
+
+
 def few_of_each(keys: Sequence[bytes], places: NDArray[np.int64], copies: int) -> NDArray[np.int64]:
     """Those places whose key occurred fewer than `copies` times at earlier places."""
     seen: dict[bytes, int] = {}

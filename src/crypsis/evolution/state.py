@@ -18,7 +18,7 @@ from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
 from crypsis.evolution.problem import Genome, Scores
 
-_FORMAT = 2
+_FORMAT = 3
 _MEMORY = "memory/"
 _DAMAGE = (zipfile.BadZipFile, zlib.error)
 
@@ -55,6 +55,8 @@ class State:
     rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     memory: Mapping[str, NDArray[Any]] = field(default_factory=dict)
     """What a strategy carries from quantum to quantum beside its population, by name."""
+    whole: bool = True
+    """Whether the generation is complete; False between the quanta of one generation."""
 
     def settled(self) -> Tally:
         """The tally with the living booked as if the run ended here, for tables and pictures."""
@@ -72,6 +74,7 @@ class State:
             "evaluations": self.evaluations,
             "hits": self.hits,
             "muted": sorted(self.muted),
+            "whole": self.whole,
             "rng": self.rng,
         }
         keys, lengths = _joined(self.keys)
@@ -143,6 +146,7 @@ class State:
             muted=frozenset(head["muted"]),
             known={key: tuple(scores) for key, scores in known},
             rng=head["rng"],
+            whole=head["whole"],
             memory={name.removeprefix(_MEMORY): part[name] for name in part if name.startswith(_MEMORY)},
         )
 

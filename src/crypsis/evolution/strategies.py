@@ -17,6 +17,7 @@ from crypsis.evolution.selection import (
     Order,
     StrengthOrder,
     WeightedMean,
+    couple,
     drawn,
     few_of_each,
     leaders,
@@ -182,8 +183,7 @@ class Crowding(Generations):
             operator = self.mutation
             if self.crossover is not None and chance.random() < self.crossover_rate and len(fitness) > 1:
                 operator = self.crossover
-                first = int(best[chance.integers(len(best))])
-                parents = [first, self._other(first, weights, chance)]
+                parents = list(couple(weights, best, chance))
             else:
                 parents = roulette(weights, 1, chance).tolist()
             if self.disjoint and taken.intersection(parents):
@@ -191,13 +191,6 @@ class Crowding(Generations):
             taken.update(parents)
             children += breed(operator, parents, state.genomes, streams[operator.name])
         return children
-
-    @staticmethod
-    def _other(first: int, weights: Floats, chance: Generator) -> int:
-        rest = weights.copy()
-        rest[first] = 0.0
-        second = int(roulette(rest, 1, chance)[0])
-        return second if second != first else (first + 1) % len(weights)
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         n, prefer = len(state.genomes), self.prefer or self._better

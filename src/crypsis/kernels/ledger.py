@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.ledger_types import Frame, Shape, Tallies, Trial
+from crypsis.kernels.ledger_types import Frame, Shape, Tallies
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -314,87 +314,3 @@ def _amend(frame: Frame, tallies: Tallies, who: int, row: int, new: Codes) -> No
 
 
 amend = kernel(_amend)
-
-
-def _cross(frame: Frame, tallies: Tallies, mate: int, child: int, first: int, last: int) -> None:
-    """The child, so far a copy of its parent, takes the mate's cells first … last of the flattened file."""
-    attributes = tallies.codes.shape[2]
-    for row in range(first // attributes, last // attributes + 1):
-        new = tallies.codes[child, row].copy()
-        changed = False
-        for j in range(attributes):
-            if first <= row * attributes + j <= last and new[j] != tallies.codes[mate, row, j]:
-                new[j] = tallies.codes[mate, row, j]
-                changed = True
-        if changed:
-            amend(frame, tallies, child, row, new)
-
-
-cross = kernel(_cross)
-
-
-def _halves(readings: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
-    """Mean of the chosen losses, mean of the chosen risks."""
-    loss, risk, losses, risks = 0.0, 0.0, 0, 0
-    for place in range(len(readings)):
-        if chosen[place] and place < 3:
-            loss += readings[place]
-            losses += 1
-        elif chosen[place]:
-            risk += readings[place]
-            risks += 1
-    return (loss / losses if losses else 0.0), (risk / risks if risks else 0.0)
-
-
-halves = kernel(_halves)
-
-
-def _fitness(loss: float, risk: float, goal: Floats) -> float:
-    """goal[0] times the greater of goal[1] · loss and goal[2] · risk, plus goal[3] times their mean."""
-    loss, risk = goal[1] * loss, goal[2] * risk
-    return float(goal[0] * max(loss, risk) + goal[3] * ((loss + risk) / 2.0))
-
-
-fitness = kernel(_fitness)
-
-
-def _attempt(frame: Frame, tallies: Tallies, trial: Trial, who: int, row: int, new: Codes) -> bool:
-    """Change one record, keep the change if the file is no worse for it, else take it back."""
-    cell = 0
-    for j in range(len(new)):
-        cell += trial.strides[j] * new[j]
-    if len(trial.allowed) and not trial.allowed[cell]:
-        return False
-    old = tallies.codes[who, row].copy()
-    amend(frame, tallies, who, row, new)
-    fresh = trial.readings[who].copy()
-    read_all(frame, tallies, who, fresh)
-    loss, risk = halves(fresh, frame.chosen)
-    pair, goal = trial.pairs[who], trial.goals[who]
-    now, before = fitness(loss, risk, goal), fitness(pair[0], pair[1], goal)
-    if now < before or (now == before and loss + risk <= pair[0] + pair[1]):
-        trial.readings[who], pair[0], pair[1] = fresh, loss, risk
-        return True
-    amend(frame, tallies, who, row, old)
-    return False
-
-
-attempt = kernel(_attempt)
-
-
-def _attempts(frame: Frame, tallies: Tallies, trial: Trial, who: int, moves: Ints) -> int:
-    """Single cells of one file changed in turn, each kept only if the file is no worse for it.
-
-    moves  int64[k, 3]: row, attribute, new code
-    →      how many were kept
-    """
-    kept = 0
-    for place in range(len(moves)):
-        new = tallies.codes[who, moves[place, 0]].copy()
-        if new[moves[place, 1]] != moves[place, 2]:
-            new[moves[place, 1]] = moves[place, 2]
-            kept += attempt(frame, tallies, trial, who, moves[place, 0], new)
-    return kept
-
-
-attempts = kernel(_attempts)

@@ -1,7 +1,4 @@
-"""What the ledger's kernels count and what they count against, as named tuples of arrays.
-
-The cache of compiled code watches ledger.py alone: whoever reorders fields here touches that file too.
-"""
+"""What the ledger's kernels count and what they count against, as named tuples of arrays."""
 
 from __future__ import annotations
 
@@ -67,7 +64,7 @@ class Tallies(NamedTuple):
 class Trial(NamedTuple):
     """What a search holds against each of its files."""
 
-    goals: Floats  # float64[N, 4], see `worth`
+    goals: Floats  # float64[N, 4], see `trials.fitness`
     readings: Floats  # float64[N, 7]
     pairs: Floats  # float64[N, 2], mean loss and mean risk
     sizes: Ints  # int64[p], categories a mutation may choose from

@@ -1,4 +1,4 @@
-"""Which cell of a masked file to change, and to what: at random, or where risk or loss sits."""
+"""Which cell of a masked file to change, and to what: where risk or loss sits."""
 
 from __future__ import annotations
 
@@ -27,25 +27,26 @@ def _linked(frame: Frame, tallies: Tallies, who: int, row: int) -> bool:
 linked = kernel(_linked)
 
 
-def _moves(frame: Frame, tallies: Tallies, trial: Trial, who: int, draws: Floats, aimed: float) -> Ints:
-    """Single-cell changes for one file, chosen from how it stands now.
+def _aim(frame: Frame, tallies: Tallies, trial: Trial, who: int, changes: Ints, draws: Floats, aimed: float) -> None:
+    """Some of the changes of one file, in place, are aimed at where the weightier side sits, as the file stands now.
 
-    draws  float64[k, 4 + candidates], uniform in [0, 1): aimed or not, which side, attribute, category, then
-           candidate rows, of which an aimed change takes the first that carries the weightier side
-    aimed  share of aimed changes: where risk weighs more, a rightly linked record moves to a near category; where
-           loss does, a changed cell goes back to its original or, if ordered, one step towards it
-    →      int64[k, 3]: row, attribute, new code (the old one where the attribute offers no other)
+    changes  int64[k, 3]: row, attribute, new code
+    draws    float64[k, 3 + candidates], uniform in [0, 1): aimed or not, which side, category, then candidate rows,
+             of which an aimed change takes the first that carries the weightier side; if none does, it stays as it is
+    aimed    share of aimed changes: where risk weighs more, a rightly linked record moves to a near category; where
+             loss does, a changed cell goes back to its original or, if ordered, one step towards it
     """
     now, goal = tallies.codes[who], trial.goals[who]
     rows, attributes = now.shape
     loss, risk = goal[1] * trial.pairs[who, 0], goal[2] * trial.pairs[who, 1]
     even = goal[0] == 0.0 or abs(loss - risk) <= BALANCED * max(loss, risk)
-    chosen = np.empty((len(draws), 3), dtype=np.int64)
     for place in range(len(draws)):
         draw = draws[place]
-        aiming, risky = draw[0] < aimed, draw[1] < 0.5 if even else risk > loss
-        j, row, found = int(draw[2] * attributes), int(draw[4] * rows), not aiming
-        for candidate in range(4, len(draw)):
+        if draw[0] >= aimed:
+            continue
+        risky = draw[1] < 0.5 if even else risk > loss
+        j, row, found = changes[place, 1], 0, False
+        for candidate in range(3, len(draw)):
             if found:
                 break
             row = int(draw[candidate] * rows)
@@ -53,25 +54,23 @@ def _moves(frame: Frame, tallies: Tallies, trial: Trial, who: int, draws: Floats
                 found = not frame.chosen[4] or linked(frame, tallies, who, row)
                 continue
             for turn in range(attributes):
-                column = (j + turn) % attributes
+                column = (changes[place, 1] + turn) % attributes
                 if not found and now[row, column] != frame.tuples[frame.members[row], column]:
                     j, found = column, True
+        if not found:
+            continue
         size, here, home = trial.sizes[j], now[row, j], frame.tuples[frame.members[row], j]
-        code, upward = here, draw[3] < 0.5
+        upward = draw[2] < 0.5
         if size < 2:
             code = here
-        elif here >= size or not aiming or not found:
-            code = int(draw[3] * (size - (here < size)))
-            code += here < size and code >= here
-        elif not risky and home < size:
+        elif not risky and home < size and here < size:
             code = home if upward or not trial.ordinal[j] else here + np.sign(home - here)
-        elif trial.ordinal[j]:
+        elif trial.ordinal[j] and here < size:
             code = here + 1 if (upward and here + 1 < size) or here == 0 else here - 1
         else:
-            code = int(draw[3] * (size - 1))
-            code += code >= here
-        chosen[place, 0], chosen[place, 1], chosen[place, 2] = row, j, code
-    return chosen
+            code = int(draw[2] * (size - (here < size)))
+            code += here < size and code >= here
+        changes[place, 0], changes[place, 1], changes[place, 2] = row, j, code
 
 
-moves = kernel(_moves)
+aim = kernel(_aim)

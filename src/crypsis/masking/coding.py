@@ -6,7 +6,8 @@ Missing values stay missing.
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -19,14 +20,12 @@ from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import Column, Table
 
-_ORDERED = frozenset({Kind.NUMERIC, Kind.ORDINAL})
-_ANY_CATEGORY = frozenset({Kind.ORDINAL, Kind.NOMINAL})
-
 
 class EndCoding(MaskingMethod):
     """What top and bottom coding share: one end of the order is folded onto its innermost value."""
 
     family: ClassVar[Family] = Family.RECODING
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC, Kind.ORDINAL})
     end: ClassVar[Literal["top", "bottom"]]
 
     depth: int = Field(default=1, ge=1, description="ordinal columns: the depth + 1 outermost categories become one")
@@ -36,8 +35,14 @@ class EndCoding(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = f"{self.end} coding needs an order; declare the column ordinal or choose global recoding"
-        names = chosen_columns(table, self.columns, _ORDERED, f"{self.end} coding", reason)
+        names = chosen_columns(table, self.columns, self.kinds, f"{self.end} coding", reason)
         return table.with_columns({name: self._folded(table, name) for name in names})
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """Depth by depth until all categories of the longest order are one."""
+        names = cls.treatable(table, columns)
+        yield from (cls(columns=names, depth=depth) for depth in range(1, _most_categories(table, names)))
 
     def _folded(self, table: Table, name: str) -> Column:
         column = table.column(name)
@@ -127,6 +132,7 @@ class GlobalRecoding(MaskingMethod):
     """
 
     family: ClassVar[Family] = Family.RECODING
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.ORDINAL, Kind.NOMINAL})
 
     depth: int = Field(default=1, ge=1, description="depth + 1 categories are merged into one")
     label: Literal["merged", "representative"] = Field(
@@ -135,10 +141,17 @@ class GlobalRecoding(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = "global recoding merges categories; give numbers a hierarchy and generalise them"
-        names = chosen_columns(table, self.columns, _ANY_CATEGORY, "global recoding", reason)
+        names = chosen_columns(table, self.columns, self.kinds, "global recoding", reason)
         for name in names:
             table = self._merge(table, name)
         return table
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """Depth by depth; an existing category stands for the merged ones."""
+        names = cls.treatable(table, columns)
+        for depth in range(1, _most_categories(table, names)):
+            yield cls(columns=names, depth=depth, label="representative")
 
     def _merge(self, table: Table, name: str) -> Table:
         attribute, codes = table.attribute(name), table.column(name)
@@ -167,6 +180,10 @@ class GlobalRecoding(MaskingMethod):
         totals = np.convolve(counts, np.ones(width, dtype=np.int64), mode="valid")
         first = int(np.argmin(totals))
         return list(range(first, first + width))
+
+
+def _most_categories(table: Table, names: Sequence[str]) -> int:
+    return max((len(table.attribute(name).categories) for name in names), default=0)
 
 
 def _two_levels(attribute: Attribute, members: list[int]) -> Hierarchy:

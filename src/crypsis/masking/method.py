@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.registry import Registry, Settings
+from crypsis.table.attribute import Kind
 from crypsis.table.provenance import MaskingStep
 from crypsis.table.table import Table
 
@@ -42,6 +44,8 @@ class MaskingMethod(Settings):
     """
 
     family: ClassVar[Family]
+    kinds: ClassVar[frozenset[Kind]] = frozenset(Kind)
+    """Kinds of columns the method can treat."""
 
     columns: tuple[str, ...] = Field(
         default=(), description="columns to mask; empty means every quasi-identifier the method can treat"
@@ -75,6 +79,30 @@ class MaskingMethod(Settings):
         name = methods.name_of(self)
         step = MaskingStep(name, str(self.family), f"{name} ({listed})" if listed else name, settings)
         return masked.masked_by(step, original)
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """The method from mild to strong, for a search that starts from masked files.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect.
+        columns : sequence of str
+            Categorical columns; those of other `kinds` are left out.
+
+        Returns
+        -------
+        iterator of MaskingMethod
+            Settings under which the method publishes categories of the original alone; by default none, and the
+            method takes no part.
+        """
+        yield from ()
+
+    @classmethod
+    def treatable(cls, table: Table, columns: Sequence[str]) -> tuple[str, ...]:
+        """Those of the columns that are of the method's `kinds`."""
+        return tuple(name for name in columns if table.attribute(name).kind in cls.kinds)
 
 
 methods: Registry[MaskingMethod] = Registry("masking method")

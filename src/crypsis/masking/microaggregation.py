@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, ClassVar, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -129,6 +129,22 @@ class Microaggregation(MaskingMethod):
                 labels = chosen.partition(points, self.k, rng)
             masked = self.shared(masked, group, labels)
         return masked
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """k = 2, 3, …; each column alone, a pair and the rest, all together; by the median (where all have one), mode.
+
+        Missing values get their group's value, so that nothing is refused.
+        """
+        names = tuple(columns)
+        alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
+        groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, (names,)])
+        ordered = all(table.attribute(name).kind is not Kind.NOMINAL for name in names)
+        aggregates: tuple[Literal["median", "auto"], Literal["mode"]] = ("median" if ordered else "auto", "mode")
+        for k in range(2, len(table) + 1) if names else ():
+            for groups in groupings:
+                for aggregate in aggregates:
+                    yield cls(k=k, groups=groups, aggregate=aggregate, missing="aggregate")
 
     def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
         """The table with the named columns shared within given groups of records.

@@ -41,6 +41,7 @@ class Noise(MaskingMethod):
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC})
 
     amount: float = Field(
         default=0.1, gt=0, le=10, description="standard deviation of the noise as a part of the column's own"
@@ -51,7 +52,7 @@ class Noise(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = "noise is added to numbers; for categories choose PRAM"
-        names = chosen_columns(table, self.columns, frozenset({Kind.NUMERIC}), "noise", reason)
+        names = chosen_columns(table, self.columns, self.kinds, "noise", reason)
         values = table.numbers(names)
         scales = Scales.of(values)
         if self.correlated:

@@ -5,7 +5,8 @@ Gouweleeuw, Kooiman, Willenborg and de Wolf (1998). Invariant matrices keep the 
 
 from __future__ import annotations
 
-from typing import ClassVar, Literal
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -50,6 +51,7 @@ class Pram(MaskingMethod):
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.ORDINAL, Kind.NOMINAL})
 
     theta: float = Field(
         default=0.2, ge=0, le=1, description="how much is moved: 0 nothing, 1 as much as the form allows"
@@ -79,7 +81,7 @@ class Pram(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = "PRAM moves categories; for numbers choose noise or rank swapping"
-        names = chosen_columns(table, self.columns, frozenset({Kind.ORDINAL, Kind.NOMINAL}), "PRAM", reason)
+        names = chosen_columns(table, self.columns, self.kinds, "PRAM", reason)
         strange = [name for name in self.matrices if name not in names]
         if strange:
             raise PlanError(f"PRAM: a matrix is given for {strange[0]!r}, which is not among the masked columns")
@@ -89,6 +91,13 @@ class Pram(MaskingMethod):
             cumulative[:, -1] = 1.0  # rounding must not let a draw fall off the end
             moved[name] = transitions(table.column(name), cumulative, rng.random(len(table)))
         return table.with_columns(moved)
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """θ = 0.1, 0.2, … 0.9."""
+        names = cls.treatable(table, columns)
+        if names:
+            yield from (cls(columns=names, theta=step / 10) for step in range(1, 10))
 
     def matrix(self, table: Table, name: str) -> Matrix:
         """The Markov matrix this method applies to a column; an analyst needs it to correct tables."""

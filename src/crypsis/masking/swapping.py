@@ -5,7 +5,8 @@ Moore (1996); parameter as in the masking paper (2012): per cent of the number o
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -42,6 +43,7 @@ class RankSwapping(MaskingMethod):
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
+    kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.NUMERIC, Kind.ORDINAL})
 
     percent: float = Field(
         default=5.0, gt=0, le=100, description="largest difference of ranks, in per cent of the records"
@@ -49,9 +51,15 @@ class RankSwapping(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator) -> Table:
         reason = "rank swapping needs an order; declare the column ordinal or choose PRAM"
-        kinds = frozenset({Kind.NUMERIC, Kind.ORDINAL})
-        names = chosen_columns(table, self.columns, kinds, "rank swapping", reason)
+        names = chosen_columns(table, self.columns, self.kinds, "rank swapping", reason)
         return table.with_columns({name: self._swapped(table.column(name), rng) for name in names})
+
+    @classmethod
+    def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
+        """By 5, 10, … 100 per cent of the ranks."""
+        names = cls.treatable(table, columns)
+        if names:
+            yield from (cls(columns=names, percent=5.0 * step) for step in range(1, 21))
 
     def _swapped(self, column: Column, rng: Generator) -> Column:
         present = np.flatnonzero(column >= 0 if column.dtype == np.int32 else ~np.isnan(column))

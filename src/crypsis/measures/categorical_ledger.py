@@ -15,12 +15,12 @@ from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
-from crypsis.kernels.agreement import nearest, own_hits, own_patterns, patterns
+from crypsis.kernels.agreement import nearest, own_hits, own_patterns
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
 from crypsis.kernels.ledger_types import Frame, Tallies
-from crypsis.measures.categories import CategoryContext, Pairing, agreements, count_logs, distances, patterns_by_margins
+from crypsis.measures.categories import CategoryContext, Pairing, agreement_patterns, agreements, count_logs, distances
 from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import Measure, Reading, measures
+from crypsis.measures.measure import Measure, Reading
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
@@ -31,25 +31,16 @@ if TYPE_CHECKING:
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
-NAMES = (
-    "contingency-loss",
-    "distance-loss",
-    "entropy-loss",
-    "category-disclosure",
-    "category-linkage",
-    "probabilistic-linkage",
-    "rank-linkage",
-)
-"""The order of readings: three losses, four risks."""
-MANY_PAIRS = 20_000_000
-"""Pairs of distinct tuples above which agreement patterns are counted by margins."""
 MOST_BYTES = 8 << 30
 MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a suppressed record as fully generalised"
 UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
 
 
 class Seven(NamedTuple):
-    """Which of the seven measures are tallied, and with which settings; None: not at all."""
+    """Which of the seven measures are tallied, and with which settings; None: not at all.
+
+    The order is that of the readings: three losses, four risks. A measure states its place as `tally`.
+    """
 
     contingency: ContingencyLoss | None = None
     distance: DistanceLoss | None = None
@@ -60,9 +51,9 @@ class Seven(NamedTuple):
     rank: RankLinkage | None = None
 
     @classmethod
-    def only(cls, measure: Measure) -> Seven:
-        """One measure tallied by itself."""
-        return cls(**{cls._fields[NAMES.index(measures.name_of(measure))]: measure})  # type: ignore[arg-type]
+    def of(cls, *measures: Measure) -> Seven:
+        """These measures, each in the place it states."""
+        return cls(**{measure.tally: measure for measure in measures})  # type: ignore[arg-type]
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
@@ -110,21 +101,25 @@ def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
 
 
 class Stack:
-    """Tallies of `size` masked files over one original; file `who` is filled, amended, read and copied by number."""
+    """Tallies of `size` masked files over one original; file `who` is filled, amended, read and copied by number.
 
-    def __init__(self, pairing: Pairing, seven: Seven, size: int) -> None:
-        self.context, self.kept = pairing.context, pairing.kept
+    Given a `least` size, there are fewer where memory is short.
+    """
+
+    def __init__(self, pairing: Pairing, seven: Seven, size: int, least: int = 0) -> None:
+        self.context, self.spans, self.kept = pairing.context, pairing.spans, pairing.kept
         self.frame, cells = frame_of(pairing, seven)
         rows, attributes = self.context.codes.shape
         tuples = len(self.frame.tuples)
         found = 1 << attributes if self.frame.chosen[5] else 1
         each = 4 * (rows * attributes + cells + int(self.frame.shape.at[-1]) + 2 * tuples * found) + 48 * tuples
+        if least:
+            size = max(min(size, MOST_BYTES // each), least)
         if each * size > MOST_BYTES:
             raise SearchError(
                 f"the tallies of {size} files would need {each * size >> 30} GB; "
                 "take fewer files, fewer columns or a lower order of contingency tables"
             )
-        self._plain = all(len(s) == size + 2 for s, size in zip(pairing.spans, self.context.sizes, strict=True))
 
         def zeros(*shape: int) -> NDArray[np.int32]:
             return np.zeros((size, *shape), dtype=np.int32)
@@ -157,30 +152,25 @@ class Stack:
         tallies.totals[who] = pair_counts(original, codes, shape.at, shape.wide, shape.mark, pairs)
         tallies.spread[who] = weighted(pairs, frame.loss, shape.at)
         tallies.inside[who] = weighted(pairs, frame.near, shape.at).sum()
-        crowd, counts, first = Pairing(self.context, codes, (), self.kept).crowd
+        pairing = Pairing(self.context, codes, self.spans, self.kept)
         if frame.chosen[5]:
-            if self._plain and len(frame.tuples) * len(crowd) > MANY_PAIRS:
-                tallies.seen[who] = patterns_by_margins(frame.tuples, crowd, counts)
-            else:
-                tallies.seen[who] = patterns(frame.tuples, crowd, counts, frame.agree, shape.at, shape.wide)
+            tallies.seen[who] = agreement_patterns(pairing, frame.agree)
             tallies.patterns[who] = frame.counts @ tallies.seen[who].astype(np.int64)
             tallies.own[who] = own_patterns(
                 frame.tuples, frame.members, codes, self.kept, frame.agree, shape.at, shape.wide
             )
         for scheme in range(2):
             if frame.chosen[4 + 2 * scheme]:
-                self._fill_links(who, scheme, codes, (crowd, counts, first))
+                self._fill_links(who, scheme, pairing)
 
-    def _fill_links(
-        self, who: int, scheme: int, codes: Codes, crowd: tuple[Codes, NDArray[np.int64], NDArray[np.int64]]
-    ) -> None:
-        frame, tallies, shape = self.frame, self.tallies, self.frame.shape
+    def _fill_links(self, who: int, scheme: int, pairing: Pairing) -> None:
+        frame, tallies, shape, codes = self.frame, self.tallies, self.frame.shape, pairing.codes
         costs, widest = frame.costs[scheme], bool(frame.widest[scheme])
         if frame.widest[scheme] == kernels.ALONE:
             best = np.zeros(len(frame.tuples), dtype=np.int64)
             ties = np.ones_like(best)
         else:
-            best, ties, _ = nearest(frame.tuples, *crowd, costs, shape.at, shape.wide, widest)
+            best, ties, _ = nearest(frame.tuples, *pairing.crowd, costs, shape.at, shape.wide, widest)
         both = own_hits(frame.tuples, frame.members, codes, self.kept, best, costs, shape.at, shape.wide)
         tallies.best[who, scheme], tallies.ties[who, scheme] = best, ties
         tallies.hits[who, scheme] = both[int(widest)]
@@ -191,7 +181,7 @@ class Stack:
 
     def read(self, who: int) -> Floats:
         """The seven readings; NaN for those not tallied."""
-        readings = np.full(len(NAMES), np.nan)
+        readings = np.full(len(Seven._fields), np.nan)
         kernels.read_all(self.frame, self.tallies, who, readings)
         return readings
 
@@ -212,7 +202,7 @@ class BoundCategories(Generic[M]):
 
     def ledger(self, masked: Table) -> CategoryLedger:
         """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven.only(self.measure))
+        return CategoryLedger.of(self.context, masked, Seven.of(self.measure))
 
     def reading(
         self,
@@ -252,7 +242,8 @@ class CategoryLedger:
         pairing = context.pair(masked)
         stack = Stack(pairing, seven, 1)
         stack.fill(0, pairing.codes)
-        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(context.numbering(masked, [masked])))
+        news = [context.news(name, [masked]) for name in context.names]
+        return cls(stack, int(np.flatnonzero(seven.chosen)[0]), tuple(context.numbering(masked, news)))
 
     def amend(self, row: int, attribute: int, code: int) -> None:
         """The masked value of one record in one compared column becomes another category (−1: missing)."""

@@ -50,6 +50,7 @@ class ContingencyLoss(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "loss"
+    tally: ClassVar[str] = "contingency"
     definition: ClassVar[str] = (
         "sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: "
         "the mean total variation distance; normalised by cells it is the mean change of a cell, in records"
@@ -140,6 +141,7 @@ class DistanceLoss(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "loss"
+    tally: ClassVar[str] = "distance"
     definition: ClassVar[str] = (
         "mean over cells of the distance between original and masked category: 0 or 1 if nominal, "
         "|rank difference| / |D| (or |D| − 1) if ordinal"
@@ -190,6 +192,7 @@ class EntropyLoss(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "loss"
+    tally: ClassVar[str] = "entropy"
     definition: ClassVar[str] = (
         "H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes"
     )

@@ -60,6 +60,7 @@ class CategoryDisclosure(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "risk"
+    tally: ClassVar[str] = "disclosure"
     definition: ClassVar[str] = (
         "share of values whose original category is within floor(width · |D| / 2) ranks of the masked one "
         "(nominal: equal to it), mean over attributes"
@@ -122,6 +123,7 @@ class CategoryLinkage(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "risk"
+    tally: ClassVar[str] = "linkage"
     definition: ClassVar[str] = (
         "share of original records whose nearest masked record, by the sum of category distances, is their own; "
         "t tied records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first)"
@@ -143,6 +145,11 @@ class CategoryLinkage(CategoricalMeasure):
         if unknown or any(weight < 0 or not math.isfinite(weight) for weight in self.weights.values()):
             raise TableError(f"weights must be non-negative numbers for compared columns {context.names}")
         return BoundCategoryLinkage(self, context)
+
+    @property
+    def follows(self) -> bool:
+        """Ties that go to the lowest row depend on the order of rows, which tallies do not know."""
+        return self.ties != "first"
 
     @property
     def rule(self) -> int:
@@ -194,6 +201,7 @@ class RankLinkage(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "risk"
+    tally: ClassVar[str] = "rank"
     definition: ClassVar[str] = (
         "candidates of an original record are the masked ones whose every category lies within `window` per cent of "
         "the ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest "

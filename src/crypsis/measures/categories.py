@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.kernels.agreement import FAR
+from crypsis.kernels.agreement import FAR, patterns
 from crypsis.kernels.contingency import pair_counts
 from crypsis.kernels.ledger_types import Shape
 from crypsis.measures.measure import NO_RECORDS, Measure
@@ -26,6 +26,8 @@ from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
+PAIRS_PER_KEY = 12
+"""Pairs of tuples that are compared one by one in the time a tuple is looked up in one margin."""
 Spans = tuple[NDArray[np.bool_], ...]
 """For each attribute, bool[masked codes, original codes]: what a masked code stands for."""
 
@@ -126,16 +128,20 @@ class CategoryContext:
 
     def join(self, files: Sequence[Table]) -> list[Pairing]:
         """Several masked files in one numbering: a new label has one code, and stands for all it replaced anywhere."""
-        numbers = [self.numbering(masked, files) for masked in files]
-        codes = [self._translate(masked, number) for masked, number in zip(files, numbers, strict=True)]
+        news = [self.news(name, files) for name in self.names]
+        numbers = [self.numbering(masked, news) for masked in files]
+        codes = [self.translate(masked, number) for masked, number in zip(files, numbers, strict=True)]
         spans = tuple(self._span(j, [file[:, j] for file in codes], numbers) for j in range(len(self.names)))
         return [Pairing(self, file, spans, masked.kept) for file, masked in zip(codes, files, strict=True)]
 
-    def numbering(self, masked: Table, files: Sequence[Table]) -> list[Codes]:
-        """For each attribute: code of the masked column → code here; the last entry is a missing value."""
+    def numbering(self, masked: Table, news: Sequence[Sequence[str]]) -> list[Codes]:
+        """For each attribute: code of the masked column → code here; the last entry is a missing value.
+
+        news  for each attribute, the labels beyond the original's that have codes
+        """
         tables = []
         for j, name in enumerate(self.names):
-            known = {label: code for code, label in enumerate([*self.labels[j], "", "", *self.news(name, files)])}
+            known = {label: code for code, label in enumerate([*self.labels[j], "", "", *news[j]])}
             known.update({label: code for code, label in enumerate(self.labels[j])})
             tables.append(np.array([*(known[label] for label in masked.labels(name)), self.sizes[j]], dtype=np.int32))
         return tables
@@ -148,7 +154,8 @@ class CategoryContext:
         old = set(self.labels[self.names.index(name)])
         return [label for label in dict.fromkeys(x for file in files for x in file.labels(name)) if label not in old]
 
-    def _translate(self, masked: Table, numbers: Sequence[Codes]) -> Codes:
+    def translate(self, masked: Table, numbers: Sequence[Codes]) -> Codes:
+        """int32[n, p]: the masked file by its `numbering`; a suppressed record has a code of its own in each column."""
         if masked.rows != self.rows:
             raise TableError(
                 f"the original has {self.rows} records and the masked file {masked.rows}; "
@@ -191,6 +198,11 @@ class Pairing:
         at = np.concatenate([[0], np.cumsum(wide * width)]).astype(np.int64)
         mark = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
         return Shape(at, wide, mark, np.empty((0, len(wide)), dtype=np.int64), np.empty(0, dtype=np.int64))
+
+    @property
+    def plain(self) -> bool:
+        """Whether the masked file has no labels of its own, so that agreeing means having the same code."""
+        return all(len(span) == size + 2 for span, size in zip(self.spans, self.context.sizes, strict=True))
 
     @cached_property
     def crowd(self) -> tuple[Codes, Ints, Ints]:
@@ -267,6 +279,19 @@ def agreements(pairing: Pairing) -> Ints:
     """1 where a masked category is, or stands for, the original one."""
     agree: Ints = (distances(pairing, "size").link == 0).astype(np.int64)
     return agree
+
+
+def agreement_patterns(pairing: Pairing, agree: Ints) -> NDArray[np.int32]:
+    """int32[a, 2^p]: how many masked records agree with each original tuple in exactly which attributes.
+
+    agree  the `agreements` of the pairing
+    """
+    context, shape = pairing.context, pairing.shape
+    crowd, counts, _ = pairing.crowd
+    pairs, keys = len(context.tuples) * len(crowd), (len(context.tuples) + len(crowd)) << len(context.sizes)
+    if pairing.plain and pairs > PAIRS_PER_KEY * keys:
+        return patterns_by_margins(context.tuples, crowd, counts)
+    return patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
 
 
 def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]:

@@ -124,10 +124,17 @@ class Measure(Settings):
     definition: ClassVar[str]
     valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding", "perturbation"})
     """Masking families after which the number means something."""
+    tally: ClassVar[str] = ""
+    """Where `categorical_ledger.Seven` holds the measure, if its tallies follow changes of single cells; else empty."""
 
     columns: tuple[str, ...] = Field(
         default=(), description="columns to compare; empty means every quasi-identifier the measure can read"
     )
+
+    @property
+    def follows(self) -> bool:
+        """Whether tallies of the measure, with these settings, follow changes of single cells."""
+        return bool(self.tally)
 
     @abstractmethod
     def against(self, original: Table) -> BoundMeasure:

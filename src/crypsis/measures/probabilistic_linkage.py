@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import own_patterns, patterns
+from crypsis.kernels.agreement import own_patterns
 from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
-from crypsis.measures.categorical_ledger import MANY_PAIRS, BoundCategories
+from crypsis.measures.categorical_ledger import BoundCategories
 from crypsis.measures.categories import (
     CategoricalMeasure,
     CategoryContext,
     Pairing,
+    agreement_patterns,
     agreements,
-    patterns_by_margins,
     readable,
 )
 from crypsis.measures.measure import Aim, Reading, measures
@@ -54,6 +54,7 @@ class ProbabilisticLinkage(CategoricalMeasure):
     """
 
     aim: ClassVar[Aim] = "risk"
+    tally: ClassVar[str] = "probabilistic"
     definition: ClassVar[str] = (
         "share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM "
         "over the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict)"
@@ -86,12 +87,7 @@ class BoundPattern(BoundCategories[ProbabilisticLinkage]):
         """Own and all patterns per original tuple, and pairs with each pattern."""
         context, shape = self.context, pairing.shape
         agree = agreements(pairing)
-        crowd, counts, _ = pairing.crowd
-        plain = all(len(span) == size + 2 for span, size in zip(pairing.spans, context.sizes, strict=True))
-        if plain and len(context.tuples) * len(crowd) > MANY_PAIRS:
-            seen = patterns_by_margins(context.tuples, crowd, counts)
-        else:
-            seen = patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
+        seen = agreement_patterns(pairing, agree)
         own = own_patterns(context.tuples, context.classes.of, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
         return own, seen, context.classes.sizes @ seen.astype(np.int64)
 

@@ -110,7 +110,7 @@ class Schedule:
                 break
             search = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
             state = search.advance(self._problem(search), self.engine)
-            fresh = self._measure(search, self._at_a_time) if is_milestone(state.generation) else []
+            fresh = self._measure(search, self._at_a_time) if state.whole and is_milestone(state.generation) else []
             waited = search.seconds - written[search.index]
             if fresh or waited >= BETWEEN_CHECKPOINTS or search.progress >= 1.0:
                 self._commit(search, fresh, clock)

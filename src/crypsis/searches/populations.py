@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any, Literal
+from itertools import islice, product, takewhile, zip_longest
+from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
@@ -24,6 +24,9 @@ from crypsis.masking import (
 from crypsis.registry import Settings
 from crypsis.table.table import Table
 
+OF_EACH_OTHER = 5
+"""Files of a first population by each method that the paper does not use."""
+
 
 @dataclass(frozen=True)
 class Population:
@@ -39,9 +42,14 @@ class Population:
 class PaperFamilies(Settings):
     """The families of Marés and Torra (2012): 72 or 48 microaggregations, codings, recodings, 11 swappings, 9 PRAMs.
 
-    How many of each is printed; the parameters are not. Ours: k in a range, times how the columns are grouped
-    (each alone, a pair and the rest, all together), times median or mode; swapping 5, 10, … per cent; θ = 0.1, 0.2, …
+    How many of each is printed; the parameters are not. Ours are those the methods offer themselves as `graded`: k in a
+    range, times how the columns are grouped, times median or mode; depths 1, 2, …; swapping 5, 10, … per cent;
+    θ = 0.1, 0.2, ….
     """
+
+    codings: ClassVar[tuple[type[MaskingMethod], ...]] = (BottomCoding, TopCoding, GlobalRecoding)
+    named: ClassVar[tuple[type[MaskingMethod], ...]] = (Microaggregation, *codings, RankSwapping, Pram)
+    """The methods of the paper, in the order of its list."""
 
     least_k: int = Field(default=2, ge=2, description="smallest group size of the microaggregations")
     largest_k: int = Field(
@@ -54,26 +62,27 @@ class PaperFamilies(Settings):
         default="representative", description="what a global recoding publishes: an existing category or a new label"
     )
 
-    def methods(self, columns: Sequence[str]) -> list[MaskingMethod]:
+    def methods(self, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
         """One settings object per file."""
-        names = tuple(columns)
-        alone, all_together = tuple((name,) for name in names), (names,)
-        groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, all_together])
-        made: list[MaskingMethod] = [
-            Microaggregation(k=k, groups=groups, aggregate=aggregate)
-            for k in range(self.least_k, self.largest_k + 1)
-            for groups in groupings
-            for aggregate in ("median", "mode")
-        ]
-        for depth in range(1, self.depths + 1):
-            made += [
-                BottomCoding(columns=names, depth=depth),
-                TopCoding(columns=names, depth=depth),
-                GlobalRecoding(columns=names, depth=depth, label=self.recoded),
-            ]
-        made += [RankSwapping(columns=names, percent=5.0 * step) for step in range(1, self.swappings + 1)]
-        made += [Pram(columns=names, theta=step / 10) for step in range(1, self.prams + 1)]
+        groups = takewhile(lambda method: method.k <= self.largest_k, Microaggregation.graded(table, columns))
+        made: list[MaskingMethod] = [method for method in groups if method.k >= self.least_k]
+        by_depth = zip_longest(*(islice(coding.graded(table, columns), self.depths) for coding in self.codings))
+        made += [self._published(method) for depth in by_depth for method in depth if method is not None]
+        made += islice(RankSwapping.graded(table, columns), self.swappings)
+        made += islice(Pram.graded(table, columns), self.prams)
         return made
+
+    def _published(self, method: MaskingMethod) -> MaskingMethod:
+        return method.model_copy(update={"label": self.recoded}) if isinstance(method, GlobalRecoding) else method
+
+
+def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
+    """The families of the paper, then a few files by every other registered method that offers some."""
+    others: Iterable[type[MaskingMethod]] = (methods[name] for name in methods if methods[name] not in families.named)
+    made = families.methods(table, columns)
+    for other in others:
+        made += islice(other.graded(table, columns), OF_EACH_OTHER)
+    return made
 
 
 def over_ranges(name: str, ranges: Mapping[str, Sequence[Any]]) -> list[MaskingMethod]:
@@ -84,7 +93,7 @@ def over_ranges(name: str, ranges: Mapping[str, Sequence[Any]]) -> list[MaskingM
 def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Generator) -> Population:
     """A masked file by each method, in order; chance comes from `rng` alone."""
     if not made_by:
-        raise PlanError("no masking method is given; name at least one, e.g. PaperFamilies().methods(columns)")
+        raise PlanError("no masking method is given; name at least one, e.g. PaperFamilies().methods(table, columns)")
     files = tuple(method.mask(table, rng) for method in made_by)
     return Population(tuple(described(method) for method in made_by), files)
 

@@ -2,15 +2,13 @@
 
 from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
 from crypsis.searches.maskings.holdout_attacks import hold_out
-from crypsis.searches.maskings.problem import pose_maskings
-from crypsis.searches.maskings.search import Masking
-from crypsis.searches.maskings.settings import PAPER, SWIFT, MaskingEvolution
+from crypsis.searches.maskings.posing import pose_maskings
+from crypsis.searches.maskings.search import PAPER, SWIFT, Masking
 
 __all__ = [
     "PAPER",
     "SWIFT",
     "Masking",
-    "MaskingEvolution",
     "MaskingResult",
     "evolve_maskings",
     "hold_out",

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.masked_file import MaskedFileEncoding
+from crypsis.errors import SearchError
 from crypsis.evolution import Budget, Problem
-from crypsis.masking import BottomCoding, MaskingMethod, Microaggregation, RankSwapping, TopCoding
 from crypsis.masking.method import Family
 from crypsis.measures.categories import obstacle as no_categories
 from crypsis.measures.categories import readable
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings.problem import pose_maskings
-from crypsis.searches.maskings.settings import MaskingEvolution
-from crypsis.searches.populations import PaperFamilies, build_population
-from crypsis.searches.search import Search, searches
-from crypsis.table.attribute import Kind
+from crypsis.searches.maskings.constraints import Constraints, misfit
+from crypsis.searches.maskings.first_files import MethodFiles
+from crypsis.searches.maskings.posing import pose
+from crypsis.searches.populations import PaperFamilies, with_others
+from crypsis.searches.search import Idle, Search, searches
 from crypsis.table.table import Table
 
 
@@ -27,7 +28,8 @@ class Masking(Search):
     """Which category should each record show? Files masked in many ways, bred and changed cell by cell.
 
     Marés and Torra (2012). The file shows false values, so class sizes say nothing about it: it is judged by
-    linkage, and a plan releases it by a limit on a risk. Only categorical columns are masked.
+    linkage, and a plan releases it by a limit on a risk. Only categorical columns are masked. With strokes = 1,
+    aimed = 0 and batch = 1 this is the paper's algorithm; its number of generations and of leaders is not printed.
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
@@ -35,60 +37,78 @@ class Masking(Search):
     columns: tuple[str, ...] = Field(
         default=(), description="categorical columns to mask; empty means every categorical quasi-identifier"
     )
-    score: Literal["mean", "max"] = Field(default="max", description="mean or maximum of loss and risk decides")
+    score: Literal["mean", "max", "front"] = Field(
+        default="max",
+        description="mean or maximum of loss and risk; front: each file follows its own ray towards none of both",
+    )
     crossover_rate: float = Field(default=0.3, ge=0.0, le=1.0, description="chance that a breeding is a crossover")
     selection: Literal["turned", "inverse", "printed"] = Field(
         default="turned",
         description="chance of a file: largest + smallest − its score, 1 / score, or its score (printed Equation 3)",
     )
-    leaders: float = Field(default=0.1, gt=0.0, le=1.0, description="best share of the files that lead crossovers")
+    leaders: float = Field(
+        default=0.1, gt=0.0, le=1.0, description="best share of the files, at least two, that lead crossovers"
+    )
+    strokes: int = Field(default=1, ge=1, le=100_000, description="one-cell changes tried in turn in one mutation")
+    aimed: float = Field(
+        default=0.0, ge=0.0, le=1.0, description="share of changes aimed at records that carry the risk or the loss"
+    )
+    neutral: bool = Field(
+        default=False,
+        description="a child of the same score replaces its parent if the sum of loss and risk is no greater",
+    )
     batch: int = Field(default=20, ge=1, le=10_000, description="breedings of a generation, none sharing a file")
+    longest: float = Field(
+        default=1.0, gt=0.0, le=1.0, description="longest stretch a crossover exchanges, as a share of the file"
+    )
+    forbidden: tuple[dict[str, str], ...] = Field(
+        default=(), description="combinations of categories, column by column, that no masked record may have"
+    )
     largest_k: int = Field(default=5, ge=2, le=100, description="microaggregations of the start: group sizes 2 to this")
     depths: int = Field(default=2, ge=0, le=20, description="codings and recodings of the start: depths 1 to this")
     swappings: int = Field(default=5, ge=0, le=20, description="rank swappings of the start, by 5, 10, … per cent")
     prams: int = Field(default=5, ge=0, le=9, description="invariant PRAMs of the start, θ = 0.1, 0.2, …")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        """Leaders and stretches without crossovers; who is chosen by score, where each file has a ray of its own."""
+        found: dict[str, Idle] = {}
+        if self.score == "front":
+            found |= dict.fromkeys(("selection", "leaders"), Idle("with score 'front'", "choose 'mean' or 'max'"))
+        if not self.crossover_rate:
+            found |= dict.fromkeys(("leaders", "longest"), Idle("without crossovers", "set crossover_rate above 0"))
+        return found
+
     def obstacle(self, table: Table) -> str:
+        """Suppressed records, no categories, or a forbidden combination of other columns."""
         if not bool(table.kept.all()):
             return "the table holds suppressed records, which cannot be bred; search before suppressing"
-        return no_categories(table, self.columns)
+        lacking = no_categories(table, self.columns)
+        return lacking or next(filter(None, (misfit(rule, self.encoding(table)) for rule in self.forbidden)), "")
 
     def encoding(self, table: Table) -> MaskedFileEncoding:
+        """Codes of the categorical columns, record by record."""
         return MaskedFileEncoding(table, tuple(readable(table, self.columns)))
 
     def problem(self, encoding: MaskedFileEncoding, objective: Objective | None, rng: Generator) -> Problem:
-        """As `pose_maskings`; of the measures a user chose only the seven categorical ones can be followed."""
-        table, names = encoding.table, list(encoding.names)
-        population = build_population(table, self._start(table, names), rng)
-        settings = MaskingEvolution(
-            score=self.score,
-            crossover_rate=self.crossover_rate,
-            selection=self.selection,
-            leaders=self.leaders,
-            batch=min(self.batch, max(1, len(population) // 2)),
-        )
-        chosen = None if objective is None else list(objective.measures.values())
-        return pose_maskings(table, population.files, settings, chosen, names)
-
-    def _start(self, table: Table, names: list[str]) -> list[MaskingMethod]:
-        """The paper's families, each for the columns it can treat: what needs an order gets the ordinal ones."""
+        """The paper's families, and what other methods offer, as the first population; made when the search begins."""
+        table, names = encoding.table, encoding.context.names
         families = PaperFamilies(
-            largest_k=min(self.largest_k, len(table)), depths=self.depths, swappings=self.swappings, prams=self.prams
+            largest_k=self.largest_k, depths=self.depths, swappings=self.swappings, prams=self.prams
         )
-        ordered = tuple(name for name in names if table.attribute(name).kind is Kind.ORDINAL)
-        made_by: list[MaskingMethod] = []
-        for method in families.methods(names):
-            if isinstance(method, (TopCoding, BottomCoding, RankSwapping)):
-                if ordered:
-                    made_by.append(method.model_copy(update={"columns": ordered}))
-            elif isinstance(method, Microaggregation):
-                unfit = method.aggregate == "median" and len(ordered) < len(names)
-                changes = {"missing": "aggregate", "aggregate": "auto" if unfit else method.aggregate}
-                made_by.append(method.model_copy(update=changes))
-            else:
-                made_by.append(method)
-        return made_by
+        constraints = Constraints.of(encoding, self.forbidden)
+        first = MethodFiles(constraints, with_others(families, table, names))
+        if not len(first):
+            raise SearchError("no method makes a first file of this table; allow some codings, swappings or prams")
+        return pose(self, encoding.context.pair(table), constraints, first, objective, rng)
 
     def budget(self) -> Budget:
+        """So many generations."""
         return Budget(generations=self.generations)
+
+
+PAPER = Masking(generations=2000, crossover_rate=0.5, batch=1)
+"""The paper's own way, with the budget it does not print."""
+
+SWIFT = Masking(generations=600, strokes=200, aimed=0.7, batch=4, neutral=True)
+"""Many aimed changes per breeding."""

@@ -1,0 +1,281 @@
+"""The evolution of masked files as a strategy: make the first files one by one, then breed batch after batch.
+
+Marés and Torra (2012): a mutation changes single cells of one file; a crossover exchanges a stretch of the flattened
+files of two; each child competes with its own parent (deterministic crowding).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.errors import SearchError
+from crypsis.evolution.generation import empty_state, record, with_first
+from crypsis.evolution.problem import SELECTION, Child, Engine, Problem, Streams
+from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
+from crypsis.evolution.state import State
+from crypsis.evolution.strategies import succeed
+from crypsis.kernels import trials as kernels
+from crypsis.searches.maskings.constraints import Constraints
+from crypsis.searches.maskings.first_files import FirstFiles
+from crypsis.searches.maskings.trials import Codes, Floats, Ints, Offspring, Parent, Proposal, Trials
+
+if TYPE_CHECKING:
+    from crypsis.searches.maskings.search import Masking
+
+MUTATION, CROSSOVER, START = "mutation", "crossover", "start"
+CANDIDATES = 8
+"""Records an aimed change looks at."""
+GOALS = {"mean": (0.0, 1.0, 1.0, 1.0), "max": (1.0, 1.0, 1.0, 0.0), "front": (1.0, 1.0, 1.0, 1.0)}
+"""Weight of the greater side, slopes of loss and risk, weight of their mean: see `kernels.trials.fitness`."""
+NEIGHBOURS = 8
+"""Files on nearby rays with which a file is crossed under `front`."""
+PAIRS = 50_000_000
+"""Pairs of records worth of masking in one quantum of the first population."""
+
+
+@dataclass(frozen=True, eq=False)
+class MaskingStrategy:
+    """One quantum makes files of the first population, or breeds a batch of files none of which takes part twice.
+
+    Parameters
+    ----------
+    settings : Masking
+        How files are chosen and changed.
+    first : FirstFiles
+        The first population, made when the search begins.
+    constraints : Constraints
+        What every file keeps; a file of the first population that does not takes no part.
+    trials : Trials
+        How children are scored and judged.
+    chance : mapping
+        State of the random stream the first population draws from.
+    """
+
+    settings: Masking
+    first: FirstFiles
+    constraints: Constraints = field(repr=False)
+    trials: Trials = field(repr=False)
+    chance: Mapping[str, Any] = field(repr=False)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Names of the operators, in the order of the tallies."""
+        return MUTATION, CROSSOVER
+
+    @property
+    def fitness(self) -> FitnessFunction:
+        """Equation 1 (mean) or Equation 2 (maximum) of loss and risk."""
+        return WeightedMean() if self.settings.score == "mean" else Worst()
+
+    # -- the first population --
+
+    def files(self) -> tuple[Codes, ...]:
+        """The first population, made at once."""
+        rng = Streams({START: self.chance})[START]
+        return tuple(self.first.make(place, rng) for place in range(len(self.first)))
+
+    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
+        """The first files."""
+        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
+        streams = {**state.rng, START: self.chance}
+        return self._make(problem, replace(state, rng=streams, memory={"made": np.array(0)}))
+
+    def _make(self, problem: Problem, state: State) -> State:
+        """More files of the first population: as many as one quantum holds, and at least one that takes part."""
+        streams, made = Streams(state.rng), int(state.memory["made"])
+        due = min(len(self.first), made + max(1, PAIRS // max(1, self._rows) ** 2))
+        children: list[Child] = []
+        scores = []
+        while made < due or (made < len(self.first) and not (state.genomes or children)):
+            codes = self.first.make(made, streams[START])
+            made += 1
+            if self.constraints.hold(codes):
+                children.append(Child(codes, "", (), problem.key(codes)))
+                scores.append(self.trials.score(codes, children[-1].key))
+        whole = made == len(self.first)
+        if whole and not (state.genomes or children):
+            raise SearchError(
+                f"none of the {made} files keeps every constraint; "
+                "give files that already satisfy the models and avoid the forbidden combinations"
+            )
+        pairs = np.array(scores).reshape(-1, 2)
+        after = replace(
+            with_first(state, children, pairs),
+            memory={"made": np.array(made)},
+            rng=streams.snapshot(),
+            whole=whole,
+        )
+        if whole and self.settings.score == "front":
+            after = replace(after, memory={**after.memory, "slopes": rays(after.scores)})
+        return record(problem, after, state, children, pairs, {}, list(range(len(children))))
+
+    @property
+    def _rows(self) -> int:
+        return self.constraints.encoding.table.rows
+
+    # -- breeding --
+
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """More files of the first population or, once it is whole, a batch of breedings."""
+        if int(state.memory["made"]) < len(self.first):
+            return self._make(problem, state)
+        if self.settings.score == "front" and (state.generation + 1) % len(state.genomes) == 1:
+            state = self._share(state)
+        streams = Streams(state.rng)
+        parents = self._parents(state)
+        proposals, makers = self._proposals(state, parents, streams)
+        found = self.trials.run(proposals, engine)
+        return self._booked(problem, replace(state, rng=streams.snapshot()), found, makers)
+
+    def _booked(
+        self, problem: Problem, state: State, found: Sequence[Offspring | None], makers: Sequence[tuple[int, ...]]
+    ) -> State:
+        """The next generation: survivors in their parents' places, all children offered to the frontier.
+
+        makers  for each child its parents, its own first
+        """
+        born = [(child, made_by) for child, made_by in zip(found, makers, strict=True) if child is not None]
+        children = [
+            Child(child.codes, CROSSOVER if len(made_by) > 1 else MUTATION, made_by, child.key)
+            for child, made_by in born
+        ]
+        scores = np.array([child.scores for child, _ in born]).reshape(-1, 2)
+        seats = np.arange(len(state.genomes), dtype=np.int64)
+        for place, (child, made_by) in enumerate(born):
+            if child.survives:
+                seats[made_by[0]] = len(seats) + place
+        after = succeed(state, children, scores, seats, self.fitness)
+        after = record(problem, after, state, children, scores, {}, list(range(len(children))))
+        more = sum(child.tried for child, _ in born) - len(born)
+        return replace(after, evaluations=after.evaluations + more, hits=after.hits + len(found) - len(born))
+
+    def _parents(self, state: State) -> list[Parent]:
+        goals = np.tile(GOALS[self.settings.score], (len(state.genomes), 1))
+        if self.settings.score == "front":
+            goals[:, 1:3] = state.memory["slopes"]
+        return [
+            Parent(codes, key, scores, goal)
+            for codes, key, scores, goal in zip(state.genomes, state.keys, state.scores, goals, strict=True)
+        ]
+
+    # -- who breeds --
+
+    def _proposals(
+        self, state: State, parents: Sequence[Parent], streams: Streams
+    ) -> tuple[list[Proposal], list[tuple[int, ...]]]:
+        """What is tried on which parents."""
+        proposals: list[Proposal] = []
+        makers: list[tuple[int, ...]] = []
+        for seats in self._chosen(state, streams[SELECTION]):
+            if len(seats) == 1:
+                changes = self._changes(parents[seats[0]], streams[MUTATION])
+                proposals.append(Proposal(parents[seats[0]], changes=changes))
+            else:
+                one, two = (parents[seat] for seat in seats)
+                span = self._span(one.codes.size, streams[CROSSOVER])
+                proposals += [Proposal(a, codes=crossed(a.codes, b.codes, span)) for a, b in ((one, two), (two, one))]
+            makers += [seats] if len(seats) == 1 else [seats, seats[::-1]]
+        return proposals, makers
+
+    def _chosen(self, state: State, chance: Generator) -> list[tuple[int, ...]]:
+        """The files of each breeding of a batch: one to be changed, or two to be crossed; none takes part twice."""
+        settings, fitness = self.settings, self.fitness(state.scores)
+        weights = self._weights(fitness)
+        best = leaders(fitness, max(2, int(settings.leaders * len(fitness))))
+        chosen: list[tuple[int, ...]] = []
+        taken: set[int] = set()
+        seats: tuple[int, ...]
+        for _ in range(min(settings.batch, max(1, len(fitness) // 2))):
+            if chance.random() < settings.crossover_rate and len(fitness) > 1:
+                front = settings.score == "front"
+                seats = self._neighbours(state, chance) if front else couple(weights, best, chance)
+            else:
+                seats = (int(roulette(weights, 1, chance)[0]),)
+            if taken.isdisjoint(seats):
+                taken.update(seats)
+                chosen.append(seats)
+        return chosen
+
+    def _weights(self, fitness: Floats) -> Floats:
+        if self.settings.score == "front":
+            return np.ones(len(fitness))
+        if self.settings.selection == "inverse":
+            return np.asarray(1.0 / np.maximum(fitness, 1e-9))
+        return fitness.copy() if self.settings.selection == "printed" else turned(fitness)
+
+    # -- how --
+
+    def _changes(self, parent: Parent, rng: Generator) -> Ints:
+        """int64[strokes, 3]: single changes at random, some of them aimed."""
+        settings, sizes = self.settings, np.array(self.constraints.encoding.context.sizes)
+        rows = rng.integers(len(parent.codes), size=settings.strokes)
+        columns = rng.integers(len(sizes), size=settings.strokes)
+        here = parent.codes[rows, columns]
+        inside = here < sizes[columns]
+        others = rng.integers(np.maximum(sizes[columns] - inside, 1))
+        changes = np.stack([rows, columns, others + (inside & (others >= here) & (sizes[columns] > 1))], axis=1)
+        if settings.aimed:
+            draws = rng.random((settings.strokes, 3 + CANDIDATES))
+            self.trials.aim(parent, changes, draws, settings.aimed)
+        return changes
+
+    def _span(self, cells: int, rng: Generator) -> slice:
+        """The stretch of the flattened file that a crossover exchanges."""
+        first = int(rng.integers(cells))
+        longest = max(1, int(self.settings.longest * cells))
+        return slice(first, int(rng.integers(first, min(cells, first + longest))) + 1)
+
+    # -- the front --
+
+    @staticmethod
+    def _neighbours(state: State, chance: Generator) -> tuple[int, int]:
+        """Any file, and one on a nearby ray."""
+        slopes = state.memory["slopes"]
+        first = int(roulette(np.ones(len(slopes)), 1, chance)[0])
+        angles = np.arctan2(slopes[:, 0], slopes[:, 1])
+        apart = np.abs(angles - angles[first])
+        apart[first] = np.inf
+        near = np.argsort(apart, kind="stable")[: min(NEIGHBOURS, len(slopes) - 1)]
+        return first, int(near[chance.integers(len(near))])
+
+    def _share(self, state: State) -> State:
+        """Whoever is beaten on its own ray by another file starts again from that file."""
+        adopted = np.arange(len(state.genomes))
+        scores = state.scores.copy()
+        for seat, parent in enumerate(self._parents(state)):
+            worth = [kernels.fitness(loss, risk, parent.goal) for loss, risk in scores]
+            best = int(np.argmin(worth))
+            if worth[best] < worth[seat]:
+                adopted[seat], scores[seat] = adopted[best], scores[best]
+        return replace(
+            state,
+            genomes=tuple(state.genomes[place] for place in adopted),
+            keys=tuple(state.keys[place] for place in adopted),
+            scores=scores,
+            born=state.born[adopted],
+            origin=state.origin[adopted],
+            used=state.used[adopted],
+        )
+
+
+def crossed(codes: Codes, mate: Codes, span: slice) -> Codes:
+    """A file with the mate's cells in a stretch of the flattened file."""
+    child = np.ascontiguousarray(codes).copy()
+    child.reshape(-1)[span] = mate.reshape(-1)[span]
+    return child
+
+
+def rays(pairs: Floats) -> NDArray[np.float64]:
+    """float64[N, 2]: slopes of loss and risk for rays evenly spread between the two axes, nearest files in order."""
+    angles = (np.arange(len(pairs)) + 0.5) / len(pairs) * (np.pi / 2)
+    slopes = np.empty_like(pairs)
+    slopes[np.argsort(np.arctan2(pairs[:, 1], pairs[:, 0]), kind="stable")] = np.stack(
+        [1.0 / np.cos(angles), 1.0 / np.sin(angles)], axis=1
+    )
+    return slopes
