@@ -96,7 +96,19 @@ def test_a_module_is_one_sitting(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
 
 
-HEAVY = ("numba", "scipy", "polars", "pandas", "pyarrow", "narwhals", "joblib", "moocore", "jinja2", "vl_convert")
+HEAVY = (
+    "numba",
+    "scipy",
+    "polars",
+    "pandas",
+    "pyarrow",
+    "narwhals",
+    "joblib",
+    "moocore",
+    "jinja2",
+    "vl_convert",
+    "sklearn",
+)
 
 
 @pytest.mark.parametrize("start", ["import crypsis", "import crypsis.cli"])

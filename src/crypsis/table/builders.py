@@ -20,6 +20,7 @@ from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.hierarchy_files import fitted, number_label, read_hierarchy
 
 TOP = "*"
+Numbers = NDArray[np.float64]
 BUILDERS = ("intervals", "dates", "prefixes", "merge", "file")
 DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
 
@@ -107,19 +108,8 @@ def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarch
         what = "dates" if attribute.dates else attribute.kind
         instead = "dates:month,year" if attribute.dates else "prefixes:… or merge:…"
         raise TableError(f"column {attribute.name!r} holds {what} and intervals need numbers; use {instead}")
-    widths_text, _, origin_text = text.partition("@")
-    widths = [_decimal(word, text, attribute.name) for word in widths_text.split(",")]
-    origin = _decimal(origin_text, text, attribute.name) if origin_text else Decimal(0)
-    if min(widths) <= 0:
-        raise TableError(f"column {attribute.name!r}: intervals:{text} has a width that is not above 0")
-    for narrow, wide in pairwise(widths):
-        if wide <= narrow or wide % narrow:
-            raise TableError(
-                f"column {attribute.name!r}: in intervals:{text} the width {narrow} does not divide the next, {wide}, "
-                f"so levels would not nest; choose widths that each divide the next, e.g. 5,10,20"
-            )
+    widths, origin, digits = _widths(text, attribute.name)
     values = _distinct(column)
-    digits = max(0, *(-int(number.as_tuple().exponent) for number in (*widths, origin)))
     bins = _bins(values, widths[0], origin, digits)
     whole = digits == 0 and bool(np.all(values == np.round(values)))
     groups, labels = [], []
@@ -128,6 +118,54 @@ def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarch
         groups.append(codes.astype(np.int32))
         labels.append(tuple(_interval_label(int(place), width, origin, digits, whole) for place in found))
     return _stacked(tuple(number_label(value, "") for value in values), groups, labels, values)
+
+
+def interval_centres(text: str, attribute: Attribute, values: NDArray[np.float64], *, whole: bool) -> list[Numbers]:
+    """The middle of the interval of each number, width by width.
+
+    Parameters
+    ----------
+    text : str
+        Widths and origin as in 'intervals:…'.
+    attribute : Attribute
+        The column, named in a refusal.
+    values : ndarray of shape (n,)
+        Numbers without missing ones.
+    whole : bool
+        Whether the column counts in whole numbers, so that 20–29 has the middle 24.5 and not 25.
+
+    Returns
+    -------
+    list of ndarray of shape (n,)
+        One array for each width, from narrow to wide.
+
+    Examples
+    --------
+    >>> interval_centres("5,10", Attribute("age", Kind.NUMERIC), np.array([21.0, 34.0]), whole=True)
+    [array([22., 32.]), array([24.5, 34.5])]
+    """
+    widths, origin, digits = _widths(text, attribute.name)
+    bins = _bins(values, widths[0], origin, digits)
+    inset = 1.0 if whole and digits == 0 else 0.0
+    places = [(float(width), bins // int(width / widths[0])) for width in widths]
+    return [np.asarray(float(origin) + width * place + (width - inset) / 2) for width, place in places]
+
+
+def _widths(text: str, name: str) -> tuple[list[Decimal], Decimal, int]:
+    """Widths, origin and how many decimals they have; refused unless each width divides the next."""
+    widths_text, _, origin_text = text.partition("@")
+    widths = [_decimal(word, text, name) for word in widths_text.split(",")]
+    origin = _decimal(origin_text, text, name) if origin_text else Decimal(0)
+    if min(widths) <= 0:
+        raise TableError(f"column {name!r}: intervals:{text} has a width that is not above 0")
+    for narrow, wide in pairwise(widths):
+        if wide <= narrow or wide % narrow:
+            raise TableError(
+                f"column {name!r}: in intervals:{text} the width {narrow} does not divide the next, {wide}, "
+                f"so levels would not nest; choose widths that each divide the next, e.g. 5,10,20"
+            )
+    digits = max(0, *(-int(number.as_tuple().exponent) for number in (*widths, origin)))
+    return widths, origin, digits
 
 
 def _bins(values: NDArray[np.float64], width: Decimal, origin: Decimal, digits: int) -> NDArray[np.int64]:

@@ -209,11 +209,8 @@ def profile(table: Table | Frame) -> Profile:
 
 def _column(table: Table, attribute: Attribute) -> ColumnProfile:
     name = attribute.name
-    codes = table.codes([name])[:, 0]
-    present = codes[codes != MISSING]
-    counts = np.bincount(present) if len(present) else np.empty(0, dtype=np.int64)
-    counts = counts[counts > 0]
-    shape = Shape(len(present), len(counts), _whole(table, name), _running(table, name), _digits(table, name))
+    counts = _value_counts(table, name)
+    shape = _shape(table, name, counts)
     role, why = _role(attribute, shape)
     kind, because = _kind(attribute, shape, role)
     return ColumnProfile(
@@ -255,6 +252,18 @@ class Shape:
     def spread(self) -> float:
         """Distinct values per record that has one."""
         return self.distinct / self.present if self.present else 0.0
+
+
+def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
+    """How many records hold each value that occurs."""
+    codes = table.codes([name])[:, 0]
+    counts = np.bincount(codes[codes != MISSING])
+    return counts[counts > 0]
+
+
+def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
+    present = int(counts.sum())
+    return Shape(present, len(counts), _whole(table, name), _running(table, name), _digits(table, name))
 
 
 def _whole(table: Table, name: str) -> bool:
@@ -335,6 +344,31 @@ def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason 
     return attribute.kind, None
 
 
+def suggested_builder(table: Table, name: str) -> str:
+    """A hierarchy to start from for a column of the kind it has.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    name : str
+        One of its columns.
+
+    Returns
+    -------
+    str
+        A builder such as 'intervals:5,10,20,40', 'dates:month,quarter,year', 'prefixes:3,2,1' or 'merge:8,4,2'.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> suggested_builder(crypsis.example(200), "age")
+    'intervals:5,10,20,40'
+    """
+    attribute = table.attribute(name)
+    return _builder(table, attribute, _shape(table, name, _value_counts(table, name)), attribute.kind)
+
+
 def _builder(table: Table, attribute: Attribute, shape: Shape, kind: Kind) -> str:
     """A hierarchy to start from."""
     if attribute.dates:
@@ -349,7 +383,7 @@ def _builder(table: Table, attribute: Attribute, shape: Shape, kind: Kind) -> st
 
 def _intervals(numbers: NDArray[np.float64], shape: Shape) -> str:
     """Widths that double, from about a twentieth of the range up, in round figures."""
-    span = float(np.nanmax(numbers) - np.nanmin(numbers))
+    span = float(np.nanmax(numbers) - np.nanmin(numbers)) or 20.0  # a constant is one interval of any width
     power = int(np.floor(np.log10(span / 20)))
     if shape.whole:
         power = max(power, 0)

@@ -110,7 +110,8 @@ def _restored(table: Table, name: str, origin: Origin) -> tuple[bool, Any]:
         if found:
             return True, gathered(native, wanted, origin.backend)
         return True, _declared_cells(column, native, before, origin.backend)
-    return True, to_native(labelled(table.column(name), table.labels(name), name), native, origin.backend)
+    fresh = labelled(table.column(name), table.labels(name), name)
+    return True, (_worded if table.level(name) == 0 else to_native)(fresh, native, origin.backend)
 
 
 def _with_one_zero(changed: bool, column: Any) -> tuple[bool, Any]:
@@ -138,6 +139,15 @@ def _declared_cells(codes: NDArray[np.int32], native: Any, before: Attribute, ba
 
         return pd.Series(pd.Categorical.from_codes(codes, dtype=native.dtype), index=native.index, name=native.name)
     if backend == "polars" and native.dtype == pl.Enum:
+        return fresh.cast(native.dtype)
+    return _worded(fresh, native, backend)
+
+
+def _worded(fresh: pl.Series, native: Any, backend: str) -> Any:
+    """Categories the frame may not hold, as cells of its own type where that takes any category, else as text."""
+    if as_polars(native, backend, fresh.name).dtype == pl.Boolean:
+        fresh = (fresh == "true").alias(fresh.name)
+    if backend == "polars" and native.dtype == pl.Categorical:
         return fresh.cast(native.dtype)
     return to_native(fresh, native, backend)
 
