@@ -17,10 +17,13 @@ from crypsis.sklearn.hierarchies import ColumnHierarchy, Spec
 from crypsis.sklearn.transformer import MaskingTransformer, checked_k, fitted_rows
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.lattice import Lattice
+from crypsis.table.suppression import allowed, suppress
 from crypsis.table.table import LOCAL, Table
 
 MOST_NODES = 2_000_000
 """Lattices of more nodes are searched, not judged node by node."""
+JUDGED = 500
+"""Nodes such a search judges."""
 AT_ONCE = 4_000_000
 """Pairs of a new row and a class compared at a time."""
 
@@ -137,17 +140,17 @@ class LatticeGeneraliser(_Generaliser):
         self.random_state = random_state
 
     def _find(self, table: Table, rng: Generator) -> None:
-        methods.build("generalisation", k=self.k, suppression=self.suppression)
-        self.exact_ = Lattice.of(table, self.columns_).size <= MOST_NODES
+        k, share, names = int(self.k), self.suppression, self.columns_
+        self.exact_ = Lattice.of(table, names).size <= MOST_NODES
         if self.exact_:
-            levels = optimum(table, int(self.k), self.suppression, columns=self.columns_).levels
+            levels = optimum(table, k, share, columns=names).levels
         else:
-            found = least_loss(table, rng, k=int(self.k), suppression=self.suppression, columns=self.columns_)
-            levels = found.levels
+            levels = least_loss(table, rng, k=k, suppression=share, columns=names, evaluations=JUDGED).levels
         self.levels_ = dict(zip(self.columns_, levels, strict=True))
         leaf = np.stack([tree.leaves(table) for tree in self._trees], axis=1)
         classes = equivalence_classes(self._classes(self._trees, leaf))
-        rare = classes.sizes < self.k
+        allowance = allowed(self.suppression, len(table))
+        rare = suppress(classes.sizes, np.zeros_like(classes.sizes), "failing-class", allowance, self.k).left_out
         self.suppressed_ = rare[classes.of]
         self._rare = leaf[classes.first[rare]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -170,16 +171,17 @@ class Pram(MaskingTransformer):
         self._seed = int(rng.integers(2**63))
 
     def _masked(self, table: Table) -> Table:
-        table = aligned(table, self._known)
-        codes = np.stack([self._codes(table, name) for name in self.columns_], axis=1)
-        draws = keyed_draws(codes, self._seed)
+        given, table = table, aligned(table, self._known)
+        draws = keyed_draws(np.stack([_keys(given, name) for name in self.columns_], axis=1), self._seed)
         columns: dict[str, Column] = {}
         for place, name in enumerate(self.columns_):
             cumulative = np.vstack([np.cumsum(self.matrices_[name], axis=1), self._shares[name]])
             cumulative[:, -1] = 1.0  # rounding must not let a draw fall off the end
             unseen = np.int32(len(cumulative) - 1)
-            now = np.where(codes[:, place] == MISSING, unseen, codes[:, place])
-            moved = transitions(now, cumulative, np.ascontiguousarray(draws[:, place]))
+            codes = self._codes(table, name)
+            moved = transitions(
+                np.where(codes == MISSING, unseen, codes), cumulative, np.ascontiguousarray(draws[:, place])
+            )
             columns[name] = self.categories_[name][moved] if table.attribute(name).numeric else moved
         return table.with_columns(columns)
 
@@ -195,15 +197,25 @@ def nearest(domain: NDArray[Any], values: NDArray[Any]) -> NDArray[np.int64]:
     return np.where(values - domain[below] <= domain[above] - values, below, above)
 
 
-def keyed_draws(codes: NDArray[np.int32], seed: int) -> NDArray[np.float64]:
-    """float64[n, p] uniform in [0, 1): a function of the seed, the codes of the row and how many equal rows precede it.
+def _keys(table: Table, name: str) -> NDArray[np.int64]:
+    """A word for each value that does not depend on the other values: the bits of a number, a digest of a category."""
+    column = table.column(name)
+    if table.attribute(name).numeric:
+        return (column + 0.0).view(np.int64)  # −0.0 equals 0.0
+    digests = [hashlib.blake2b(label.encode(), digest_size=8).digest() for label in table.attribute(name).categories]
+    return np.frombuffer(b"".join(digests), dtype=np.int64)[column]
+
+
+def keyed_draws(keys: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+    """float64[n, p] uniform in [0, 1): a function of the seed, the keys of the row and how many equal rows precede it.
 
     Words of 64 bits are stirred by the finaliser of SplitMix64 (Steele, Lea and Flood 2014).
     """
-    word = np.full(len(codes), seed, dtype=np.uint64)
-    for key in (*codes.T, turns(equivalence_classes(codes).of)):
-        word = _stirred(word + key.astype(np.int64).view(np.uint64))
-    columns = np.arange(1, codes.shape[1] + 1).astype(np.uint64)
+    ranks = np.stack([np.unique(key, return_inverse=True)[1] for key in keys.T], axis=1)
+    word = np.full(len(keys), seed, dtype=np.uint64)
+    for key in (*keys.T, turns(equivalence_classes(ranks).of)):
+        word = _stirred(word + key.astype(np.uint64))
+    columns = np.arange(1, keys.shape[1] + 1).astype(np.uint64)
     words = _stirred(word[:, None] + columns * _GOLDEN) >> np.uint64(11)
     return words.astype(np.float64) * 2.0**-53
 

@@ -136,7 +136,11 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     def _read(self, X: Any, reset: bool) -> Given:
         """X as a frame whose columns are called as when fitted (x0, x1, … if they had no names)."""
-        eager = nw.from_native(X, eager_only=True, pass_through=True)
+        try:
+            eager = nw.from_native(X, eager_only=True, pass_through=True)
+        except nw.exceptions.DuplicateError:
+            twice = listing(map(repr, repeated(map(str, X.columns))))
+            raise TableError(f"two columns of X share a name: {twice}; give every column its own") from None
         if isinstance(eager, nw.DataFrame):
             validate_data(self, X, reset=reset, skip_check_array=True)
             names = self._names(eager.shape[1])
@@ -152,11 +156,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return Given(nw.from_native(pl.DataFrame(columns), eager_only=True), array.dtype)
 
     def _names(self, width: int) -> list[str]:
-        names = [str(name) for name in getattr(self, "feature_names_in_", [f"x{place}" for place in range(width)])]
-        twice = repeated(names)
-        if twice:
-            raise TableError(f"two columns of X share a name: {listing(map(repr, twice))}; give every column its own")
-        return names
+        return [str(name) for name in getattr(self, "feature_names_in_", [f"x{place}" for place in range(width)])]
 
     def _series(self, name: str, column: NDArray[Any], text: bool) -> pl.Series:
         """One column of an array; objects are text if they were so when fitted, or are not all numbers."""
@@ -220,11 +220,21 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if given.dtype is None and wanted != "default":
             return whole.to_pandas() if wanted == "pandas" else whole.to_polars()
-        answer = whole.to_numpy()
+        answer = as_array(whole)
         if given.dtype is None or answer.dtype.kind not in NUMERIC or given.dtype.kind not in NUMERIC:
             return answer
         keep = self._moves_values or given.dtype.kind == "f"
         return answer.astype(given.dtype if keep else np.float64)
+
+
+def as_array(frame: Any) -> NDArray[Any]:
+    """A frame as a matrix of numbers, or of objects where a column holds something else."""
+    if all(dtype.is_numeric() or dtype == nw.Boolean for dtype in frame.schema.values()):
+        return np.asarray(frame.to_numpy())
+    answer = np.empty(frame.shape, dtype=object)
+    for place, name in enumerate(frame.columns):
+        answer[:, place] = frame[name].to_list()
+    return answer
 
 
 def checked_k(k: Any) -> int:
