@@ -13,7 +13,7 @@ from crypsis.errors import PlanError, TableError
 from crypsis.masking.aggregates import means, medians, modes
 from crypsis.masking.method import Family, methods
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.scaling import embed
+from crypsis.masking.scaling import Embedding, embed
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 from reference import numeric
@@ -149,6 +149,17 @@ def test_constant_and_empty_columns_weigh_nothing() -> None:
     assert (embed(table, ["a"], "z") == 0).all()
     assert mask(table, k=2).column("b").tolist() == [1.5, 1.5, 8.5, 8.5]
     assert (embed(numbers([[np.nan], [np.nan]]), ["a"], "z") == 0).all()
+
+
+@pytest.mark.parametrize("scaling", ["z", "range", "none"])
+def test_records_of_another_table_are_placed_in_the_space_of_the_first(scaling: Any) -> None:
+    table, names = mixed(40, 1, missing=0.1), ["age", "schooling", "region"]
+    space = Embedding.of(table, names, scaling)
+    some = np.array([3, 17, 5])
+    assert np.array_equal(space.points(table), embed(table, names, scaling))
+    assert np.array_equal(space.points(table.take(some)), embed(table, names, scaling)[some])
+    far = Embedding.of(numbers([[0], [10]]), ["a"], "range").points(numbers([[0], [30], [np.nan]]))
+    assert far.ravel().tolist() == [-0.5, 2.5, 0.0]
 
 
 def test_attribute_groups_are_partitioned_on_their_own() -> None:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import doctest
+import importlib
 from typing import Any
 
 import numpy as np
@@ -10,12 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.table.attribute import Kind
-from crypsis.table.builders import build_hierarchy
+from crypsis.table import builders
+from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.builders import build_hierarchy, interval_centres
 from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from reference import reference
+
+profile = importlib.import_module("crypsis.table.profile")  # the package gives the function this name
 
 
 def built(cells: list[Any], spec: str, **options: Any) -> Hierarchy:
@@ -89,6 +94,35 @@ def test_intervals_hold_their_values(
             groups.setdefault(int(hierarchy.groups[level][leaf]), set()).add((value - origin) // wide)
         assert all(len(bins) == 1 for bins in groups.values())
         assert len(groups) == len({(value - origin) // wide for value in values}) == len(hierarchy.labels[level])
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    values=st.lists(st.integers(-10_000, 10_000), min_size=1, max_size=30),
+    widths=st.sampled_from([[1, 4], [5, 10, 20], [7]]),
+    origin=st.integers(-100, 100),
+    digits=st.integers(0, 2),
+    whole=st.booleans(),
+)
+def test_the_centre_of_an_interval_is_halfway(
+    values: list[int], widths: list[int], origin: int, digits: int, whole: bool
+) -> None:
+    """Integers do the arithmetic; an interval of whole numbers ends one below the next."""
+    unit = 10**digits
+    text = ",".join(f"{w / unit:.{digits}f}" for w in widths) + f"@{origin / unit:.{digits}f}"
+    found = interval_centres(text, Attribute("a", Kind.NUMERIC), np.array(values) / unit, whole=whole)
+    assert len(found) == len(widths)
+    for width, centres in zip(widths, found, strict=True):
+        lows = [(value - origin) // width * width + origin for value in values]
+        inset = 1 if whole and digits == 0 else 0
+        assert centres == pytest.approx([(2 * low + width - inset) / 2 / unit for low in lows])
+
+
+def test_documentation_strings_do_what_they_say() -> None:
+    for module in (builders, profile):
+        found = doctest.testmod(module, extraglobs={"np": np})
+        assert found.attempted
+        assert not found.failed
 
 
 def test_dates() -> None:

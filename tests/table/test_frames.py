@@ -442,6 +442,32 @@ def test_recoded_categories_come_back_in_the_type_they_had(make: Any) -> None:
         assert back["whole"].dtype == frame["whole"].dtype
 
 
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES)
+@pytest.mark.parametrize("hole", [False, True])
+def test_a_truth_value_that_no_record_held_is_one_all_the_same(make: Any, hole: bool) -> None:
+    """The table knows both values, the frame it goes back to only one."""
+    frame = make().select(["yes"]) if isinstance(make(), pa.Table) else make()[["yes"]]
+    held = frame[:1] if not isinstance(frame, pa.Table) else frame.slice(0, 1)
+    table = wrap(held).with_categories("yes", ["false", "true"])
+    back = to_frame(table.with_columns({"yes": np.array([-1 if hole else 0], dtype=np.int32)}))
+    cell = (
+        back["yes"].to_pylist()[0] if isinstance(back, pa.Table) else back["yes"][0 if hasattr(back, "schema") else 7]
+    )
+    assert cell is None or cell is pd.NA if hole else cell == False  # noqa: E712
+    if isinstance(back, pd.DataFrame):
+        assert back["yes"].dtype == ("boolean" if hole else np.bool_)
+    else:
+        assert back.schema == held.schema
+
+
+def test_a_polars_categorical_stays_one_with_a_category_no_record_held() -> None:
+    frame = pl.DataFrame({"colour": pl.Series(["red", "red"], dtype=pl.Categorical)})
+    table = wrap(frame).with_categories("colour", ["blue", "red"])
+    back = to_frame(table.with_columns({"colour": np.array([0, 1], dtype=np.int32)}))
+    assert back.schema == frame.schema
+    assert back["colour"].to_list() == ["blue", "red"]
+
+
 def test_records_at_different_levels_are_labels_of_their_own_level() -> None:
     table = wrap(pl.DataFrame({"age": [21, 29, 35, None]}), hierarchies={"age": "intervals:10"})
     hierarchy = table.attribute("age").hierarchy

@@ -14,7 +14,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table
 from crypsis.table.frames import wrap
-from crypsis.table.profile import Clue, Reason, name_words, profile
+from crypsis.table.profile import Clue, Reason, name_words, profile, suggested_builder
 from crypsis.table.restoring import to_frame
 from reference import reference
 
@@ -101,6 +101,18 @@ def test_interval_widths_are_round(low: float, high: float, whole: bool, spec: s
     first = seen.hierarchy.removeprefix("intervals:").split(",")
     expected = spec.removeprefix("intervals:").split(",")
     assert [float(width) for width in first] == [float(width) for width in expected]
+
+
+def test_a_builder_for_every_kind_of_column_as_it_stands() -> None:
+    """Also for a constant, and for numbers that look like codes but are numbers."""
+    frame = people().with_columns(same=pl.lit(3), half=pl.lit(0.5))
+    table = wrap(frame)
+    for name in frame.columns:
+        spec = suggested_builder(table, name)
+        hierarchy = wrap(frame, hierarchies={name: spec}).attribute(name).hierarchy
+        assert hierarchy is not None
+        assert len(hierarchy.labels[-1]) == 1
+    assert suggested_builder(table, "sex").startswith("intervals:")
 
 
 def test_counts() -> None:

@@ -22,8 +22,9 @@ from numpy.typing import NDArray
 from crypsis.errors import CrypsisError, TableError, listing, repeated, suggestion
 from crypsis.table.attribute import Attribute
 from crypsis.table.equivalence_classes import equivalence_classes
-from crypsis.table.frames import to_frame, wrap
+from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 try:

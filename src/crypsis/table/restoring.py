@@ -322,6 +322,9 @@ def _to_pandas(fresh: pl.Series, native: Any) -> Any:
     objects = bool(dtype == np.dtype(object))
     if fresh.dtype == pl.String or objects:
         return pd.Series(fresh.to_list(), index=index, name=name, dtype=object if objects else None)
+    if fresh.dtype == pl.Boolean:
+        flags = pd.Series(pd.array(fresh.to_list(), dtype="boolean"), index=index, name=name)
+        return flags if holes and dtype == np.bool_ else flags.astype(dtype)
     arrow = isinstance(dtype, pd.ArrowDtype)
     nullable = isinstance(dtype, pd.api.extensions.ExtensionDtype) and not arrow
     if fresh.dtype.is_integer():
