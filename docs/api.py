@@ -17,6 +17,9 @@ from pydantic import BaseModel
 import crypsis
 from crypsis.registry import Registry
 
+TRANSFORMERS = "crypsis.sklearn"
+"""The public module that `crypsis` does not load, because it needs an extra."""
+
 
 def write_api(folder: Path) -> None:
     """An overview of all public names, and a page for each room."""
@@ -24,6 +27,7 @@ def write_api(folder: Path) -> None:
     (folder / "api.md").write_text(overview(), encoding="utf-8")
     for room, names in crypsis._ROOMS.items():
         (folder / "api" / f"{room}.md").write_text(page(room, names), encoding="utf-8")
+    (folder / "api" / f"{TRANSFORMERS}.md").write_text(transformers(), encoding="utf-8")
 
 
 def overview() -> str:
@@ -35,7 +39,17 @@ def overview() -> str:
         parts += ["| name | what it is |", "|---|---|"]
         parts += [f"| [{name}](api/{room}.md#crypsis.{name}) | {line(getattr(crypsis, name))} |" for name in names]
         parts.append("")
-    return "\n".join(parts)
+    module = import_module(TRANSFORMERS)
+    parts += [f"## {TRANSFORMERS}", "", f"{registered.cell(summary(module))}", "", "| name | what it is |", "|---|---|"]
+    link = f"api/{TRANSFORMERS}.md#{TRANSFORMERS}"
+    parts += [f"| [{name}]({link}.{name}) | {line(getattr(module, name))} |" for name in module.__all__]
+    return "\n".join([*parts, ""])
+
+
+def transformers() -> str:
+    """The entries of the scikit-learn transformers, which are imported from their own module."""
+    module = import_module(TRANSFORMERS)
+    return "\n\n".join([f"# {TRANSFORMERS}", summary(module), *(f"::: {TRANSFORMERS}.{n}" for n in module.__all__), ""])
 
 
 def line(thing: Any) -> str:

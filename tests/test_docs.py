@@ -16,6 +16,7 @@ from unittest.mock import patch
 import pytest
 
 import crypsis
+import crypsis.sklearn
 from crypsis.cli import main
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -119,7 +120,7 @@ def test_every_public_name_has_an_entry_in_the_reference(tmp_path: Path) -> None
     make.write_pages(tmp_path)
     overview = (tmp_path / "api.md").read_text(encoding="utf-8")
     entries = [line for page in (tmp_path / "api").iterdir() for line in page.read_text(encoding="utf-8").splitlines()]
-    for name in crypsis.__all__:
+    for name in [*crypsis.__all__, *(f"sklearn.{name}" for name in crypsis.sklearn.__all__)]:
         assert f"crypsis.{name}" in overview
         assert name == "__version__" or entries.count(f"::: crypsis.{name}") == 1, name
 

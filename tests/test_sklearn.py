@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import doctest
-import importlib
 import inspect
 import os
 import pickle
@@ -123,13 +121,6 @@ def test_array_api_checks() -> None:
     environment = {**os.environ, "SCIPY_ARRAY_API": "1"}
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
     assert said.stdout.split() == [word for name in face.__all__ for word in (name, "1")]
-
-
-def test_documentation_strings_do_what_they_say() -> None:
-    for module in ("microaggregator", "generalisers", "randomisers"):
-        found = doctest.testmod(importlib.import_module(f"crypsis.sklearn.{module}"))
-        assert found.attempted, module
-        assert not found.failed, module
 
 
 @pytest.mark.parametrize("cls", ALL)

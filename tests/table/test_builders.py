@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import doctest
-import importlib
 from typing import Any
 
 import numpy as np
@@ -12,15 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.table import builders
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.builders import build_hierarchy, interval_centres
 from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from reference import reference
-
-profile = importlib.import_module("crypsis.table.profile")  # the package gives the function this name
 
 
 def built(cells: list[Any], spec: str, **options: Any) -> Hierarchy:
@@ -116,13 +111,6 @@ def test_the_centre_of_an_interval_is_halfway(
         lows = [(value - origin) // width * width + origin for value in values]
         inset = 1 if whole and digits == 0 else 0
         assert centres == pytest.approx([(2 * low + width - inset) / 2 / unit for low in lows])
-
-
-def test_documentation_strings_do_what_they_say() -> None:
-    for module in (builders, profile):
-        found = doctest.testmod(module, extraglobs={"np": np})
-        assert found.attempted
-        assert not found.failed
 
 
 def test_dates() -> None:
