@@ -72,10 +72,25 @@ def test_what_a_method_publishes_is_decoded(method: MaskingMethod, seed: int, mi
     encoding = MaskedFileEncoding(table, ("town", "grade"))
     new = [tuple(encoding.context.news(name, [masked])) for name in encoding.names]
     genome = encoding.context.pair(masked).codes
-    decoded = replace(encoding, merged=new).decode(genome)
+    knowing = replace(encoding, merged=new)
+    decoded = knowing.decode(genome)
     assert shown(decoded) == shown(masked)
+    assert np.array_equal(knowing.encode(masked), genome)
+    assert shown(knowing.decode(knowing.encode(masked))) == shown(masked), "in the smallest integers as well"
     if not any(new):
         assert decoded.fingerprint() == masked.fingerprint()
+
+
+@pytest.mark.parametrize(("labels", "kind"), [(126, np.int8), (127, np.int16), (40_000, np.int32)])
+def test_codes_are_the_smallest_integers_that_hold_them(labels: int, kind: type) -> None:
+    """Two more codes than labels: missing and suppressed."""
+    town = Attribute("town", Kind.NOMINAL, Role.QUASI_IDENTIFIER, tuple(map(str, range(labels))))
+    table = Table((town,), (np.array([0, labels - 1, -1], dtype=np.int32),))
+    encoding = MaskedFileEncoding(table, ("town",))
+    codes = encoding.encode(table)
+    assert codes.dtype == kind
+    assert codes[:, 0].tolist() == [0, labels - 1, labels]
+    assert encoding.decode(codes).fingerprint() == table.fingerprint()
 
 
 def test_other_codes_have_another_key() -> None:

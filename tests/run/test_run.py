@@ -108,6 +108,24 @@ def test_a_stopped_run_goes_on_to_the_same_bits(after: int, plan: Path, whole: R
     assert bits(finished(Run.resume(folder))) == bits(whole)
 
 
+@pytest.mark.parametrize("files", [1, 3, 5])
+def test_a_run_stopped_within_its_first_population_goes_on_to_the_same_bits(
+    files: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Masked files are made one by one; a stop between two of them loses none and changes nothing."""
+    head, tail = PLAN[: PLAN.index("[[require]]")], PLAN[PLAN.index("[run]") :]
+    search = '[[search]]\nname = "masking"\nlargest_k = 2\ndepths = 1\nswappings = 1\nprams = 3\nbatch = 2\n'
+    plan = folder_with(tmp_path / "job", head + search + tail, rows=60)
+    reference = bits(finished(begun(plan, tmp_path / "at once")))
+    monkeypatch.setattr("crypsis.searches.maskings.strategy.PAIRS", 0)
+    steps = begun(plan, tmp_path / "stopped").proceed()
+    while (step := next(steps)).evaluations < files:
+        assert step.generation == 0
+    assert (step.generation, step.evaluations) == (0, files)
+    steps.close()
+    assert bits(finished(Run.resume(tmp_path / "stopped"))) == reference
+
+
 def test_a_stopped_run_shows_the_front_it_had_reached(plan: Path) -> None:
     run = begun(plan, plan.parent / "early")
     steps = run.proceed()

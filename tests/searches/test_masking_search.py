@@ -17,6 +17,7 @@ from crypsis.masking.method import Family
 from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import Masking
+from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.first_files import MethodFiles
 from crypsis.searches.populations import OF_EACH_OTHER, PaperFamilies, with_others
 from crypsis.searches.search import searches
@@ -136,6 +137,16 @@ def test_what_a_method_offers_publishes_categories_of_the_original(name: str) ->
         assert encoding.encode(masked).shape == (60, 5)
     assert len({str(method) for method in offered}) == len(offered)
     assert not list(methods[name].graded(table, ()))
+
+
+def test_microaggregations_that_share_their_groups_are_what_they_are_alone() -> None:
+    table = example(60, seed=4)
+    encoding = Masking().encoding(table)
+    made_by = PaperFamilies(largest_k=3, depths=0, swappings=0, prams=0).methods(table, NAMES)
+    files = MethodFiles(Constraints.of(encoding), made_by)
+    for place in [*range(len(files)), 0, 5]:
+        alone = encoding.encode(made_by[place].mask(table, np.random.default_rng(0)))
+        assert np.array_equal(files.make(place, np.random.default_rng(0)), alone)
 
 
 def test_labels_beyond_the_original_s_have_no_code() -> None:

@@ -1,4 +1,4 @@
-"""A masked categorical file as a genome: int32[n, p], the code every record shows in every column."""
+"""A masked categorical file as a genome: integers [n, p], the code every record shows in every column."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -44,6 +45,11 @@ class MaskedFileEncoding:
         merged = self.merged or [()] * len(self.context.names)
         return [[*own, None, None, *new] for own, new in zip(self.context.labels, merged, strict=True)]
 
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest integers that hold every code and −1: files are many, and their columns have few categories."""
+        return np.min_scalar_type(-max(map(len, self.labels)))
+
     def encode(self, masked: Table) -> Genome:
         """The codes a masked table shows.
 
@@ -60,7 +66,7 @@ class MaskedFileEncoding:
                     f"column {name!r} of the masked table has {len(strange)} label(s) the original does not have; "
                     f"mask it by a method that publishes categories of the original alone"
                 )
-        return self.context.translate(masked, self.context.numbering(masked, merged))
+        return self.context.translate(masked, self.context.numbering(masked, merged)).astype(self.dtype)
 
     def decode(self, genome: Genome) -> Table:
         """The table that shows these codes; a column with merged labels gets them as categories of its own."""

@@ -116,19 +116,29 @@ class Microaggregation(MaskingMethod):
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
         """The table with every group of columns shared within its groups of records."""
+        return self.aggregated(table, self.partitions(table, rng, engine))
+
+    def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:
+        """For every group of columns the group of each record that is kept, in order."""
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
-        present = table.take(np.flatnonzero(table.kept))
-        masked = table
+        present, chosen = table.take(np.flatnonzero(table.kept)), self.chosen_partitioner()
+        found = []
         for group in groups:
             points = embed(present, group, self.scaling)
-            chosen = self.chosen_partitioner()
             if isinstance(chosen, Blocks):
-                labels = chosen.run(points, self.k, rng, engine)
+                found.append(chosen.run(points, self.k, rng, engine))
             else:
-                labels = chosen.partition(points, self.k, rng)
-            masked = self.shared(masked, group, labels)
-        return masked
+                found.append(chosen.partition(points, self.k, rng))
+        return found
+
+    def aggregated(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
+        """The table with every group of columns shared within its own groups of records."""
+        groups = self.attribute_groups(table)
+        self.check(table, [name for group in groups for name in group])
+        for group, labels in zip(groups, partitions, strict=True):
+            table = self.shared(table, group, labels)
+        return table
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from crypsis.encodings.masked_file import MaskedFileEncoding
 from crypsis.errors import SearchError, listing
 from crypsis.privacy.model import PrivacyModel
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.signedinteger[Any]]
 Rule = Mapping[str, str]
 """Column → category: a combination that no masked record may have."""
 Allowed = Callable[[Mapping[str, str | None]], bool]

@@ -112,7 +112,7 @@ class Ledgers:
         self.trial.goals[slot] = parent.goal
         tried, kept, last, loss, risk = self._attempts(slot, changes)
         if kept:
-            codes = self.stack.tallies.codes[slot].copy()
+            codes = self.stack.tallies.codes[slot].astype(parent.codes.dtype)
             loss, risk = self.trial.pairs[slot].tolist()
             return Offspring(codes, (loss, risk), True, tried, self._replaced(parent, codes, slot))
         return rejected(parent, changes, last, (loss, risk), tried, self._constraints)
@@ -150,7 +150,7 @@ class Ledgers:
             source = self.slot(parent.codes, parent.key)
             slot = self._spare()
             self.stack.copy(source, slot)
-            kernels.follow(self.stack.frame, self.stack.tallies, slot, codes)
+            kernels.follow(self.stack.frame, self.stack.tallies, slot, np.ascontiguousarray(codes, dtype=np.int32))
             self._read(slot)
         else:
             slot = self._spare()

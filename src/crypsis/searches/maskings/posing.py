@@ -126,7 +126,7 @@ def pose_maskings(
         raise SearchError("a suppressed record has no cells to evolve; give files without suppression")
     encoding, pairings = joined(original, population, settings)
     constraints = Constraints.of(encoding, settings.forbidden, allowed, models)
-    first = GivenFiles([pairing.codes for pairing in pairings])
+    first = GivenFiles([pairing.codes.astype(encoding.dtype) for pairing in pairings])
     return pose(settings, pairings[0], constraints, first, objective, rng)
 
 

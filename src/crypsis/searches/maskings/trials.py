@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from crypsis.evolution.problem import Engine, Scores
 from crypsis.searches.maskings.constraints import Constraints
 
-Codes = NDArray[np.int32]
+Codes = NDArray[np.signedinteger[Any]]
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class Parent:
-    """A file of the population: codes int32[n, p], their key, loss and risk, and its goal (see `kernels.fitness`)."""
+    """A file of the population: codes [n, p], their key, loss and risk, and its goal (see `kernels.fitness`)."""
 
     codes: Codes
     key: bytes
