@@ -64,16 +64,6 @@ class Anonymity(NamedTuple):
     unique: float
 
 
-def middle_ranks(columns: Floats, values: Floats) -> Floats:
-    """Middle rank of each value among the sorted originals, as a share of the records."""
-    ranks = np.empty_like(values)
-    for j in range(values.shape[1]):
-        left = np.searchsorted(columns[:, j], values[:, j], side="left")
-        right = np.searchsorted(columns[:, j], values[:, j], side="right")
-        ranks[:, j] = (left + right) / 2.0
-    return ranks / len(columns)
-
-
 def as_numbers(values: Any) -> Floats:
     """float64[n, p], or a refusal that names the attributes (never their values) that hold anything else."""
     try:

@@ -22,6 +22,8 @@ from crypsis.errors import SearchError
 from crypsis.evolution import Child, Engine, Scores, State
 from crypsis.kernels import groupings as kernels
 from crypsis.kernels import partitions
+from crypsis.masking.aggregates import means
+from crypsis.measures.interval_disclosure import middle_ranks
 from crypsis.searches.groupings.candidates import Genome, genome_of
 from crypsis.searches.groupings.conventions import (
     ENDINGS,
@@ -34,7 +36,6 @@ from crypsis.searches.groupings.conventions import (
     as_numbers,
     check_numbers,
     check_size,
-    middle_ranks,
 )
 
 _NO_BLOCK = np.empty(0)
@@ -93,7 +94,8 @@ class Evaluator:
         self.points = self.convention.scaled(self.values)
         self.squares = ((self.points - self.points.mean(axis=0)) ** 2).sum(axis=0)
         self.sst = float(self.squares.sum())
-        self.sorted = np.sort(self.points, axis=0)
+        self.sorted = np.sort(self.values, axis=0)
+        self.ranks = self._ranks(self.values, range(self.values.shape[1]))
         self._parts: OrderedDict[tuple[bytes, int], Part] = OrderedDict()
         self._arena: Floats = np.empty((0, 0))
         self._clusters: NDArray[np.int32] = np.empty((0, len(self.points)), dtype=np.int32)
@@ -221,12 +223,17 @@ class Evaluator:
         if self.convention.interval == "value":
             return kernels.judged(points, centres, labels, kernels.RELATIVE)[1]
         if self.convention.interval == "rank":
-            columns = self.sorted[:, group]
-            ranks = middle_ranks(columns, points), middle_ranks(columns, centres)
-            return kernels.judged(*ranks, labels, kernels.ABSOLUTE)[1]
+            # Ranks of the published means themselves: scaling them could part a mean from a value it equals.
+            published = np.stack([means(self.values[:, j], labels, len(centres))[0] for j in group], axis=1)
+            return kernels.judged(self.ranks[:, group], self._ranks(published, group), labels, kernels.ABSOLUTE)[1]
         spread = self.points[:, group].std(axis=0)
         unit = np.where(spread > 0, spread, 1.0)
         return kernels.judged(points / unit, centres / unit, labels, kernels.ABSOLUTE)[1]
+
+    def _ranks(self, values: Floats, columns: Iterable[int]) -> Floats:
+        """Where values of some columns stand among the originals, as a share of the records."""
+        ranks = [middle_ranks(values[:, place], self.sorted[:, j]) for place, j in enumerate(columns)]
+        return np.stack(ranks, axis=1) / len(self.sorted)
 
     def facts(self, genome: Genome) -> dict[str, float | int | str]:
         """The paper's figures by name."""

@@ -226,7 +226,7 @@ class LatticeSearch(Search):
     def _exact(self, encoding: LevelEncoding, scores: IndexScores) -> Problem:
         lattice, front = encoding.lattice, np.flatnonzero(minimal(scores.everywhere()))
         start = tuple(np.array(lattice.levels(int(number)), dtype=np.int16) for number in front)
-        notes = {"candidates": float(lattice.size), "exact": True, "rule": self.rule}
+        notes = {"candidates": float(lattice.size), "exact": True, "rule": encoding.method.rule}
         strategy, indices = Complete(scores.fitness), tuple(self.indices)
         return Problem(levels_key, strategy, start, scores, indices, self.boxes, notes=notes)
 
@@ -248,7 +248,7 @@ class LatticeSearch(Search):
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
             strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
-        notes = {"candidates": float(lattice.size), "exact": False, "rule": self.rule}
+        notes = {"candidates": float(lattice.size), "exact": False, "rule": encoding.method.rule}
         start = first_nodes(lattice, rng, self.population)
         return Problem(levels_key, strategy, start, scores, objectives, boxes, notes=notes)
 
