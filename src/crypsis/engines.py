@@ -1,8 +1,8 @@
-"""Where pure functions run: in this process, in processes of this machine, or on a Dask cluster by address.
+"""Engines: pure functions run in this process, in processes of this machine, or on a Dask cluster.
 
-All three are one call, `map(function, items, shared)`, and give the same results in the same order: an
-engine changes the time, never the bits. What the items have in common is sent once to each worker and
-recognised there by its fingerprint, so that whatever a worker learns about it (a cache, say) stays with it.
+Every engine has one call, `map(function, items, shared)`, and gives the same results in the same order: an engine
+changes the time, never the result. The shared part is sent once to each worker and recognised there by its fingerprint,
+so that caches a worker attaches to it are kept.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ NAMES: tuple[Name, ...] = ("serial", "processes", "dask")
 Function = Callable[[Any, Any], Any]
 
 FOLDER = "crypsis-engine-"
-"""How the private folder of an engine begins; the number of its process follows."""
+"""Prefix of the private folder of an engine; the number of its process follows."""
 
 _held: dict[str, Any] = {}
 _MOST_HELD = 4
 
 
 def _recall(path: str, fingerprint: str) -> Any:
-    """What a worker holds under a fingerprint, read from disk at first."""
+    """The shared part with a fingerprint, read from disk the first time."""
     if fingerprint not in _held:
         while len(_held) >= _MOST_HELD:
             del _held[next(iter(_held))]
@@ -51,10 +51,10 @@ def _at_worker(function: Function, path: str, fingerprint: str, item: Any) -> An
 
 
 class _Closing:
-    """Engines are closed by hand or by leaving a with block."""
+    """Engines are closed by a call or at the end of a with block."""
 
     def close(self) -> None:
-        """Give back workers and temporary files; the engine may not be used again."""
+        """Release workers and temporary files; the engine may not be used again."""
 
     def __enter__(self) -> Self:
         return self
@@ -67,22 +67,57 @@ class _Closing:
 
 @dataclass
 class Serial(_Closing):
-    """This process."""
+    """The engine that runs in this process.
+
+    Attributes
+    ----------
+    name : str
+        "serial".
+    workers : int
+        1.
+    """
 
     name: Name = "serial"
     workers: int = 1
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """[function(shared, item) for item in items]."""
+        """Apply a function to every item.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the shared part and an item.
+        items : sequence
+            The items.
+        shared : object
+            What the items have in common.
+
+        Returns
+        -------
+        list
+            [function(shared, item) for item in items]
+
+        Examples
+        --------
+        >>> Serial().map(lambda shared, item: shared + item, [1, 2], 10)
+        [11, 12]
+        """
         return [function(shared, item) for item in items]
 
 
 @dataclass
 class Processes(_Closing):
-    """Processes of this machine (joblib's loky).
+    """The engine that runs in processes of this machine (joblib's loky).
 
-    The shared part lies in a private temporary folder (mode 700) until the engine is closed; what a killed one left
-    is swept by the next.
+    The shared part is kept in a private temporary folder (mode 700) until the engine is closed; folders of killed
+    engines are removed by the next one.
+
+    Attributes
+    ----------
+    workers : int
+        Number of processes.
+    name : str
+        "processes".
     """
 
     workers: int
@@ -92,7 +127,22 @@ class Processes(_Closing):
     _fingerprint: str = field(default="", repr=False)
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """As `Serial.map`. Function, items and shared must be picklable."""
+        """Apply a function to every item; function, items and shared part must be picklable.
+
+        Parameters
+        ----------
+        function, items, shared
+            As for `Serial.map`.
+
+        Returns
+        -------
+        list
+
+        Raises
+        ------
+        EngineLost
+            If a worker process ends.
+        """
         if not items:
             return []
         path = self._placed(shared)
@@ -101,8 +151,8 @@ class Processes(_Closing):
             return list(joblib.Parallel(n_jobs=self.workers, backend="loky")(calls))
         except TerminatedWorkerError:
             raise EngineLost(
-                f"one of {self.workers} worker processes was ended from outside (often: out of memory); resume the "
-                f"run, which loses at most the generation in flight, with fewer workers or on the serial engine"
+                f"one of {self.workers} worker processes was ended from outside (often: out of memory); resume the run "
+                f"with fewer workers or on the serial engine, at most the current generation is lost"
             ) from None
 
     def _placed(self, shared: Any) -> str:
@@ -117,13 +167,14 @@ class Processes(_Closing):
         return str(path)
 
     def close(self) -> None:
+        """Remove the temporary folder."""
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
 
 
 def _sweep() -> None:
-    """Remove the folders of our own engines whose process is gone: they hold a table somebody wanted protected."""
+    """Remove folders of engines whose process has ended: they contain an unprotected table."""
     for left in Path(tempfile.gettempdir()).glob(f"{FOLDER}*-*"):
         owner = left.name.removeprefix(FOLDER).split("-")[0]
         with suppress(OSError, ValueError):
@@ -137,41 +188,72 @@ def _alive(process: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        pass  # somebody else's, and alive
+        pass  # a process of another user
     return True
 
 
 @dataclass
 class Joblib(_Closing):
-    """Whatever `joblib.parallel_config` has chosen: threads, Ray, joblib's own line to Dask.
+    """The engine that `joblib.parallel_config` chooses: threads, Ray, or joblib's own backend for Dask.
 
-    The shared part travels with every task, and what happens when a worker is lost is the backend's affair.
+    The shared part is sent with every task; a lost worker is handled by the backend.
+
+    Attributes
+    ----------
+    name : str
+        "joblib".
     """
 
     name: str = "joblib"
 
     @property
     def workers(self) -> int:
+        """Number of workers of the chosen backend."""
         return int(joblib.effective_n_jobs())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """As `Serial.map`."""
+        """Apply a function to every item.
+
+        Parameters
+        ----------
+        function, items, shared
+            As for `Serial.map`.
+
+        Returns
+        -------
+        list
+        """
         return list(joblib.Parallel()(joblib.delayed(function)(shared, item) for item in items))
 
 
 @dataclass
 class Dask(_Closing):
-    """A Dask cluster, reached by the address of its scheduler.
+    """The engine that runs on a Dask cluster, given by the address of its scheduler.
 
-    Tasks go to the cluster itself and not through joblib's backend for it, which does not tell that a scheduler is
-    lost. For an address that starts with tls://, Dask's own settings name the certificates.
+    Tasks are sent to the cluster directly, since joblib's backend does not report that a scheduler is lost. For an
+    address that starts with tls://, Dask's own settings name the certificates.
+
+    Attributes
+    ----------
+    address : str
+        Address of the scheduler, e.g. "tcp://host:8786".
+    name : str
+        "dask".
+    workers : int
+        Number of cores of the cluster.
+    patience : str
+        How long the scheduler may take to answer, at first and after a lost connection.
+
+    Raises
+    ------
+    EngineError
+        If the package is not installed, or no scheduler answers.
     """
 
     address: str
     name: Name = "dask"
     workers: int = 0
     patience: str = "10s"
-    """How long a scheduler may take to answer, at first and after a lost connection."""
     _client: Any = field(default=None, repr=False)
     _sent: Any = field(default=None, repr=False)
     _shared: Any = field(default=None, repr=False)
@@ -196,11 +278,26 @@ class Dask(_Closing):
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
                 f'"dask scheduler" and give its address, e.g. tcp://host:8786'
             ) from None
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # what it would say, `EngineLost` says
+        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `EngineLost` reports it
         self.workers = sum(self._client.ncores().values())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """As `Serial.map`; a task whose worker dies is run again elsewhere."""
+        """Apply a function to every item; a task whose worker ends is run again on another.
+
+        Parameters
+        ----------
+        function, items, shared
+            As for `Serial.map`.
+
+        Returns
+        -------
+        list
+
+        Raises
+        ------
+        EngineLost
+            If the cluster is lost.
+        """
         if not items:
             return []
         distributed = importlib.import_module("distributed")
@@ -222,20 +319,21 @@ class Dask(_Closing):
             except (*lost, RuntimeError, OSError) as error:
                 alive = self._client.status == "running"
                 if alive and not isinstance(error, lost):
-                    raise  # the function's own
+                    raise  # an error of the function itself
                 self._sent, cause = None, type(error).__name__
                 if chance == 2 and alive and not isinstance(error, distributed.KilledWorker):
-                    continue  # the scheduler lives: only what was sent died, with the last worker that held it
+                    continue  # the scheduler answers: only the shared part is lost, with the last worker that had it
                 break
         raise EngineLost(
-            f"the Dask cluster at {self.address!r} was lost with {len(items)} tasks under way ({cause}); start a "
-            f"scheduler and workers again and resume the run, which loses at most the generation in flight"
+            f"the Dask cluster at {self.address!r} was lost during {len(items)} tasks ({cause}); start a scheduler and "
+            f"workers again and resume the run, at most the current generation is lost"
         )
 
     def close(self) -> None:
+        """Close the connection to the scheduler."""
         self._sent = self._shared = None
         if self._client is not None:
-            with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler says no farewell
+            with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler does not answer
                 self._client.close(timeout=2)
             self._client = None
 
@@ -245,9 +343,33 @@ def _on_cluster(item: Any, function: Function, shared: Any) -> Any:
 
 
 def engine(name: str = "serial", workers: int = 0, address: str = "") -> Serial | Processes | Dask:
-    """The named engine: "serial", "processes" (workers; 0 means one per core) or "dask" (address of a scheduler)."""
+    """Build an engine by name.
+
+    Parameters
+    ----------
+    name : {"serial", "processes", "dask"}
+        The engine.
+    workers : int
+        Number of processes; 0 means one per core.
+    address : str
+        Address of a Dask scheduler.
+
+    Returns
+    -------
+    Serial, Processes or Dask
+
+    Raises
+    ------
+    EngineError
+        If there is no such engine, or the cluster cannot be reached.
+
+    Examples
+    --------
+    >>> engine("serial").workers
+    1
+    """
     if name not in NAMES:
-        raise EngineError(f"there is no engine called {name!r}{suggestion(name, NAMES)}; known: {listing(NAMES)}")
+        raise EngineError(f"there is no engine {name!r}{suggestion(name, NAMES)}; known: {listing(NAMES)}")
     if workers < 0:
         raise EngineError(f"an engine cannot have {workers} workers; give 1 or more, or 0 for one per core")
     if name == "dask":

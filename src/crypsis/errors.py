@@ -1,7 +1,7 @@
-"""What Crypsis says when it cannot go on: one sentence a custodian can act on.
+"""Errors of Crypsis: one sentence that a custodian can act on.
 
-Every message tells what was found, where, what is allowed and what to do next. Messages never quote a
-value that only few records share: a log or a terminal is not a safe place for a rare person.
+Every message says what was found, where, what is allowed and what to do next. A message never quotes a value of few
+records, since messages appear in logs and terminals.
 """
 
 from __future__ import annotations
@@ -12,39 +12,56 @@ from collections.abc import Iterable
 
 
 class CrypsisError(Exception):
-    """A problem that is the input's or the request's, not a defect of the program. Exit code 2."""
+    """A problem of the input or the request, not a defect of the program. Exit code 2."""
 
 
 class TableError(CrypsisError):
-    """The data or a hierarchy cannot be used as it stands."""
+    """Data or a hierarchy cannot be used."""
 
 
 class PlanError(CrypsisError):
-    """A plan, a setting or a request is not one Crypsis can carry out."""
+    """A plan, a setting or a request cannot be carried out."""
 
 
 class SearchError(CrypsisError):
-    """A search cannot start or cannot reach what was asked of it."""
+    """A search cannot start or cannot reach what is demanded."""
 
 
 class Interrupted(SearchError):
-    """A run could not write down what it found; what was written before is safe, and it can be resumed. Exit code 3."""
+    """A run cannot write its results; earlier results are kept and the run can be resumed. Exit code 3."""
 
 
 class EngineError(CrypsisError):
-    """The place where work should run is not there or went away."""
+    """An engine is not available or was lost."""
 
 
 class EngineLost(EngineError):
-    """An engine went away with work under way; what was finished before is safe, and the run can be resumed."""
+    """An engine was lost during work; earlier results are kept and the run can be resumed."""
 
 
 class ReleaseRefused(CrypsisError):
-    """A file did not keep its guarantee, so it was not published. Exit code 1."""
+    """A file does not keep its guarantee and is not published. Exit code 1."""
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:
-    """' (did you mean …?)' for a misspelt word, or nothing."""
+    """A suggestion for a misspelt word, or nothing.
+
+    Parameters
+    ----------
+    word : str
+        The word found.
+    known : iterable of str
+        Words that are allowed.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> suggestion("agee", ["age", "sex"])
+    " (did you mean 'age'?)"
+    """
     near = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
     return f" (did you mean {near[0]!r}?)" if near else ""
 
@@ -57,12 +74,35 @@ def unknown_column(names: Iterable[str], known: Iterable[str]) -> str:
 
 
 def listing(names: Iterable[str], most: int = 12) -> str:
-    """A readable, bounded list: 'a, b, c and 9 more'."""
+    """A list of names, shortened after the first ones.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The names.
+    most : int
+        Names that are shown.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> listing("abcd", most=2)
+    'a, b and 2 more'
+    """
     names = list(names)
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
 def repeated(names: Iterable[str]) -> list[str]:
-    """The names that occur more than once, sorted."""
+    """The names that occur more than once, sorted.
+
+    Examples
+    --------
+    >>> repeated(["b", "a", "b"])
+    ['b']
+    """
     return sorted(name for name, times in Counter(names).items() if times > 1)

@@ -1,9 +1,9 @@
-"""One registry per family of things a plan may name: masking methods, partitioners, measures, models, searches.
+"""Registries of the classes that a plan may name: masking methods, partitioners, measures, models, searches.
 
-The registered thing is a settings class: a frozen pydantic model whose fields are explained and bounded.
-The same fields make the plan, the command line's help, the studio's form, the reference page and the
-sentence that refuses a bad value. Outside packages register through entry points ``crypsis.<family>``.
-What the package itself offers is imported: a registry is told the modules of rooms above it that add to it.
+A registered class is a settings class: a frozen pydantic model whose fields are described and bounded. The same fields
+make the plan, the help of the command line, the form of the studio, the reference page and the message that refuses a
+bad value. Other packages register through entry points ``crypsis.<family>``. Classes of this package are imported: a
+registry has the names of modules in rooms above it that add to it.
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, fie
 from crypsis.errors import PlanError, listing, suggestion
 
 MOST = 2**31 - 1
-"""No whole number in a plan is larger, but for the seed: what counts or sizes something is a slip of the pen there."""
+"""Largest whole number of a setting, except a seed; a larger number is a typing error."""
 
 
 class Settings(BaseModel):
-    """Base of every registered settings class: immutable, and a misspelt setting is an error."""
+    """Base of every registered settings class: immutable, and an unknown setting is an error."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     @field_validator("*")
     @classmethod
     def _is_within_reason(cls, value: Any, info: ValidationInfo) -> Any:
-        """A number that no table and no machine could meet is refused where it is written, not where it would fail."""
+        """Refuse numbers that no table and no machine can meet, where they are written."""
         if isinstance(value, int) and abs(value) > MOST and info.field_name != "seed":
             raise ValueError(f"is beyond ±{MOST}; give a smaller number")
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError("is no finite number; give one")
+            raise ValueError("is no finite number; give a finite one")
         return value
 
 
@@ -50,14 +50,22 @@ T = TypeVar("T", bound=Settings)
 
 
 class Registry(Generic[S]):
-    """Names → settings classes of one family, in order of registration.
+    """The settings classes of one family by name, in the order of registration.
 
     Parameters
     ----------
     family : str
-        What the registered things are, in the singular.
+        What is registered, in the singular.
     built_in : tuple of str
-        Modules of this package that add to the registry and are not imported with it; imported at the first question.
+        Modules of this package that add to the registry and are not imported with it; imported at the first use.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> "k-anonymity" in crypsis.models
+    True
+    >>> crypsis.models.build("k-anonymity", k=5).k
+    5
     """
 
     def __init__(self, family: str, built_in: tuple[str, ...] = ()) -> None:
@@ -67,7 +75,23 @@ class Registry(Generic[S]):
         self._complete = False
 
     def add(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Decorator: register a settings class under a name a person would type."""
+        """Decorate a settings class to register it.
+
+        Parameters
+        ----------
+        name : str
+            The name by which a plan names it.
+
+        Returns
+        -------
+        callable
+            The decorator.
+
+        Raises
+        ------
+        ValueError
+            If the name is taken.
+        """
 
         def register(cls: type[T]) -> type[T]:
             if name in self._classes:
@@ -96,7 +120,24 @@ class Registry(Generic[S]):
             ) from None
 
     def build(self, name: str, **settings: Any) -> S:
-        """An instance of the named class, or a sentence that says which setting is wrong and why."""
+        """Build an instance of a registered class.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        **settings
+            Its settings.
+
+        Returns
+        -------
+        Settings
+
+        Raises
+        ------
+        PlanError
+            If there is no such name, or a setting is wrong; the message names the setting.
+        """
         cls = self[name]
         try:
             return cls(**settings)
@@ -104,6 +145,22 @@ class Registry(Generic[S]):
             raise PlanError(f"{self.family} {name!r}: {explain(error, cls)}") from None
 
     def name_of(self, instance: S) -> str:
+        """The name under which the class of an instance is registered.
+
+        Parameters
+        ----------
+        instance : Settings
+            An instance.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        PlanError
+            If its class is not registered.
+        """
         for name, cls in self._classes.items():
             if type(instance) is cls:
                 return name
@@ -120,7 +177,19 @@ class Registry(Generic[S]):
 
 
 def explain(error: ValidationError, cls: type[BaseModel]) -> str:
-    """All problems of one settings object in one line of plain words."""
+    """All problems of a settings object in one line.
+
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        What pydantic found.
+    cls : type
+        The settings class.
+
+    Returns
+    -------
+    str
+    """
     known = list(cls.model_fields)
     problems = []
     for item in error.errors(include_url=False):

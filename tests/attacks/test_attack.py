@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.attacks import Findings, Intruder, Scene, attack
+from crypsis.attacks import AttackContext, Findings, Intruder, attack
 from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.intersection import intersection
 from crypsis.attacks.linkability_inference import inference, linkability
@@ -20,6 +20,7 @@ from crypsis.table.aligning import in_terms_of
 from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
+from crypsis.text import attack_text
 from naive.attacks import certain, meeting, nearest, usual
 
 ROLES = {"age": "quasi", "sex": "quasi", "income": "confidential", "ill": "confidential"}
@@ -41,8 +42,8 @@ OUTSIDE = people([21, 43, 61, 30], "fmff", [1, 3, 9, 4], "acda")
 
 
 def test_a_class_that_agrees_gives_everybody_away_by_hand() -> None:
-    scene = Scene(PAIRS, ORIGINAL, OUTSIDE, Intruder())
-    found = done(nearest_record(scene))
+    context = AttackContext(PAIRS, ORIGINAL, OUTSIDE, Intruder())
+    found = done(nearest_record(context))
     assert found.rate.value == pytest.approx(100 * 2 / 6), "the two of the second pair"
     assert found.control is not None
     assert found.control.value == pytest.approx(25.0), "the second outsider happens to have the same values"
@@ -52,7 +53,7 @@ def test_a_class_that_agrees_gives_everybody_away_by_hand() -> None:
 
 
 def test_inference_by_hand() -> None:
-    income, ill = (done(each) for each in inference(Scene(PAIRS, ORIGINAL, OUTSIDE, Intruder())))
+    income, ill = (done(each) for each in inference(AttackContext(PAIRS, ORIGINAL, OUTSIDE, Intruder())))
     assert (income.attack, ill.attack) == ("inference of income", "inference of ill")
     # Means 1.5, 3 and 5.5 within 5 % of a deviation: only the pair of threes. Illness: halves for a and b, whole else.
     assert income.rate.value == pytest.approx(100 * 2 / 6)
@@ -70,7 +71,7 @@ def test_the_intersection_of_two_releases_by_hand() -> None:
     original = told("nnnsss", [30.0, 50, 50, 30, 50, 50])
     first = told("nnnsss", [40.0] * 6)
     second = in_terms_of(original, told("******", [30.0, 50, 50, 30, 50, 50]))
-    found = done(intersection(Scene(first, original, None, Intruder()), second))
+    found = done(intersection(AttackContext(first, original, None, Intruder()), second))
     assert found.rate.value == pytest.approx(100 * 2 / 6)
     assert found.baseline.value == 0.0
     assert (found.counts["left by both, least"], found.counts["left by both, median"]) == (1.0, 2.0)
@@ -86,22 +87,22 @@ def test_likeness_attacks_are_their_definitions(seed: int) -> None:
         rng.integers(0, 5, n).astype(float).tolist(), "".join(rng.choice(["a", "b", "c"], n)),
     )  # fmt: skip
     release = Microaggregation(k=3).mask(table, rng)
-    scene = Scene(release, table, None, Intruder())
+    context = AttackContext(release, table, None, Intruder())
     deviation = [float(table.column("age").std()), 1.0]
     rows = [[list(zip(t.column("age").tolist(), [t.labels("sex")[c] for c in t.column("sex")], strict=True))]
             for t in (table, release)]  # fmt: skip
     known, shown = rows[0][0], rows[1][0]
     says = list(zip(table.column("income").tolist(), table.column("ill").tolist(), strict=True))
     near = [nearest(each, shown, deviation) for each in known]
-    found = done(nearest_record(scene))
+    found = done(nearest_record(context))
     assert found.rate.value == pytest.approx(
         100 * np.mean([certain(c, says, s) for c, s in zip(near, says, strict=True)])
     )
     ages = [nearest(each[:1], [s[:1] for s in shown], deviation[:1]) for each in known]
     sexes = [nearest(each[1:], [s[1:] for s in shown], deviation[1:]) for each in known]
-    linked = done(linkability(scene))
+    linked = done(linkability(context))
     assert linked.rate.value == pytest.approx(100 * np.mean([meeting(a, s) for a, s in zip(ages, sexes, strict=True)]))
-    ill = done(inference(scene)[1])
+    ill = done(inference(context)[1])
     codes = table.column("ill").tolist()
     fitness = [usual([codes[row] for row in c], codes[i]) for i, c in enumerate(near)]
     assert ill.rate.value == pytest.approx(100 * np.mean(fitness))
@@ -109,8 +110,8 @@ def test_likeness_attacks_are_their_definitions(seed: int) -> None:
 
 def test_singling_out_by_hand() -> None:
     """Published as it is: the extremes and every value held once isolate a person; nobody outside is 20 or older."""
-    scene = Scene(ORIGINAL, ORIGINAL, people([10, 11], "ff", [1, 1], "aa"), Intruder(knows=("age",)))
-    one, several = singling_out(scene)
+    context = AttackContext(ORIGINAL, ORIGINAL, people([10, 11], "ff", [1, 1], "aa"), Intruder(knows=("age",)))
+    one, several = singling_out(context)
     found = done(one)
     assert found.counts["predicates"] == 8, "at most 20, at least 62, and six ages held once"
     assert found.control is not None
@@ -221,8 +222,8 @@ def test_two_careless_releases_are_caught_together_though_each_is_safe() -> None
 def test_rows_judge_where_nothing_confidential_is_published() -> None:
     table = Table.from_columns({"a": [1.0, 2, 3], "b": [3.0, 1, 2]}, roles={"a": "quasi", "b": "quasi"})
     for found in (nearest_record, undo_microaggregation, undo_rank_swapping):
-        assert isinstance(found(Scene(table, table, None, Intruder())), Untried)
-        together = done(found(Scene(table, table, None, Intruder(), rows_correspond=True)))
+        assert isinstance(found(AttackContext(table, table, None, Intruder())), Untried)
+        together = done(found(AttackContext(table, table, None, Intruder(), rows_correspond=True)))
         assert together.rate.value == 100.0
         assert together.baseline.value == pytest.approx(100 / 3)
 
@@ -231,21 +232,21 @@ def test_a_verdict_says_which_reference_it_was_held_against() -> None:
     def outcome(hits: int, outside: int) -> Outcome:
         return Outcome("x", Rate.of(hits, 100), Rate.known(10.0), Rate.of(outside, 100), 5.0, "", (), "do y")
 
-    assert outcome(90, 5).verdict.endswith("% outside: the release gives people away; do y")
-    assert "less than the 5 points" in outcome(28, 10).verdict
-    assert "cannot be told" in outcome(12, 10).verdict
-    assert "without the release" in outcome(90, 0).verdict
+    assert attack_text(outcome(90, 5)).endswith("% outside the release: the release discloses people; do y")
+    assert "less than the 5 points" in attack_text(outcome(28, 10))
+    assert attack_text(outcome(12, 10)).endswith("not distinguishable from the control")
+    assert "without the release" in attack_text(outcome(90, 0))
 
 
 def test_control_records_the_hierarchies_do_not_know_are_left_out_and_counted() -> None:
     inside, _ = halves(400)
     weak = Generalisation(level=1, suppression=1.0).mask(inside, np.random.default_rng(0))
     strange = inside.take(np.arange(50)).with_columns({"age": np.full(50, 7.0)})
-    with pytest.raises(TableError, match="the control holds no records"):
+    with pytest.raises(TableError, match="the control has no records"):
         attack(weak, inside, control=strange)
     some = inside.take(np.arange(60)).with_columns({"age": np.r_[np.full(10, 7.0), inside.column("age")[10:60]]})
     assert attack(weak, inside, control=some).notes == (
-        "10 control records hold values the hierarchies do not list and were left out",
+        "10 control records have values that are not in the hierarchies and are left out",
     )
 
 
@@ -259,10 +260,10 @@ def test_the_same_seed_tries_the_same_people() -> None:
 def test_refusals(change: str) -> None:
     table = ORIGINAL
     if change == "nothing known":
-        with pytest.raises(TableError, match="no column is known"):
+        with pytest.raises(TableError, match="knows no published column"):
             attack(table.drop(["age", "sex"]), table)
     elif change == "nobody":
-        with pytest.raises(TableError, match="nothing published"):
+        with pytest.raises(TableError, match="has no records"):
             attack(table.without(np.ones(6, dtype=bool)), table)
     else:
         with pytest.raises(TableError, match="there is no column 'agee'"):

@@ -148,17 +148,17 @@ def test_data_is_fetched_shaped_and_checked(name: str, server: tuple[str, Path],
     assert code == 0
     assert "licence" in out
     assert (tmp_path / "data" / file).read_bytes() == known
-    with pytest.raises(TableError, match="exists already"):
+    with pytest.raises(TableError, match="already exists"):
         fetch(name, tmp_path / "data", f"{address}/raw")
 
 
 def test_other_content_is_not_written(server: tuple[str, Path], tmp_path: Path) -> None:
     address, folder = server
     (folder / "raw").write_text("A11 6 A34\n", encoding="utf-8")
-    with pytest.raises(TableError, match="nothing was written"):
+    with pytest.raises(TableError, match="nothing is written"):
         fetch("german", tmp_path / "data", f"{address}/raw")
     assert not (tmp_path / "data").exists()
-    with pytest.raises(TableError, match="could not be fetched"):
+    with pytest.raises(TableError, match="cannot be fetched"):
         fetch("german", tmp_path / "data", f"{address}/nothing")
     with pytest.raises(TableError, match="only http"):
         fetch("german", tmp_path / "data", "file:///etc/hostname")

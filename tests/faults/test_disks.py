@@ -20,9 +20,9 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import Account, publish
 from crypsis.run import Run
 from crypsis.run.store import Store
-from crypsis.table import files
+from crypsis.table import atomic_files
+from crypsis.table.atomic_files import FRESH, atomic_folder, write_atomically
 from crypsis.table.example import example
-from crypsis.table.files import FRESH, atomic_folder, write_atomically
 from run.runs import begun, bits, finished, folder_with
 
 PLAN = """
@@ -79,7 +79,7 @@ def test_a_file_that_finds_no_room_is_not_there(
     number: int, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "fsync", refusing(0, number))
-    with pytest.raises(TableError, match=f"cannot be written \\({words}.*nothing was left half-written"):
+    with pytest.raises(TableError, match=f"cannot be written \\({words}.*nothing was written"):
         write_atomically(tmp_path / "table.csv", b"a\n1\n")
     assert not list(tmp_path.iterdir())
 
@@ -204,6 +204,6 @@ def test_a_writer_at_work_is_left_alone(tmp_path: Path) -> None:
         write_atomically(tmp_path / "out.txt", b"x")
         with atomic_folder(tmp_path / "out.d"):
             assert workshop.exists()
-        files._sweep(tmp_path / "out")
+        atomic_files._sweep(tmp_path / "out")
         assert workshop.exists()
     assert (tmp_path / "out" / "whole").read_text() == "whole"

@@ -18,6 +18,7 @@ from crypsis.kernels import compile as compiling
 from crypsis.masking import out_of_core
 from crypsis.run import Run
 from crypsis.run.folder import held
+from crypsis.run.store import FORMAT
 from crypsis.studio.vega import home
 from crypsis.table.files import read_table
 from faults.test_disks import PLAN
@@ -81,8 +82,8 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(
             os.truncate(path, 8 if change == "shorter" else 40)
         return real(handle)
 
-    monkeypatch.setattr("crypsis.table.text.os.fstat", look)
-    with pytest.raises(TableError, match="was changed while it was read; wait until it is written"):
+    monkeypatch.setattr("crypsis.table.raw_files.os.fstat", look)
+    with pytest.raises(TableError, match="changed while it was read; wait until it is written"):
         read_table(path)
 
 
@@ -98,7 +99,7 @@ def test_a_file_replaced_by_another_is_read_whole_from_one_of_them(
         os.replace(tmp_path / "new.csv", path)
         return real(handle)
 
-    monkeypatch.setattr("crypsis.table.text.os.fstat", replace)
+    monkeypatch.setattr("crypsis.table.raw_files.os.fstat", replace)
     assert read_table(path).column("a").tolist() == [1.0, 3.0]
 
 
@@ -155,5 +156,5 @@ def test_a_store_of_a_newer_version_is_refused_in_a_sentence(command: str, plan:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
     answer = crypsis(command, folder)
     assert answer.returncode == 2
-    assert "format 99 and this version reads 1; use the Crypsis that wrote it" in answer.stderr
+    assert f"format 99 and this version reads {FORMAT}; use the Crypsis that wrote it" in answer.stderr
     assert Run.__name__ not in answer.stderr

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.builders import build_hierarchy, interval_centres
+from crypsis.table.builders import build_hierarchy
 from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.number_builders import interval_centres
 from reference import reference
 
 
@@ -191,11 +192,11 @@ def test_the_order_of_a_hierarchy_orders_an_ordinal_column() -> None:
         ([1, 2], "dates:month", "holds no dates"),
         ([dt.date(2020, 1, 1)], "dates:moth", "did you mean 'month'"),
         ([dt.date(2020, 1, 1)], "dates:year,month", "from fine to coarse"),
-        (["a", "b"], "prefixes:2,3", "must list falling numbers"),
-        (["a", "b"], "prefixes:0", "must list falling numbers"),
+        (["a", "b"], "prefixes:2,3", "must list decreasing numbers"),
+        (["a", "b"], "prefixes:0", "must list decreasing numbers"),
         ([1.5, 2.0], "prefixes:1", "prefixes need codes"),
         ([1, 2], "merge:2", "merges need categories"),
-        (["a", "b"], "merge:two", "must list falling numbers of groups"),
+        (["a", "b"], "merge:two", "must list decreasing numbers of groups"),
         (["a", "b"], "interval:5", r"neither a hierarchy file nor a builder \(did you mean 'intervals'\?\)"),
         (["a", "b"], "nowhere.csv", "there is no file nowhere.csv"),
     ],

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import groupings
 from crypsis.table import equivalence_classes as module
-from crypsis.table.equivalence_classes import LARGEST_KEY, classes_of, equivalence_classes, pack, words
+from crypsis.table.equivalence_classes import LARGEST_KEY, classes_of, columns_by_key, equivalence_classes, pack
 from crypsis.table.table import Table
 from naive.equivalence_classes import group_by
 
@@ -147,10 +147,10 @@ def test_many_words_of_many_rows() -> None:
 
 def test_columns_are_parted_where_a_key_is_full() -> None:
     assert LARGEST_KEY == 1 << 62
-    assert words([]) == [[]]
-    assert words([1 << 31, 1 << 31, 1]) == [[0, 1, 2]]
-    assert words([1 << 31, 1 << 31, 2]) == [[0, 1], [2]]
-    assert words([1 << 63, 2, 1 << 61, 3]) == [[0], [1, 2], [3]]
+    assert columns_by_key([]) == [[]]
+    assert columns_by_key([1 << 31, 1 << 31, 1]) == [[0, 1, 2]]
+    assert columns_by_key([1 << 31, 1 << 31, 2]) == [[0, 1], [2]]
+    assert columns_by_key([1 << 63, 2, 1 << 61, 3]) == [[0], [1, 2], [3]]
 
 
 def test_packed_keys_have_the_order_of_the_rows() -> None:

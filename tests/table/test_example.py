@@ -38,7 +38,7 @@ def test_any_size(n: int) -> None:
 
 
 def test_nobody_is_refused() -> None:
-    with pytest.raises(TableError, match="at least 1"):
+    with pytest.raises(TableError, match="give 1 or more"):
         example(0)
 
 

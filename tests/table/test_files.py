@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
+from crypsis.table.delimited import Delimited
 from crypsis.table.files import (
     atomic_folder,
     read_hierarchy,
@@ -32,7 +33,6 @@ from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
-from crypsis.table.text import Delimited
 from reference import reference
 
 
@@ -188,7 +188,7 @@ REFUSED = {
     "blank line": ("a,b\n1,2\n\n3,4\n", {}, r"survey.csv, line 3: the line is blank"),
     "long and short": ("a,b\n1,2,3\n3\n", {}, r"survey.csv, line 2: the record has 3 fields"),
     "short after a quoted break": ('a,b\n1,"x\ny"\n3\n', {}, r"survey.csv, line 4: the record has 1"),
-    "open quote": ('a,b\n1,2\n3,"x\n5,6\n7,8\n', {}, r"survey.csv, line 3: a quotation mark is opened"),
+    "open quote": ('a,b\n1,2\n3,"x\n5,6\n7,8\n', {}, r"survey.csv, line 3: a quotation mark is never closed"),
     "clash": ('a,b\n1,2\n3,"x"y\n', {}, r"survey.csv, line 3: "),
     "same names": ("a,b,a\n1,2,3\n", {}, r"survey.csv, line 1: two columns share a name: 'a'"),
     "no name": ("a,,c\n1,2,3\n", {}, r"survey.csv, line 1: column 2 has no name"),

@@ -1,7 +1,7 @@
-"""What an intruder achieves with a release, beside what she achieves without it."""
+"""Attacks on a release, with the success an intruder has without it."""
 
 from crypsis.attacks.attack import attack
-from crypsis.attacks.attack_context import Intruder, Scene
+from crypsis.attacks.attack_context import AttackContext, Intruder
 from crypsis.attacks.outcome import Findings, Outcome, Rate, Untried
 
-__all__ = ["Findings", "Intruder", "Outcome", "Rate", "Scene", "Untried", "attack"]
+__all__ = ["AttackContext", "Findings", "Intruder", "Outcome", "Rate", "Untried", "attack"]

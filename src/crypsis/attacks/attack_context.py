@@ -1,8 +1,8 @@
-"""What the intruder holds: the release, the people she looks for, people who are not in it, and what she knows.
+"""What an attack starts from: the release, people in it, people who are not in it, and what the intruder knows.
 
-Nothing here needs to know which published record is whose: rows of a release are shuffled. Whether she was right is
-judged by what the file says about a person beyond what the intruder knew, or by row numbers where there is nothing
-of that kind and the rows are known to correspond.
+The rows of a release are shuffled, so nothing here uses which published record belongs to whom. Whether a guess is
+right is decided by the columns that the intruder does not know, or by row numbers where there are no such columns and
+the rows are known to correspond.
 """
 
 from __future__ import annotations
@@ -29,50 +29,85 @@ from crypsis.table.table import Table
 Flags = NDArray[np.bool_]
 Numbers = NDArray[np.int64]
 CELLS = 2_000_000
-"""Pairs of a person and a published record that are held at once."""
+"""Pairs of a person and a published record in memory at once."""
 SAME = 1e-9
 """Distances that differ by less are a tie."""
 
 
 class Intruder(Settings):
-    """What the intruder knows and how hard she tries."""
+    """What the intruder knows, and how many attempts are made.
 
-    knows: tuple[str, ...] = Field(default=(), description="columns she knows; empty means every quasi-identifier")
-    attempts: int = Field(default=1000, ge=10, le=100_000, description="people, or predicates, tried by each attack")
+    Examples
+    --------
+    >>> Intruder(knows=("age", "sex")).attempts
+    1000
+    """
+
+    knows: tuple[str, ...] = Field(
+        default=(), description="columns the intruder knows; empty means every quasi-identifier"
+    )
+    attempts: int = Field(default=1000, ge=10, le=100_000, description="people, or predicates, of each attack")
     window: float | None = Field(
         default=None,
         gt=0.0,
         le=100.0,
-        description="per cent of the ranks rank swapping was allowed, if she knows it; else the smallest that fits",
+        description="window of rank swapping in per cent of the ranks, if the intruder knows it; else the smallest "
+        "that fits",
     )
     tolerance: float = Field(
         default=5.0, gt=0.0, le=100.0, description="a number counts as inferred within this per cent of its deviation"
     )
     margin: float = Field(
-        default=5.0, ge=0.0, le=100.0, description="points by which an attack must beat its control to be a finding"
+        default=5.0, ge=0.0, le=100.0, description="points by which an attack must exceed its control to be a finding"
     )
-    seed: int = Field(default=0, ge=0, description="of the draw of people and predicates; no secret")
+    seed: int = Field(default=0, ge=0, description="seed of the draw of people and predicates; not secret")
 
 
 @dataclass(frozen=True)
 class Keys:
-    """What the file says about each person, as a number: equal numbers, equal words."""
+    """What the file says about each person beyond what the intruder knows, as a number.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Columns it is read from; empty where the key is the row itself.
+    published, people : int64[n]
+        Keys of the published records and of the people.
+    outsiders : int64[n] or None
+        Keys of the control.
+    """
 
     names: tuple[str, ...]
-    """Columns it is read from; empty where the key is the row itself."""
     published: Numbers
     people: Numbers
     outsiders: Numbers | None
 
     @cached_property
     def best_guess(self) -> float:
-        """How often the most frequent key is right, in per cent: all one can do without the release."""
+        """Per cent of people with the most frequent key: the best guess without the release."""
         return 100.0 * float(np.unique(self.people, return_counts=True)[1].max()) / len(self.people)
 
 
 @dataclass(frozen=True)
-class Scene:
-    """A release in the original's terms, beside the people who may be in it and people who are not."""
+class AttackContext:
+    """A release in the original's columns and codes, with people in it and people who are not.
+
+    Attributes
+    ----------
+    release, original : Table
+        The published records, and the people in it.
+    control : Table or None
+        People who are not in it.
+    intruder : Intruder
+        What is known.
+    rows_correspond : bool
+        Whether row i of the release is row i of the original.
+
+    Raises
+    ------
+    TableError
+        If a table has no records or the intruder knows no published column.
+    """
 
     release: Table
     original: Table
@@ -82,14 +117,17 @@ class Scene:
 
     def __post_init__(self) -> None:
         if not len(self.original) or not self.release.kept.any():
-            raise TableError("there is nobody to look for or nothing published; an attack needs records on both sides")
+            raise TableError("the original or the release has no records; an attack needs records in both")
         if self.control is not None and not len(self.control):
-            raise TableError("the control holds no records; give people who are not in the release, or leave it out")
+            raise TableError("the control has no records; give people who are not in the release, or leave it out")
         if not self.knows:
-            raise TableError("no column is known to the intruder; name quasi-identifiers, or columns with --knows")
+            raise TableError(
+                "the intruder knows no published column; name quasi-identifiers, or the known columns with --knows"
+            )
 
     @cached_property
     def knows(self) -> tuple[str, ...]:
+        """Published columns that the intruder knows."""
         wanted = self.intruder.knows or tuple(self.original.quasi_identifiers)
         for name in wanted:
             self.original.place(name)
@@ -97,22 +135,46 @@ class Scene:
 
     @cached_property
     def learns(self) -> tuple[str, ...]:
-        """Columns the release publishes as collected, beyond what the intruder knows."""
-        told = self.original.named(Role.CONFIDENTIAL, Role.OTHER)
-        return tuple(n for n in told if n in self.release.names and n not in self.knows and self.release.level(n) == 0)
+        """Columns published as collected that the intruder does not know."""
+        columns = self.original.named(Role.CONFIDENTIAL, Role.OTHER)
+        return tuple(
+            n for n in columns if n in self.release.names and n not in self.knows and self.release.level(n) == 0
+        )
 
     def rng(self, attack: str) -> Generator:
-        """Chance of one attack, whatever other attacks were tried before."""
+        """Random numbers of one attack, independent of the other attacks.
+
+        Parameters
+        ----------
+        attack : str
+            Name of the attack.
+
+        Returns
+        -------
+        Generator
+        """
         return default_rng([self.intruder.seed, *attack.encode()])
 
     def sample(self, table: Table, attack: str) -> Numbers:
-        """Rows of the people an attack is tried on."""
+        """Rows of the people on whom an attack is tried.
+
+        Parameters
+        ----------
+        table : Table
+            The people.
+        attack : str
+            Name of the attack.
+
+        Returns
+        -------
+        int64[attempts]
+        """
         rows, wanted = len(table), self.intruder.attempts
         return np.sort(self.rng(attack).choice(rows, min(rows, wanted), replace=False)).astype(np.int64)
 
     @cached_property
     def keys(self) -> Keys | None:
-        """What can be learnt about each person; nothing where neither columns nor rows tell who is who."""
+        """What can be learnt about each person; None where neither columns nor rows identify a record."""
         if self.learns:
             tables = [self.release, self.original, *([] if self.control is None else [self.control])]
             parts = learnt(self.learns, tables, self.original)
@@ -123,12 +185,38 @@ class Scene:
         return None
 
     def meet(self, people: Table, names: Sequence[str]) -> Encounter:
-        """People beside the published records, in some of the columns."""
+        """People and published records in some of the columns.
+
+        Parameters
+        ----------
+        people : Table
+            The people.
+        names : sequence of str
+            The columns.
+
+        Returns
+        -------
+        Encounter
+        """
         return Encounter.between(self.original, people, self.release, names, "z")
 
 
 def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> list[Numbers]:
-    """What each of several tables says in some columns, in one numbering: equal numbers, equal words."""
+    """What each of several tables says in some columns, as numbers: equal numbers for equal values.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    tables : sequence of Table
+        The tables.
+    original : Table
+        Gives kinds and categories.
+
+    Returns
+    -------
+    list of int64[n]
+    """
     columns = []
     for name in names:
         if original.attribute(name).numeric:
@@ -143,14 +231,26 @@ def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> li
 
 
 def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
-    """Codes in the original's numbering; a label it lacks equals no other table's."""
+    """Codes by the original's categories; a label that it lacks equals no label of another table."""
     codes = alike_codes(original, table, name)[0].astype(np.int64)
     strange = codes >= len(original.attribute(name).categories)
     return np.where(strange, codes + (place + 1) * 1_000_000, codes)
 
 
 def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]]]:
-    """Distance of each of the intruder's records to every published one, some records at a time."""
+    """Distance of each known person to every published record, some people at a time.
+
+    Parameters
+    ----------
+    encounter : Encounter
+        People and published records.
+
+    Yields
+    ------
+    part : slice
+        Positions of the people.
+    distance : float64[people, published]
+    """
     people, published = len(encounter.points), len(encounter.kept)
     step = max(1, CELLS // max(published, 1))
     for begin in range(0, people, step):
@@ -165,19 +265,55 @@ def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]
 
 
 def nearest_sets(encounter: Encounter) -> Iterator[tuple[slice, Flags]]:
-    """For each of the intruder's records, which published ones are the nearest."""
+    """The nearest published records of each known person.
+
+    Parameters
+    ----------
+    encounter : Encounter
+        People and published records.
+
+    Yields
+    ------
+    part : slice
+        Positions of the people.
+    nearest : bool[people, published]
+    """
     for part, distance in distances(encounter):
         yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
 
 
 def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
-    """Whether all candidates say the same of a person, and it is true."""
+    """Whether all candidates say the same of a person, and it is true.
+
+    Parameters
+    ----------
+    candidates : bool[people, published]
+        Candidate records of each person.
+    published, own : int64
+        Keys of the published records and of the people.
+
+    Returns
+    -------
+    bool[people]
+    """
     low = np.where(candidates, published, np.iinfo(np.int64).max).min(axis=1)
     high = np.where(candidates, published, -1).max(axis=1)
     return np.asarray((low == high) & (high == own))
 
 
 def expected(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
-    """How often a candidate taken at random tells the truth about a person."""
+    """Probability that a random candidate is right about a person.
+
+    Parameters
+    ----------
+    candidates : bool[people, published]
+        Candidate records of each person.
+    published, own : int64
+        Keys of the published records and of the people.
+
+    Returns
+    -------
+    float64[people]
+    """
     right = (candidates & (published == own[:, None])).sum(axis=1)
     return np.asarray(right / np.maximum(candidates.sum(axis=1), 1), dtype=np.float64)

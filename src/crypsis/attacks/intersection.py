@@ -1,4 +1,4 @@
-"""Two releases about the same people: whoever is looked up in both must be in what the two classes have in common.
+"""Two releases of the same people: a person who is in both is in the intersection of two equivalence classes.
 
 Ganta, Kasiviswanathan and Smith (2008), "Composition attacks and auxiliary information in data privacy".
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.attacks.attack_context import Numbers, Scene, learnt, nearest_sets
+from crypsis.attacks.attack_context import AttackContext, Numbers, learnt, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.table.table import Table
 
@@ -19,49 +19,66 @@ ATTACK = "intersection of two releases"
 
 @dataclass(frozen=True)
 class Common:
-    """What both releases leave of each person, and what each leaves alone."""
+    """What the two releases disclose about each person.
+
+    Attributes
+    ----------
+    right : bool[people]
+        Exactly one value is in both classes, and it is the person's.
+    alone : pair of bool[people]
+        One release alone discloses it.
+    left : int64[people]
+        Records that the two classes can have in common.
+    classes : int64[people]
+        Size of the smaller class.
+    """
 
     right: NDArray[np.bool_]
-    """One record in common says what is true of the person."""
     alone: tuple[NDArray[np.bool_], NDArray[np.bool_]]
-    """One release by itself says it."""
     left: Numbers
-    """Records the two classes can have in common."""
     classes: Numbers
-    """Size of the smaller of the two classes."""
 
 
-def intersection(scene: Scene, second: Table) -> Outcome | Untried:
-    """Look every person up in both releases and keep what both classes say.
+def intersection(context: AttackContext, second: Table) -> Outcome | Untried:
+    """Intersect the equivalence classes of every person in two releases.
 
-    second  the other release, in the original's terms
+    Parameters
+    ----------
+    context : AttackContext
+        What the attack starts from.
+    second : Table
+        The other release, in the original's columns and codes.
+
+    Returns
+    -------
+    Outcome or Untried
     """
-    other = replace(scene, release=second)
-    names = [name for name in scene.learns if name in other.learns]
+    other = replace(context, release=second)
+    names = [name for name in context.learns if name in other.learns]
     if not names:
-        return Untried(ATTACK, "the two releases have no column in common that both publish as it was collected")
-    outsiders = [] if scene.control is None else [scene.control]
-    keys = learnt(names, [scene.release, second, scene.original, *outsiders], scene.original)
-    rows = scene.sample(scene.original, ATTACK)
-    found = _common(scene, other, scene.original.take(rows), (keys[0], keys[1], keys[2][rows]))
+        return Untried(ATTACK, "the two releases have no common column that both publish as collected")
+    outsiders = [] if context.control is None else [context.control]
+    keys = learnt(names, [context.release, second, context.original, *outsiders], context.original)
+    rows = context.sample(context.original, ATTACK)
+    found = _common(context, other, context.original.take(rows), (keys[0], keys[1], keys[2][rows]))
     control = None
-    if scene.control is not None:
-        strangers = scene.sample(scene.control, ATTACK)
-        false = _common(scene, other, scene.control.take(strangers), (keys[0], keys[1], keys[3][strangers]))
-        control = Rate.of(float(false.right.sum()), len(strangers))
+    if context.control is not None:
+        outside = context.sample(context.control, ATTACK)
+        false = _common(context, other, context.control.take(outside), (keys[0], keys[1], keys[3][outside]))
+        control = Rate.of(float(false.right.sum()), len(outside))
     better = max(found.alone, key=lambda right: int(right.sum()))
     return Outcome(
         attack=ATTACK,
         rate=Rate.of(float(found.right.sum()), len(rows)),
         baseline=Rate.of(float(better.sum()), len(rows)),
         control=control,
-        margin=scene.intruder.margin,
+        margin=context.intruder.margin,
         definition=(
-            "share of people for whom the classes she falls into in the two releases have exactly one record of "
-            "confidential values in common, and it is hers; baseline: the release that alone tells more of them"
+            "share of people whose classes in the two releases have exactly one combination of confidential values in "
+            "common, and it is the person's; baseline: the release that alone discloses more"
         ),
-        scope=tuple(dict.fromkeys((*scene.knows, *other.knows))),
-        remedy="withdraw one of the two, or publish the second by the classes of the first",
+        scope=tuple(dict.fromkeys((*context.knows, *other.knows))),
+        remedy="withdraw one of the two, or publish the second with the classes of the first",
         counts={
             "people": len(rows),
             "smaller class, median": float(np.median(found.classes)),
@@ -71,7 +88,7 @@ def intersection(scene: Scene, second: Table) -> Outcome | Untried:
     )
 
 
-def _common(one: Scene, other: Scene, people: Table, keys: tuple[Numbers, Numbers, Numbers]) -> Common:
+def _common(one: AttackContext, other: AttackContext, people: Table, keys: tuple[Numbers, Numbers, Numbers]) -> Common:
     first = [row for _, near in nearest_sets(one.meet(people, one.knows)) for row in _held(near, keys[0])]
     second = [row for _, near in nearest_sets(other.meet(people, other.knows)) for row in _held(near, keys[1])]
     right, left = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.int64)
@@ -88,5 +105,5 @@ def _common(one: Scene, other: Scene, people: Table, keys: tuple[Numbers, Number
 
 
 def _held(near: NDArray[np.bool_], keys: Numbers) -> list[tuple[Numbers, Numbers]]:
-    """For each person, what her class says and how often."""
+    """For each person the values in the class, and how often each occurs."""
     return [np.unique(keys[row], return_counts=True) for row in near]

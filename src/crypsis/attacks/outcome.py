@@ -1,4 +1,4 @@
-"""What an attack achieved, beside what it achieves without the release, and the sentence a signatory reads."""
+"""What an attack achieves with a release, and what it achieves without it."""
 
 from __future__ import annotations
 
@@ -10,42 +10,84 @@ from crypsis.measures.intervals import wilson
 
 @dataclass(frozen=True)
 class Rate:
-    """A share of tries that succeed, in per cent, and how far it can be trusted."""
+    """A success rate in per cent with its confidence interval.
+
+    Attributes
+    ----------
+    value : float
+        Per cent.
+    interval : pair of float
+        95 % interval (Wilson).
+    trials : int
+        Number of trials; 0 where the rate is known and not estimated.
+    """
 
     value: float
     interval: tuple[float, float]
     trials: int
-    """0 where the share is known and not estimated."""
 
     @classmethod
     def of(cls, hits: float, trials: int) -> Rate:
-        """`hits` may be an expected number: a guess among t candidates is worth 1/t."""
+        """Estimate a rate.
+
+        Parameters
+        ----------
+        hits : float
+            Successes; a guess among t candidates counts 1/t.
+        trials : int
+            Number of trials.
+
+        Returns
+        -------
+        Rate
+        """
         return cls(100.0 * hits / trials if trials else 0.0, wilson(hits, trials), trials)
 
     @classmethod
     def known(cls, value: float) -> Rate:
+        """A rate that is known exactly, in per cent."""
         return cls(value, (value, value), 0)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One attack: its rate, the same on people outside the release, and the best guess without the release."""
+    """The result of one attack.
+
+    Attributes
+    ----------
+    attack : str
+        Name of the attack.
+    rate : Rate
+        Its success rate.
+    baseline : Rate
+        The best guess without the release.
+    control : Rate or None
+        The same attack on people outside the release.
+    margin : float
+        Points by which the attack must exceed both, at the unfavourable ends of all intervals, to be a finding.
+    definition : str
+        What the rate means.
+    scope : tuple of str
+        Columns the intruder uses.
+    remedy : str
+        What to do against it.
+    counts : mapping of str to float
+        Figures of the attack.
+    """
 
     attack: str
     rate: Rate
     baseline: Rate
     control: Rate | None
     margin: float
-    """Points by which the attack must beat both, at the unfavourable ends of all intervals, to be a finding."""
     definition: str
     scope: tuple[str, ...]
-    """The columns the intruder uses."""
     remedy: str
     counts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def reference(self) -> Rate:
-        """The better of control and baseline: what owes nothing to somebody's being in the file."""
+        """The larger of control and baseline: the success without the person's record in the file."""
         if self.control is None or self.baseline.interval[1] >= self.control.interval[1]:
             return self.baseline
         return self.control
@@ -57,25 +99,21 @@ class Outcome:
 
     @property
     def caught(self) -> bool:
+        """Whether the attack is a finding: it exceeds its reference by more than the margin."""
         return self.excess > self.margin
-
-    @property
-    def verdict(self) -> str:
-        """The finding in a sentence."""
-        told = f"right for {self.rate.value:.1f} % of the tries"
-        other = (
-            f"{self.reference.value:.1f} % {'without the release' if self.reference is self.baseline else 'outside'}"
-        )
-        if self.caught:
-            return f"{told} against {other}: the release gives people away; {self.remedy}"
-        if self.excess > 0:
-            return f"{told} against {other}: better, by less than the {self.margin:g} points that count as a finding"
-        return f"{told} against {other}: cannot be told from what succeeds anyway"
 
 
 @dataclass(frozen=True)
 class Untried:
-    """An attack that could not be tried, and why."""
+    """An attack that does not apply.
+
+    Attributes
+    ----------
+    attack : str
+        Name of the attack.
+    why : str
+        Why it does not apply.
+    """
 
     attack: str
     why: str
@@ -83,7 +121,22 @@ class Untried:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that was tried on a release."""
+    """The results of all attacks on a release.
+
+    Attributes
+    ----------
+    outcomes : tuple of Outcome
+        Attacks that were tried.
+    untried : tuple of Untried
+        Attacks that do not apply.
+    notes : tuple of str
+        Remarks for the reader.
+
+    Examples
+    --------
+    >>> Findings((), (), ()).caught
+    ()
+    """
 
     outcomes: tuple[Outcome, ...]
     untried: tuple[Untried, ...]
@@ -91,8 +144,19 @@ class Findings:
 
     @property
     def caught(self) -> tuple[Outcome, ...]:
+        """Attacks that are findings."""
         return tuple(each for each in self.outcomes if each.caught)
 
     def named(self, attack: str) -> Outcome:
-        """The outcome of one attack."""
+        """The outcome of one attack.
+
+        Parameters
+        ----------
+        attack : str
+            Name of the attack.
+
+        Returns
+        -------
+        Outcome
+        """
         return next(each for each in self.outcomes if each.attack == attack)

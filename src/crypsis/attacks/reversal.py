@@ -1,4 +1,4 @@
-"""What a method leaves of a value it changed: the means next to it, or a window of ranks."""
+"""Reversal of masking methods: which published values a known value may have become."""
 
 from __future__ import annotations
 
@@ -20,14 +20,25 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 ALIKE = 1.25
-"""Pairs of values for each value up to which two columns count as treated together."""
+"""Largest number of pairs of values per value for which two columns count as treated together."""
 
 
 def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Columns whose equal values fall on (nearly) the same records: one partition made them all.
+    """Group columns that were microaggregated by one partition: their equal values are on nearly the same records.
 
-    Two columns of one partition have hardly more pairs of values than values, as two groups seldom share a mean;
-    two columns treated apart have many more.
+    Two columns of one partition have hardly more pairs of values than values, since two groups rarely share a mean; two
+    columns treated separately have many more.
+
+    Parameters
+    ----------
+    release : Table
+        The published records.
+    names : sequence of str
+        The columns.
+
+    Returns
+    -------
+    list of tuples of str
     """
     groups: list[list[str]] = []
     values = {name: _distinct(release, [name]) for name in names}
@@ -47,26 +58,45 @@ def _distinct(release: Table, names: Sequence[str]) -> int:
 
 @dataclass(frozen=True)
 class Means:
-    """The distinct published values of columns treated together, and which of them each published record has."""
+    """The distinct published values of columns treated together.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The columns.
+    values : float64[means, columns]
+        In lexicographic order; records with a missing cell are left out.
+    place : int64[published]
+        Row of `values` of each published record, or −1.
+    """
 
     names: tuple[str, ...]
     values: Floats
-    """float64[means, columns], in lexicographic order; a record with a missing cell has none"""
     place: Integers
-    """int64[published]: its row of `values`, or −1"""
 
     @classmethod
     def published(cls, release: Table, names: Sequence[str]) -> Means:
+        """Read the means of some columns of a release."""
         cells = release.numbers(names)
         whole: Flags = np.asarray(~np.isnan(cells).any(axis=1))
         classes = equivalence_classes(release.codes(names), whole)
         return cls(tuple(names), cells[classes.first], classes.of)
 
     def possible(self, people: Table) -> Flags:
-        """bool[people, published]: whose group a person may stand in; anybody's where her value is not known.
+        """Records whose group a person may belong to; every record where a value is not known.
 
-        One column: groups of consecutive values, so she stands in the one with the next mean below or above, or with
-        a mean equal to her value. Several: the nearest mean, on the scale of the published columns.
+        In one column groups are consecutive values, so the person is in the group with the next mean below or above, or
+        with an equal mean. In several columns the person is in the group with the nearest mean, on the scale of the
+        published columns.
+
+        Parameters
+        ----------
+        people : Table
+            The people.
+
+        Returns
+        -------
+        bool[people, published]
         """
         known = people.numbers(self.names)
         lost: Flags = np.asarray(np.isnan(known).any(axis=1))
@@ -97,28 +127,48 @@ class Means:
 
 @dataclass(frozen=True)
 class Ranks:
-    """An ordered published column and where its records stand in it."""
+    """An ordered published column and the ranks of its records.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    release : Table
+        The published records.
+    ordered : float64[n]
+        Values that are present, sorted.
+    begin, end : int64[published]
+        Ranks `begin` ≤ rank < `end` have the record's value; both −1 where it is missing.
+    """
 
     name: str
     release: Table
     ordered: Floats
-    """Present values, sorted"""
     begin: Integers
     end: Integers
-    """Ranks from `begin` to before `end` hold each published record's value; both −1 where it is missing"""
 
     @classmethod
     def published(cls, release: Table, name: str) -> Ranks:
+        """Read the ranks of a column of a release."""
         values = _values(release, release, name)
         ordered = np.sort(values[~np.isnan(values)])
         begin, end = _span(values, ordered)
         return cls(name, release, ordered, begin, end)
 
     def gaps(self, people: Table) -> Floats:
-        """float64[people, published]: ranks to pass from a known value to a published one, as a share of the ranks.
+        """Difference of ranks between known and published values, as a share of the ranks.
 
-        Equal values lie 0 apart. Missing values stay where they are under swapping: they are 0 apart from each other
-        and as far as can be from any other.
+        Equal values differ by 0. Missing values are not swapped: they differ by 0 from each other and by 1 from any
+        other value.
+
+        Parameters
+        ----------
+        people : Table
+            The people.
+
+        Returns
+        -------
+        float64[people, published]
         """
         begin, end = _span(_values(self.release, people, self.name), self.ordered)
         gap = np.maximum(self.begin - end[:, None], begin[:, None] - self.end) + 1
@@ -128,7 +178,7 @@ class Ranks:
 
 
 def _values(release: Table, table: Table, name: str) -> Floats:
-    """Numbers, or ranks of ordinal categories, of a column; a label the release lacks stands above all."""
+    """Numbers, or ranks of ordinal categories, of a column; a label that the release lacks ranks above all."""
     if release.attribute(name).numeric:
         return np.asarray(table.column(name), dtype=np.float64)
     codes = alike_codes(release, table, name)[0]

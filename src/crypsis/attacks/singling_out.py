@@ -1,8 +1,8 @@
-"""Singling out: predicates read off the release that hold for exactly one person of the original.
+"""Singling out: predicates made from the release that hold for exactly one person of the original.
 
-Univariate: the extremes of a column, and values only one published record has. Multivariate: a published record's
-side of the median, or its category, in several columns; those that fewest published records meet are tried first.
-After Cohen and Nissim (2020) and Giomi et al. (2023).
+Univariate predicates: the extremes of a column, and values that only one published record has. Multivariate predicates:
+the side of the median, or the category, of a published record in several columns; those that fewest published records
+meet are tried first. After Cohen and Nissim (2020) and Giomi et al. (2023).
 """
 
 from __future__ import annotations
@@ -15,20 +15,30 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.attacks.attack_context import Flags, Scene
+from crypsis.attacks.attack_context import AttackContext, Flags
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.measures.mixed_distance import Sides, sides_of
 from crypsis.table.table import Table
 
 SPARE = 4
-"""Predicates drawn for each one that is tried."""
+"""Predicates drawn for each predicate that is tried."""
 
 Sense = Literal["equal", "most", "least"]
 
 
 @dataclass(frozen=True)
 class Condition:
-    """One column's part of a predicate: equal to, at most or at least what a published record says."""
+    """A condition on one column: equal to, at most or at least the value of a published record.
+
+    Attributes
+    ----------
+    column : int
+        Position of the column.
+    record : int
+        The published record.
+    sense : {"equal", "most", "least"}
+        How values are compared.
+    """
 
     column: int
     record: int
@@ -40,12 +50,19 @@ Predicate = tuple[Condition, ...]
 
 @dataclass(frozen=True)
 class Reader:
-    """One column of the release beside the same column of the people a predicate is tried on."""
+    """One column of the release and of the people on whom predicates are tried.
+
+    Attributes
+    ----------
+    sides : Sides
+        Published and known values.
+    """
 
     sides: Sides
 
     @property
     def ordered(self) -> bool:
+        """Whether the values have an order."""
         return bool(self.sides.published.shape[1])
 
     def published(self) -> NDArray[np.float64]:
@@ -53,14 +70,34 @@ class Reader:
         return _plain(self.sides.published)
 
     def meets(self, condition: Condition) -> Flags:
-        """Which people meet the condition."""
+        """People who meet a condition.
+
+        Parameters
+        ----------
+        condition : Condition
+            The condition.
+
+        Returns
+        -------
+        bool[people]
+        """
         sides, record = self.sides, condition.record
         if self.ordered:
             return _compared(_plain(sides.known), self.published()[record], condition.sense)
         return np.asarray(sides.ancestors[:, sides.places[record, 0]] == sides.codes[record, 0])
 
     def shown(self, condition: Condition) -> Flags:
-        """Which published records meet it."""
+        """Published records that meet a condition.
+
+        Parameters
+        ----------
+        condition : Condition
+            The condition.
+
+        Returns
+        -------
+        bool[published]
+        """
         sides, record = self.sides, condition.record
         if self.ordered:
             return _compared(self.published(), self.published()[record], condition.sense)
@@ -78,63 +115,73 @@ def _compared(values: NDArray[np.float64], with_: np.float64, sense: Sense) -> F
     return np.asarray(values == with_ if sense == "equal" else values <= with_ if sense == "most" else values >= with_)
 
 
-def singling_out(scene: Scene) -> list[Outcome | Untried]:
-    """Both kinds of predicates."""
-    members, outsiders = _as_many(scene)
+def singling_out(context: AttackContext) -> list[Outcome | Untried]:
+    """Try predicates on one column and on several.
+
+    Parameters
+    ----------
+    context : AttackContext
+        What the attack starts from.
+
+    Returns
+    -------
+    list of Outcome or Untried
+    """
+    members, outsiders = _as_many(context)
     return [
-        _tried(scene, "singling out, one column", members, outsiders, univariate),
-        _tried(scene, "singling out, several columns", members, outsiders, multivariate),
+        _tried(context, "singling out, one column", members, outsiders, univariate),
+        _tried(context, "singling out, several columns", members, outsiders, multivariate),
     ]
 
 
-def _as_many(scene: Scene) -> tuple[Table, Table | None]:
-    """As many people of the original as there are outside: in a larger crowd it is harder to be alone."""
-    if scene.control is None:
-        return scene.original, None
-    size, rng = min(len(scene.original), len(scene.control)), scene.rng("singling out")
-    rows = [np.sort(rng.choice(len(table), size, replace=False)) for table in (scene.original, scene.control)]
-    return scene.original.take(rows[0]), scene.control.take(rows[1])
+def _as_many(context: AttackContext) -> tuple[Table, Table | None]:
+    """As many people of the original as of the control, since a unique match depends on the number of people."""
+    if context.control is None:
+        return context.original, None
+    size, rng = min(len(context.original), len(context.control)), context.rng("singling out")
+    rows = [np.sort(rng.choice(len(table), size, replace=False)) for table in (context.original, context.control)]
+    return context.original.take(rows[0]), context.control.take(rows[1])
 
 
 def _tried(
-    scene: Scene,
+    context: AttackContext,
     attack: str,
     members: Table,
     outsiders: Table | None,
     make: Callable[[Sequence[Reader], Flags, int, Generator], list[Predicate]],
 ) -> Outcome | Untried:
-    rng, wanted = scene.rng(attack), scene.intruder.attempts
-    inside = _readers(scene, members)
-    predicates = make(inside, scene.release.kept, wanted, rng)
+    rng, wanted = context.rng(attack), context.intruder.attempts
+    inside = _readers(context, members)
+    predicates = make(inside, context.release.kept, wanted, rng)
     if not predicates:
-        return Untried(attack, "nothing published is an extreme or held by one record alone, or one column is known")
-    guesses = blind(inside, scene.release.kept, [len(each) for each in predicates], rng)
+        return Untried(attack, "no published value is an extreme or unique, or only one column is known")
+    guesses = blind(inside, context.release.kept, [len(each) for each in predicates], rng)
     hits = _isolated(inside, predicates)
     control = None
     if outsiders is not None:
-        control = Rate.of(_isolated(_readers(scene, outsiders), predicates), len(predicates))
+        control = Rate.of(_isolated(_readers(context, outsiders), predicates), len(predicates))
     return Outcome(
         attack=attack,
         rate=Rate.of(hits, len(predicates)),
         baseline=Rate.of(_isolated(inside, guesses), len(guesses)),
         control=control,
-        margin=scene.intruder.margin,
+        margin=context.intruder.margin,
         definition=(
-            f"share of predicates read off the release that hold for exactly one of {len(members)} people; baseline: "
-            f"predicates whose parts come from values taken blindly; control: as many people outside the release"
+            f"share of predicates made from the release that hold for exactly one of {len(members)} people; baseline: "
+            f"predicates with parts from random records; control: as many people outside the release"
         ),
-        scope=scene.knows,
-        remedy="top- or bottom-code the extremes, coarsen, or ask for larger classes",
+        scope=context.knows,
+        remedy="top- or bottom-code the extremes, generalise, or demand larger classes",
         counts={"predicates": len(predicates), "people": len(members), "isolated": hits},
     )
 
 
-def _readers(scene: Scene, people: Table) -> list[Reader]:
-    return [Reader(sides_of(scene.original, people, scene.release, name, "z")) for name in scene.knows]
+def _readers(context: AttackContext, people: Table) -> list[Reader]:
+    return [Reader(sides_of(context.original, people, context.release, name, "z")) for name in context.knows]
 
 
 def _isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int:
-    """How many predicates hold for exactly one person."""
+    """Number of predicates that hold for exactly one person."""
     return sum(int(np.logical_and.reduce([readers[c.column].meets(c) for c in p]).sum() == 1) for p in predicates)
 
 
@@ -142,7 +189,23 @@ def _isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int
 
 
 def univariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
-    """Extremes of ordered columns, and every value that one published record alone has."""
+    """Predicates on one column: extremes of ordered columns, and values of one published record.
+
+    Parameters
+    ----------
+    readers : sequence of Reader
+        The columns.
+    kept : bool[published]
+        Published records.
+    wanted : int
+        Number of predicates.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    list of tuples of Condition
+    """
     found: list[Predicate] = []
     for column, reader in enumerate(readers):
         values = reader.published() if reader.ordered else _nodes(reader.sides)
@@ -165,7 +228,23 @@ def _nodes(sides: Sides) -> NDArray[np.float64]:
 
 
 def multivariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
-    """A published record's side of the median, or its category, in some columns; the rarest in the release first."""
+    """Predicates on several columns: side of the median, or category, of a published record; the rarest first.
+
+    Parameters
+    ----------
+    readers : sequence of Reader
+        The columns.
+    kept : bool[published]
+        Published records.
+    wanted : int
+        Number of predicates.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    list of tuples of Condition
+    """
     rows, most = np.flatnonzero(kept), len(readers)
     if most < 2:
         return []
@@ -187,7 +266,23 @@ def _side(reader: Reader, column: int, record: int, middle: float) -> Condition:
 
 
 def blind(readers: Sequence[Reader], kept: Flags, sizes: Sequence[int], rng: Generator) -> list[Predicate]:
-    """Predicates of the same sizes whose parts come from records taken independently of each other."""
+    """Predicates of given sizes with parts from random, independent records.
+
+    Parameters
+    ----------
+    readers : sequence of Reader
+        The columns.
+    kept : bool[published]
+        Published records.
+    sizes : sequence of int
+        Number of conditions of each predicate.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    list of tuples of Condition
+    """
     rows, found = np.flatnonzero(kept), []
     for size in sizes:
         parts = []

@@ -153,8 +153,10 @@ def _tried(people: Table, method: Any, seed: int) -> tuple[Table, Table, Table]:
 
 
 def _content(release: str, found: Findings) -> dict[str, Any]:
+    from crypsis.text import attack_text
+
     listed = [
-        {**asdict(each), "excess": each.excess, "caught": each.caught, "verdict": each.verdict}
+        {**asdict(each), "excess": each.excess, "caught": each.caught, "verdict": attack_text(each)}
         for each in found.outcomes
     ]
     return {
@@ -167,11 +169,13 @@ def _content(release: str, found: Findings) -> dict[str, Any]:
 
 
 def _report(release: str, found: Findings, definitions: bool) -> None:
+    from crypsis.text import attack_text
+
     head = ("attack", "succeeds, %", "95 % interval", "outside, %", "95 % interval", "without, %", "tries", "")
     say(table(head, [_row(each) for each in found.outcomes], right=range(1, 7)))
     say()
     for each in found.outcomes:
-        say(f"{each.attack}: {each.verdict}")
+        say(f"{each.attack}: {attack_text(each)}")
     for untried in found.untried:
         say(f"not tried: {untried.attack} ({untried.why})")
     for note in found.notes:

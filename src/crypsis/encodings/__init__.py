@@ -1,4 +1,4 @@
-"""Genome ⇄ masked table: applying what was found, never searching."""
+"""Encodings: a genome as a masked table; decoding applies what a search found and never searches."""
 
 from crypsis.encodings.columns import ColumnEncoding
 from crypsis.encodings.encoding import Description, Encoding

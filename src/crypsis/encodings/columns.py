@@ -1,7 +1,7 @@
-"""A masked table as it stands: the columns that differ from the original, written out.
+"""The columns of a masked table that differ from the original, as a genome.
 
 The genome is uint8: an npz archive of the changed columns, their levels, and which records are kept. Baselines are
-stored so, because they come from methods that have no encoding of their own.
+stored like this, because they come from methods without an encoding.
 """
 
 from __future__ import annotations
@@ -27,14 +27,24 @@ class ColumnEncoding:
     table : Table
         The original.
     message : str
-        How the masked tables were made, in words.
+        How the masked tables are made.
     """
 
     table: Table = field(repr=False)
     message: str = ""
 
     def encode(self, masked: Table) -> Genome:
-        """The genome of a masked version of the table."""
+        """Encode a masked version of the table.
+
+        Parameters
+        ----------
+        masked : Table
+            The masked table.
+
+        Returns
+        -------
+        Genome
+        """
         arrays: dict[str, Column] = {"kept": masked.kept}
         head = []
         for place, (before, after) in enumerate(zip(self.table.attributes, masked.attributes, strict=True)):
@@ -52,7 +62,22 @@ class ColumnEncoding:
         return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
 
     def decode(self, genome: Genome) -> Table:
-        """The masked table that was encoded."""
+        """Decode a genome.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        SearchError
+            If the genome belongs to another table.
+        """
         with np.load(io.BytesIO(genome.tobytes()), allow_pickle=False) as archive:
             parts = {name: archive[name] for name in archive.files}
         columns: dict[str, Column] = {}
@@ -65,9 +90,21 @@ class ColumnEncoding:
                 attributes[name] = self.table.attribute(name).but(categories=tuple(entry["categories"]), hierarchy=None)
         masked = self.table.with_columns(columns, levels, attributes)
         if len(parts["kept"]) != len(self.table):
-            raise SearchError("a stored baseline belongs to another table; start the run again")
+            raise SearchError("a stored baseline belongs to another table; start the run again in a new folder")
         return masked.without(~parts["kept"])
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """The words the encoding was given."""
+        """Describe a solution by the message of the encoding.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         return Description(self.message)

@@ -1,4 +1,4 @@
-"""The contract of an encoding: a genome holds what took effort to find, and decoding only applies it."""
+"""The interface of an encoding: a genome has what a search found, and decoding only applies it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Genome = NDArray[Any]
 
 @dataclass(frozen=True)
 class Description:
-    """A solution for people.
+    """A solution in one sentence and some figures.
 
     Parameters
     ----------
@@ -30,10 +30,32 @@ class Description:
 
 
 class Encoding(Protocol):
-    """Genomes of one kind over one table; built in milliseconds, without a population and without scores."""
+    """Genomes of one kind for one table; built in milliseconds, without a population and without scores."""
 
     def decode(self, genome: Genome) -> Table:
-        """The masked table a genome stands for."""
+        """Decode a genome into a masked table.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """A genome and the table it decodes into, in words and figures."""
+        """Describe a genome and the table it decodes into.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """

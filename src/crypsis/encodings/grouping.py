@@ -1,4 +1,4 @@
-"""A grouping of attributes, worked out: which columns are averaged together, and the cluster of every record in each.
+"""A grouping of columns as a genome: which columns are averaged together, and the cluster of every record in each.
 
 int32[p + 1 + groups · n]: the group of each column, k, then for each group the cluster of every kept record.
 """
@@ -15,9 +15,10 @@ from crypsis.encodings.encoding import Description, Genome
 from crypsis.masking.microaggregation import aggregated
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
+from crypsis.text import grouping_text
 
 Groups = tuple[tuple[int, ...], ...]
-"""Attribute numbers (from 0) by group: sorted inside a group, groups sorted by their first attribute."""
+"""Positions of columns by group: sorted inside a group, groups sorted by their first column."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +40,33 @@ class GroupingEncoding:
     values: NDArray[np.float64] = field(repr=False)
 
     def encode(self, candidate: Genome, clusters: Sequence[NDArray[np.int32]]) -> Genome:
-        """The genome of a grouping (int32[p + 1]) whose groups were clustered, in the order of `groups_of`."""
+        """Encode a grouping and the clusters of its groups.
+
+        Parameters
+        ----------
+        candidate : int32[p + 1]
+            The group of each column, and k.
+        clusters : sequence of int32[n]
+            Cluster of every kept record, for each group in the order of `groups_of`.
+
+        Returns
+        -------
+        Genome
+        """
         return np.concatenate([candidate.astype(np.int32), *(labels.astype(np.int32) for labels in clusters)])
 
     def decode(self, genome: Genome) -> Table:
-        """The table with each group of columns averaged within its clusters."""
+        """Average each group of columns within its clusters.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         p, n = len(self.names), len(self.values)
         columns = {}
         for number, attributes in enumerate(groups_of(genome[: p + 1])):
@@ -54,7 +77,19 @@ class GroupingEncoding:
         return self.table.with_columns(columns)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """What is grouped with what, and what that leaves of k over all quasi-identifiers."""
+        """Describe which columns are grouped, and k over all quasi-identifiers.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         known = masked.quasi_identifiers or list(self.names)
         sizes = class_sizes(masked, known)[masked.kept]
         candidate = genome[: len(self.names) + 1]
@@ -63,15 +98,34 @@ class GroupingEncoding:
         held = "holds" if effective >= k else "does not hold"
         singles = f"{unique:.1f} % of the records are unique" if unique else "no record is unique"
         message = (
-            f"{in_words(candidate, self.names)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k "
+            f"{self._grouping(candidate)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k "
             f"is {effective}, {singles}"
         )
         facts = {"groups": group_count(candidate), "k": k, "effective_k": effective, "unique_percent": unique}
         return Description(message, facts)
 
+    def _grouping(self, candidate: Genome) -> str:
+        groups = [[self.names[place] for place in group] for group in groups_of(candidate)]
+        return grouping_text(groups, int(candidate[-1]))
+
 
 def groups_of(candidate: Genome) -> Groups:
-    """The groups a candidate (int32[p + 1]) stands for, canonical."""
+    """The groups of a candidate, in canonical order.
+
+    Parameters
+    ----------
+    candidate : int32[p + 1]
+        The group of each column, and k.
+
+    Returns
+    -------
+    tuple of tuples of int
+
+    Examples
+    --------
+    >>> groups_of(np.array([0, 1, 0, 5]))
+    ((0, 2), (1,))
+    """
     members: dict[int, list[int]] = {}
     for attribute, label in enumerate(candidate[:-1].tolist()):
         members.setdefault(label, []).append(attribute)
@@ -79,14 +133,5 @@ def groups_of(candidate: Genome) -> Groups:
 
 
 def group_count(candidate: Genome) -> int:
-    """How many groups there are."""
+    """Number of groups of a candidate."""
     return int(max(candidate.tolist()[:-1])) + 1
-
-
-def in_words(candidate: Genome, names: Sequence[str]) -> str:
-    """'age and income averaged together; hours alone; clusters of at least 5 records'."""
-    parts = []
-    for group in groups_of(candidate):
-        *others, last = (names[attribute] for attribute in group)
-        parts.append(f"{', '.join(others)} and {last} averaged together" if others else f"{last} alone")
-    return f"{'; '.join(parts)}; clusters of at least {int(candidate[-1])} records"

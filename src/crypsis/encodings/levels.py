@@ -18,7 +18,7 @@ from crypsis.text import node_text
 
 @dataclass(frozen=True, eq=False)
 class LevelEncoding:
-    """One level per column; classes that fail the method's rule are suppressed.
+    """One level per column; classes that fail the rule of the method are suppressed.
 
     Parameters
     ----------
@@ -35,11 +35,31 @@ class LevelEncoding:
     method: Generalisation
 
     def decode(self, genome: Genome) -> Table:
-        """The table at the node, suppressed by the method's rule."""
+        """Generalise the table to a node and suppress by the rule of the method.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         return self.method.suppressed(self.generalised(genome))
 
     def generalised(self, genome: Genome) -> Table:
-        """The table at the node, nothing suppressed."""
+        """Generalise the table to a node without suppression.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         levels = [int(level) for level in genome]
         self.lattice.check(levels)
         return generalise(self.table, self.lattice, levels, self._leaves.__getitem__)
@@ -50,7 +70,19 @@ class LevelEncoding:
         return {name: self.table.leaf_codes(name) for name in self.lattice.names}
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """The level of each column in words, and what is suppressed."""
+        """Describe the level of each column and what is suppressed.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         suppressed = int((~masked.kept).sum() - (~self.table.kept).sum())
         message = node_text(self.lattice, [int(level) for level in genome])
         if suppressed:
@@ -62,5 +94,5 @@ class LevelEncoding:
 
 
 def levels_key(genome: Genome) -> bytes:
-    """The levels themselves."""
+    """Key of a genome: its levels."""
     return np.asarray(genome, dtype=np.int16).tobytes()

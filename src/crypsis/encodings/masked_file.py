@@ -1,4 +1,4 @@
-"""A masked categorical file as a genome: integers [n, p], the code every record shows in every column."""
+"""A masked categorical file as a genome: integers [n, p], the code of every record in every column."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class MaskedFileEncoding:
-    """Categories moved record by record.
+    """Categories changed record by record.
 
     Parameters
     ----------
@@ -36,22 +36,31 @@ class MaskedFileEncoding:
 
     @cached_property
     def context(self) -> CategoryContext:
-        """The numbering of categories: 0 … size − 1, size for missing, and merged labels behind."""
+        """The numbers of categories: 0 … size − 1, size for missing, and merged labels after it."""
         return CategoryContext.of(self.table, self.names)
 
     @property
     def labels(self) -> list[list[str | None]]:
-        """Column by column, what each code stands for; None: missing, or suppressed."""
+        """Labels of the codes of each column; None is missing or suppressed."""
         merged = self.merged or [()] * len(self.context.names)
         return [[*own, None, None, *new] for own, new in zip(self.context.labels, merged, strict=True)]
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest integers that hold every code and −1: files are many, and their columns have few categories."""
+        """The smallest integer type for every code and −1, since a population has many files."""
         return np.min_scalar_type(-max(map(len, self.labels)))
 
     def encode(self, masked: Table) -> Genome:
-        """The codes a masked table shows.
+        """Encode a masked table.
+
+        Parameters
+        ----------
+        masked : Table
+            The masked table.
+
+        Returns
+        -------
+        Genome
 
         Raises
         ------
@@ -63,13 +72,23 @@ class MaskedFileEncoding:
             strange = set(self.context.news(name, [masked])) - set(known)
             if strange:
                 raise TableError(
-                    f"column {name!r} of the masked table has {len(strange)} label(s) the original does not have; "
-                    f"mask it by a method that publishes categories of the original alone"
+                    f"column {name!r} of the masked table has {len(strange)} label(s) that the original lacks; "
+                    f"mask it by a method that publishes only categories of the original"
                 )
         return self.context.translate(masked, self.context.numbering(masked, merged)).astype(self.dtype)
 
     def decode(self, genome: Genome) -> Table:
-        """The table that shows these codes; a column with merged labels gets them as categories of its own."""
+        """Decode codes; merged labels become categories of their column.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         columns, attributes = {}, {}
         for j, name in enumerate(self.context.names):
             size, column = self.context.sizes[j], genome[:, j]
@@ -80,14 +99,26 @@ class MaskedFileEncoding:
         return self.table.with_columns(columns, attributes=attributes)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """How many cells of each column changed."""
+        """Describe how many cells of each column changed.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         changed = np.asarray(genome) != self.context.codes
         by_column = zip(self.context.names, changed.mean(axis=0), strict=True)
         shares = [f"{name} {100 * share:.0f} %" for name, share in by_column]
-        message = f"categories moved record by record; cells changed: {', '.join(shares)}"
+        message = f"categories changed record by record; cells changed: {', '.join(shares)}"
         return Description(message, {"changed_cells": float(100 * changed.mean())})
 
 
 def masked_file_key(genome: Genome) -> bytes:
-    """A digest of the codes."""
+    """Key of a genome: a digest of its codes."""
     return hashlib.blake2b(np.ascontiguousarray(genome).tobytes(), digest_size=16).digest()

@@ -36,11 +36,33 @@ class PartitionEncoding:
     method: Microaggregation
 
     def decode(self, genome: Genome) -> Table:
-        """The table in which every group shares its values."""
+        """Give every group one value in each column.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         return self.method.shared(self.table, self.names, compact(genome))
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """How many groups of which sizes share which columns."""
+        """Describe the number and sizes of the groups.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         labels, k = compact(genome), int(genome[-1])
         sizes = np.bincount(labels)
         smallest = class_sizes(masked, self.table.quasi_identifiers or list(self.names))
@@ -54,18 +76,18 @@ class PartitionEncoding:
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
-        """float64[n, q]: the kept records, as the distance sees them."""
+        """float64[n, q]: the kept records in the space of the distance."""
         kept = self.table.take(np.flatnonzero(self.table.kept))
         return np.ascontiguousarray(embed(kept, self.names, self.method.scaling))
 
 
 def compact(genome: Genome) -> NDArray[np.int32]:
-    """Labels 0, 1, … without gaps."""
+    """Labels of the groups of a genome as 0, 1, … without gaps."""
     return np.unique(genome[:-1], return_inverse=True)[1].astype(np.int32)
 
 
 def partition_key(genome: Genome) -> bytes:
-    """Equal for equal groups and k, whatever the numbers of the groups."""
+    """Key of a genome: equal for equal groups and k, whatever the numbers of the groups."""
     _, first, inverse = np.unique(genome[:-1], return_index=True, return_inverse=True)
     canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
     return hashlib.blake2b(canonical.tobytes() + int(genome[-1]).to_bytes(8, "little"), digest_size=16).digest()

@@ -19,7 +19,7 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class RecodingEncoding:
-    """Records at different levels: every class publishes one node of each hierarchy.
+    """Local recoding: every class publishes one node of each hierarchy.
 
     Parameters
     ----------
@@ -33,12 +33,32 @@ class RecodingEncoding:
     names: tuple[str, ...]
 
     def encode(self, classes: LocalClasses) -> Genome:
-        """The genome of classes that were found."""
+        """Encode classes.
+
+        Parameters
+        ----------
+        classes : LocalClasses
+            The class of every record and the levels of every class.
+
+        Returns
+        -------
+        Genome
+        """
         head = np.array([len(classes.levels)], dtype=np.int32)
         return np.concatenate([head, classes.labels.astype(np.int32), classes.levels.ravel().astype(np.int32)])
 
     def decode(self, genome: Genome) -> Table:
-        """The table in which every record stands at the levels of its class."""
+        """Generalise every record to the levels of its class.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+
+        Returns
+        -------
+        Table
+        """
         count, records = int(genome[0]), int(self.table.kept.sum())
         labels, levels = genome[1 : 1 + records], genome[1 + records :].reshape(count, len(self.names))
         return self._publication.publish(LocalClasses(labels, levels))
@@ -48,7 +68,19 @@ class RecodingEncoding:
         return Publication(self.table, self.names)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """How many classes there are and how small the smallest is."""
+        """Describe the number of classes and the smallest one.
+
+        Parameters
+        ----------
+        genome : Genome
+            The genome.
+        masked : Table
+            The table it decodes into.
+
+        Returns
+        -------
+        Description
+        """
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.names))[masked.kept]
         classes = round(float((1.0 / sizes).sum())) if len(sizes) else 0
         least = int(sizes.min()) if len(sizes) else 0

@@ -1,4 +1,4 @@
-"""Search that knows nothing of tables."""
+"""Evolutionary search, independent of tables: the loop, strategies, operators and the frontier."""
 
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.loop import Budget, evolve

@@ -1,4 +1,4 @@
-"""The best seen so far when there is more than one way to be best."""
+"""The frontier: the non-dominated candidates found so far."""
 
 from __future__ import annotations
 
@@ -14,12 +14,27 @@ from crypsis.kernels import dominance
 
 @dataclass(frozen=True, eq=False)
 class Frontier:
-    """Genomes none of which dominates another, in order of entry.
+    """Genomes none of which dominates another, in the order of entry.
 
-    scores  float64[n, m], minimised
-    boxes   () for plain dominance, or the side length of a box along each objective: at most one member per
-            box, boxes that another box dominates are empty, and the number of members is bounded. The box of
-            a score s is ⌈s / side⌉, so that for an index I to be maximised, given as s = −I, it is −⌊I / side⌋.
+    Attributes
+    ----------
+    genomes : tuple of Genome
+        The members.
+    scores : float64[n, m]
+        Their scores, minimised.
+    boxes : tuple of float
+        () for plain dominance, or the side length of a box along each objective: at most one member per box, and no
+        member in a dominated box, so that the number of members is bounded.
+
+    Notes
+    -----
+    The box of a score s is ⌈s / side⌉; for an index I that is maximised, given as s = −I, it is −⌊I / side⌋.
+
+    Examples
+    --------
+    >>> front = Frontier().offer(np.array([0]), (1.0, 2.0)).offer(np.array([1]), (2.0, 1.0))
+    >>> len(front.offer(np.array([2]), (2.0, 2.0)))
+    2
     """
 
     genomes: tuple[Genome, ...] = ()
@@ -30,11 +45,34 @@ class Frontier:
         return len(self.genomes)
 
     def box(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Box numbers of one row or of many."""
+        """Boxes of scores.
+
+        Parameters
+        ----------
+        scores : float64[m] or float64[n, m]
+            One row or several.
+
+        Returns
+        -------
+        ndarray
+        """
         return np.ceil(scores / np.array(self.boxes)) if self.boxes else scores
 
     def offer(self, genome: Genome, scores: Scores) -> Frontier:
-        """The frontier after one more candidate; itself if nothing changed."""
+        """The frontier after one more candidate.
+
+        Parameters
+        ----------
+        genome : Genome
+            The candidate.
+        scores : tuple of float
+            Its scores; a candidate with a score that is not finite is ignored.
+
+        Returns
+        -------
+        Frontier
+            The frontier itself if nothing changes.
+        """
         row = np.array(scores, dtype=np.float64)
         if not np.isfinite(row).all():
             return self
@@ -50,26 +88,47 @@ class Frontier:
         return replace(self, genomes=genomes, scores=kept)
 
     def offer_all(self, candidates: Iterable[tuple[Genome, Scores]]) -> Frontier:
+        """The frontier after several candidates.
+
+        Parameters
+        ----------
+        candidates : iterable of (Genome, tuple of float)
+            Candidates and their scores.
+
+        Returns
+        -------
+        Frontier
+        """
         frontier = self
         for genome, scores in candidates:
             frontier = frontier.offer(genome, scores)
         return frontier
 
     def scaled(self) -> NDArray[np.float64]:
-        """Scores between the front's own best (0) and worst (1) on each objective; 0 where all agree."""
+        """Scores scaled between the best (0) and worst (1) member on each objective; 0 where all are equal."""
         low, high = self.scores.min(axis=0), self.scores.max(axis=0)
         return np.asarray((self.scores - low) / np.where(high > low, high - low, 1.0))
 
     def knee(self) -> int:
-        """Position of the member farthest from the plane through the extremes, on the side of the ideal point."""
+        """Position of the member farthest from the plane through the extremes, towards the ideal point."""
         if not len(self):
             raise IndexError("an empty frontier has no knee")
         return int(np.argmin(self.scaled().sum(axis=1)))
 
     def hypervolume(self, reference: Iterable[float]) -> float:
-        """Volume dominated by the front and bounded by the reference point."""
+        """Volume dominated by the frontier and bounded by a reference point.
+
+        Parameters
+        ----------
+        reference : iterable of float
+            The reference point.
+
+        Returns
+        -------
+        float
+        """
         if not len(self):
             return 0.0
-        import moocore  # slow to import, and most runs never ask
+        import moocore  # slow to import and rarely needed
 
         return float(moocore.hypervolume(self.scores, ref=list(reference)))

@@ -1,4 +1,4 @@
-"""One generation of a population: score the children, book what was learnt, keep the best."""
+"""One generation of a population: score the children, update counts and frontier, select survivors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,28 @@ from crypsis.evolution.state import State
 
 
 def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generator, engine: Engine) -> State:
-    """The first population, scored."""
+    """Score the first population.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    operators : tuple of str
+        Names of the operators.
+    rng : Generator
+        Determines all random streams.
+    engine : Engine
+        Where candidates are scored.
+
+    Returns
+    -------
+    State
+
+    Raises
+    ------
+    SearchError
+        If the first population is empty.
+    """
     first = problem.first()
     if not first:
         raise SearchError("the search has an empty first population; give it at least one candidate")
@@ -67,15 +88,59 @@ def with_first(state: State, children: Sequence[Child], scores: NDArray[np.float
 
 
 class Breeding(Protocol):
-    """A strategy whose quantum is a generation: who breeds, and who survives."""
+    """A strategy whose quantum is a generation."""
 
-    def propose(self, state: State, streams: Streams) -> list[Child]: ...
+    def propose(self, state: State, streams: Streams) -> list[Child]:
+        """Breed children.
 
-    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State: ...
+        Parameters
+        ----------
+        state : State
+            The state before the generation.
+        streams : Streams
+            Random streams of selection and operators.
+
+        Returns
+        -------
+        list of Child
+        """
+
+    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
+        """Select the survivors of parents and children.
+
+        Parameters
+        ----------
+        state : State
+            The state before the generation.
+        children : sequence of Child
+            The children.
+        scores : float64[n, m]
+            Their scores.
+
+        Returns
+        -------
+        State
+        """
 
 
 def next_generation(problem: Problem, breeding: Breeding, state: State, engine: Engine) -> State:
-    """The state after one more generation: propose, look up, evaluate, absorb, offer to the frontier."""
+    """The state after one more generation: propose, look up, evaluate, absorb, offer to the frontier.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    breeding : Breeding
+        Proposes children and selects survivors.
+    state : State
+        The state before.
+    engine : Engine
+        Where candidates are scored.
+
+    Returns
+    -------
+    State
+    """
     streams = Streams(state.rng)
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
     scores, known, fresh = score(problem, state, children, engine)
@@ -87,7 +152,27 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
 def score(
     problem: Problem, state: State, children: Sequence[Child], engine: Engine
 ) -> tuple[NDArray[np.float64], Mapping[bytes, Scores], list[int]]:
-    """Scores of all children, the known scores after, and which children had to be evaluated."""
+    """Score children; those whose key is known are looked up.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    state : State
+        Has the known scores.
+    children : sequence of Child
+        The children.
+    engine : Engine
+        Where candidates are scored.
+
+    Returns
+    -------
+    scores : float64[n, m]
+    known : mapping of bytes to tuple of float
+        Known scores afterwards.
+    fresh : list of int
+        Positions of the children that were evaluated.
+    """
     seen: set[bytes] = set()
     fresh: list[int] = []
     for place, child in enumerate(children):
@@ -123,7 +208,25 @@ def record(
     known: Mapping[bytes, Scores],
     fresh: list[int],
 ) -> State:
-    """With the frontier, the best so far and the counts brought up to date."""
+    """Update frontier, best candidate and counts of a state.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    after, before : State
+        States after and before selection.
+    children, scores
+        Children and their scores.
+    known : mapping
+        Known scores.
+    fresh : list of int
+        Positions of the children that were evaluated.
+
+    Returns
+    -------
+    State
+    """
     frontier = before.frontier.offer_all((children[place].genome, tuple(scores[place].tolist())) for place in fresh)
     changes: dict[str, Any] = {}
     if fresh:

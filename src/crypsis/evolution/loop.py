@@ -1,4 +1,4 @@
-"""The one loop: quantum after quantum of a strategy until the budget is used; a generator of states."""
+"""The loop: a strategy advances quantum by quantum until the budget is used."""
 
 from __future__ import annotations
 
@@ -17,12 +17,25 @@ from crypsis.evolution.state import State
 
 @dataclass(frozen=True)
 class Budget:
-    """When to stop: whichever limit comes first. No limit at all is refused.
+    """When a search stops: at the limit that is reached first.
 
-    seconds      wall time, counted from `spent` (what earlier parts of a resumed run used)
-    evaluations  candidates scored; a generation under way is finished
-    generations  generations since the first start
-    target       fitness at or below which the best is good enough
+    Attributes
+    ----------
+    seconds : float
+        Wall time, `spent` included.
+    evaluations : float
+        Candidates scored; a generation that has begun is finished.
+    generations : float
+        Generations since the first start.
+    target : float
+        Fitness at or below which the best candidate is good enough.
+    spent : float
+        Seconds used by earlier parts of a resumed run.
+
+    Raises
+    ------
+    SearchError
+        If there is no limit.
     """
 
     seconds: float = math.inf
@@ -36,7 +49,20 @@ class Budget:
             raise SearchError("the budget has no limit; give seconds, evaluations, generations or a target")
 
     def progress(self, state: State, elapsed: float = 0.0) -> float:
-        """How much of the budget is used, 0 to 1."""
+        """Share of the budget that is used.
+
+        Parameters
+        ----------
+        state : State
+            The state of the search.
+        elapsed : float
+            Seconds of this part of the run.
+
+        Returns
+        -------
+        float
+            0 to 1.
+        """
         if state.best_fitness <= self.target:
             return 1.0
         parts = (
@@ -55,10 +81,27 @@ def evolve(
     state: State | None = None,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[State]:
-    """Yield the first state, then the state after every quantum, until the budget is used up.
+    """Run a search: yield the first state, then the state after every quantum, until the budget is used.
 
-    Given a state, go on from it (it is not yielded again, and `rng` is not touched): the states that follow
-    are, bit for bit, those of a run that was never interrupted. The engine changes the time, not the result.
+    Parameters
+    ----------
+    problem : Problem
+        The problem.
+    rng : Generator
+        Determines all random streams of a new search.
+    budget : Budget
+        When to stop.
+    engine : Engine, optional
+        Where candidates are scored; changes the time, not the result. This process by default.
+    state : State, optional
+        Continue from this state: it is not yielded again, `rng` is not used, and the states that follow are bit for bit
+        those of an uninterrupted run.
+    clock : callable
+        Seconds now.
+
+    Yields
+    ------
+    State
     """
     engine = engine or Serial()
     started = clock()

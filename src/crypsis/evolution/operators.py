@@ -1,12 +1,12 @@
-"""What each operator achieved, generation by generation, and the rule that silences the useless.
+"""Counts of what each operator achieves by generation, and the rule that disables unproductive operators.
 
-utilisation  share of an operator's children that died without ever becoming a parent (the paper's
-             "discarded without being used": high is bad)
-life time    generations its children survived on average; 0 if they fell in the selection of their birth
-efficacy     how many children were better, and how many worse, than their reference
+utilisation  share of an operator's children that are removed without ever becoming a parent ("discarded without being
+             used" in the paper: high is bad)
+life time    mean number of generations its children survive; 0 if they are removed in the generation of their birth
+efficacy     number of children better, and of children worse, than their reference
 efficiency   by how much, in per cent: 100 (1 − r) if r ≤ 1 and 100 (1/r − 1) otherwise, r = child / reference
 
-The reference is the parent, or the mean of both parents. Worths are minimised and positive.
+The reference is the parent, or the mean of both parents. Fitness is minimised and positive.
 """
 
 from __future__ import annotations
@@ -20,13 +20,33 @@ FIELDS = (
     "created", "improved", "worsened", "survived", "useful",
     "gain", "best_gain", "loss", "worst_loss", "died", "unused", "lived",
 )  # fmt: skip
-"""Columns of a tally. Sums, but best_gain (maximum) and worst_loss (minimum)."""
+"""Columns of a tally: sums, except best_gain (maximum) and worst_loss (minimum)."""
 _AT = {name: place for place, name in enumerate(FIELDS)}
 _MOST_ROWS = 1024
 
 
 def efficiency(child: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Per cent of improvement (positive) or worsening (negative) of each child; 0 for a clone."""
+    """Improvement (positive) or worsening (negative) of each child, per cent.
+
+    Parameters
+    ----------
+    child, reference : float64[n]
+        Fitness of the children and of their references.
+
+    Returns
+    -------
+    float64[n]
+        0 for a clone.
+
+    Notes
+    -----
+    100 (1 − r) if r ≤ 1 and 100 (1/r − 1) otherwise, with r = child / reference.
+
+    Examples
+    --------
+    >>> efficiency(np.array([1.0, 4.0]), np.array([2.0, 2.0])).tolist()
+    [50.0, -50.0]
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = child / reference
         result = np.where(ratio <= 1.0, 100.0 * (1.0 - ratio), 100.0 * (1.0 / ratio - 1.0))
@@ -37,9 +57,16 @@ def efficiency(child: NDArray[np.float64], reference: NDArray[np.float64]) -> ND
 class Tally:
     """Counts per generation and operator.
 
-    counts       float64[rows, operators, fields]; row r covers generations r·step + 1 … (r + 1)·step
-    last_useful  int64[operators]: last generation in which a child beat its reference and survived
-    step         doubles when there are more rows than memory should hold, so that a tally stays small
+    Attributes
+    ----------
+    names : tuple of str
+        The operators.
+    counts : float64[rows, operators, fields]
+        Row r covers the generations r·step + 1 … (r + 1)·step.
+    last_useful : int64[operators]
+        Last generation in which a child was better than its reference and survived.
+    step : int
+        Generations per row; doubles when there are too many rows.
     """
 
     names: tuple[str, ...]
@@ -49,10 +76,21 @@ class Tally:
 
     @classmethod
     def empty(cls, names: tuple[str, ...]) -> Tally:
+        """A tally without generations."""
         return cls(names, np.zeros((0, len(names), len(FIELDS))), np.zeros(len(names), dtype=np.int64))
 
     def column(self, name: str) -> NDArray[np.float64]:
-        """float64[rows, operators] of one field."""
+        """One field of the counts.
+
+        Parameters
+        ----------
+        name : str
+            One of `FIELDS`.
+
+        Returns
+        -------
+        float64[rows, operators]
+        """
         return self.counts[:, :, _AT[name]]
 
     def born(
@@ -62,7 +100,23 @@ class Tally:
         change: NDArray[np.float64],
         survived: NDArray[np.bool_],
     ) -> Tally:
-        """With the children of one generation: who made each, its efficiency, whether it got through selection."""
+        """The tally with the children of one generation.
+
+        Parameters
+        ----------
+        generation : int
+            The generation.
+        operators : int64[n]
+            Operator of each child.
+        change : float64[n]
+            Its efficiency.
+        survived : bool[n]
+            Whether it survives selection.
+
+        Returns
+        -------
+        Tally
+        """
         tally = self._reaching(generation)
         row = tally.counts[(generation - 1) // tally.step]
         for name, amounts in {
@@ -87,14 +141,30 @@ class Tally:
         births: NDArray[np.int64],
         used: NDArray[np.bool_],
     ) -> Tally:
-        """With the deaths of one generation, booked where the dead were born; the first population is not booked."""
-        booked = births > 0
+        """The tally with the removals of one generation, counted in the generations of birth.
+
+        Parameters
+        ----------
+        generation : int
+            The generation.
+        operators : int64[n]
+            Operator of each removed member.
+        births : int64[n]
+            Generation of its birth; the first population (0) is not counted.
+        used : bool[n]
+            Whether it was a parent.
+
+        Returns
+        -------
+        Tally
+        """
+        counted = births > 0
         counts = self.counts.copy()
         flat = counts.reshape(-1, len(FIELDS))
-        at = (births[booked] - 1) // self.step * len(self.names) + operators[booked]
+        at = (births[counted] - 1) // self.step * len(self.names) + operators[counted]
         np.add.at(flat[:, _AT["died"]], at, 1.0)
-        np.add.at(flat[:, _AT["unused"]], at, (~used[booked]).astype(np.float64))
-        np.add.at(flat[:, _AT["lived"]], at, (generation - births[booked]).astype(np.float64))
+        np.add.at(flat[:, _AT["unused"]], at, (~used[counted]).astype(np.float64))
+        np.add.at(flat[:, _AT["lived"]], at, (generation - births[counted]).astype(np.float64))
         return replace(self, counts=counts)
 
     def _reaching(self, generation: int) -> Tally:
@@ -107,7 +177,7 @@ class Tally:
         return replace(self, counts=grown, last_useful=self.last_useful.copy(), step=step)
 
     def table(self) -> list[dict[str, float | str | int]]:
-        """One row per generation and operator with the paper's four measures, for export and plots."""
+        """One row per generation and operator with the four measures of the paper, for export and charts."""
         rows: list[dict[str, float | str | int]] = []
         for r in range(len(self.counts)):
             for o, name in enumerate(self.names):
@@ -139,21 +209,43 @@ def _halved(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class Muting:
-    """From generation `after` on, an operator not useful in any of the last `window` generations is off for good."""
+    """The rule that disables unproductive operators.
+
+    Attributes
+    ----------
+    after : int
+        First generation in which the rule applies.
+    window : int
+        An operator that is not useful in this many generations is disabled for the rest of the run.
+    """
 
     after: int = 20
     window: int = 10
 
     def muted(self, tally: Tally, generation: int, already: frozenset[str]) -> frozenset[str]:
-        """Names of the silent operators; at least one operator always stays on."""
+        """Operators that are disabled; at least one operator stays enabled.
+
+        Parameters
+        ----------
+        tally : Tally
+            Counts of the operators.
+        generation : int
+            The generation.
+        already : frozenset of str
+            Operators disabled before.
+
+        Returns
+        -------
+        frozenset of str
+        """
         if generation < self.after:
             return already
         idle = {
             name for name, last in zip(tally.names, tally.last_useful, strict=True) if generation - last >= self.window
         }
-        silent = already | idle
-        if len(silent) == len(tally.names):
-            awake = [place for place, name in enumerate(tally.names) if name not in already]
-            latest = max(awake, key=lambda place: (tally.last_useful[place], -place))
-            silent -= {tally.names[latest]}
-        return frozenset(silent)
+        disabled = already | idle
+        if len(disabled) == len(tally.names):
+            enabled = [place for place, name in enumerate(tally.names) if name not in already]
+            latest = max(enabled, key=lambda place: (tally.last_useful[place], -place))
+            disabled -= {tally.names[latest]}
+        return frozenset(disabled)

@@ -1,4 +1,4 @@
-"""What a search states about itself: candidates, operators, a strategy, and the problem posed to the loop."""
+"""The parts of a search: candidates, operators, a strategy, and the problem for the loop."""
 
 from __future__ import annotations
 
@@ -19,26 +19,49 @@ Scores = tuple[float, ...]
 
 
 class Operator(Protocol):
-    """Makes new genomes from `arity` old ones, never changing them.
+    """Makes new genomes from old ones, which it never changes.
 
-    With two parents the i-th child is taken to be the i-th parent's own child.
+    With two parents, the i-th child is the child of the i-th parent.
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """Name of the operator."""
 
     @property
-    def arity(self) -> int: ...
+    def arity(self) -> int:
+        """Number of parents."""
 
-    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]: ...
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        """Make children.
+
+        Parameters
+        ----------
+        parents : sequence of Genome
+            As many as the arity.
+        rng : Generator
+            Random numbers of the operator.
+
+        Returns
+        -------
+        list of Genome
+        """
 
 
 @dataclass(frozen=True)
 class Child:
-    """A proposed genome, who made it, and from whom.
+    """A proposed genome.
 
-    parents  positions in the population (beyond its end: in the frontier); the first is the child's own parent
-    key      filled in by the loop
+    Attributes
+    ----------
+    genome : Genome
+        The genome.
+    operator : str
+        The operator that made it.
+    parents : tuple of int
+        Positions in the population, or beyond its end in the frontier; the first is the child's own parent.
+    key : bytes
+        Set by the loop.
     """
 
     genome: Genome
@@ -48,7 +71,13 @@ class Child:
 
 
 class Streams(Mapping[str, Generator]):
-    """A random stream for each operator and one for selection, so that silencing one leaves the others as they were."""
+    """A random stream for each operator and one for selection, so that disabling one does not change the others.
+
+    Parameters
+    ----------
+    states : mapping of str to mapping
+        States of the bit generators by name.
+    """
 
     def __init__(self, states: Mapping[str, Mapping[str, Any]]) -> None:
         self._streams: dict[str, Generator] = {}
@@ -59,12 +88,24 @@ class Streams(Mapping[str, Generator]):
 
     @classmethod
     def seeded(cls, rng: Generator, names: Sequence[str]) -> Streams:
-        """Independent streams, all determined by `rng`."""
-        seed = SeedSequence([int(word) for word in rng.integers(0, 2**32, size=8)])
+        """Independent streams that are determined by one generator.
+
+        Parameters
+        ----------
+        rng : Generator
+            The generator.
+        names : sequence of str
+            Names of the streams.
+
+        Returns
+        -------
+        Streams
+        """
+        seed = SeedSequence([int(part) for part in rng.integers(0, 2**32, size=8)])
         return cls({name: PCG64(s).state for name, s in zip(names, seed.spawn(len(names)), strict=True)})
 
     def snapshot(self) -> dict[str, dict[str, Any]]:
-        """Plain data from which the same streams go on."""
+        """States of the streams as plain data, from which they continue."""
         return {name: dict(stream.bit_generator.state) for name, stream in self._streams.items()}
 
     def __getitem__(self, name: str) -> Generator:
@@ -78,14 +119,14 @@ class Streams(Mapping[str, Generator]):
 
 
 SELECTION = "selection"
-"""Name of the stream a strategy draws from when no single operator is concerned."""
+"""Name of the random stream of selection."""
 
 
 class Strategy(Protocol):
-    """How a search advances, one quantum of work at a time. Immutable: state goes in, state comes out.
+    """How a search advances, one quantum of work at a time; immutable.
 
-    A quantum is fixed by the problem and the settings (so many children, moves or epochs), never by the clock: the
-    clock only decides how many quanta run, so that any stop is clean and the same quanta give the same bits.
+    A quantum is fixed by the problem and the settings (a number of children, moves or epochs), never by the clock. The
+    clock only decides how many quanta run, so that the same quanta always give the same result.
     """
 
     @property
@@ -93,20 +134,72 @@ class Strategy(Protocol):
         """Names of the operators, in the order of the tallies."""
 
     def fitness(self, scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """float64[n, m] → float64[n]: one number per row, minimised, independent of the other rows."""
+        """One number per row of scores, minimised and independent of the other rows.
+
+        Parameters
+        ----------
+        scores : float64[n, m]
+            Scores of candidates.
+
+        Returns
+        -------
+        float64[n]
+        """
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The state before the first quantum; all later randomness is derived from `rng` and kept in the state."""
+        """The state before the first quantum.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        rng : Generator
+            Determines all random streams, which are kept in the state.
+        engine : Engine
+            Where candidates are scored.
+
+        Returns
+        -------
+        State
+        """
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """The state after one more quantum."""
+        """The state after one more quantum.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        state : State
+            The state before.
+        engine : Engine
+            Where candidates are scored.
+
+        Returns
+        -------
+        State
+        """
 
 
 class Engine(Protocol):
-    """Where pure functions run; results come back in order."""
+    """Where pure functions run; results are in the order of the items."""
 
     def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
-        """[function(shared, item) for item in items], with `shared` sent once to each worker."""
+        """Apply a function to every item.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the shared part and an item.
+        items : sequence
+            The items.
+        shared : object
+            Sent once to each worker.
+
+        Returns
+        -------
+        list
+        """
 
 
 Evaluate = Callable[[Genome], Scores]
@@ -115,17 +208,32 @@ Assess = Callable[[Sequence[Child], "State", Engine], Sequence[Scores]]
 
 @dataclass(frozen=True)
 class Problem:
-    """Everything the loop needs.
+    """What the loop needs of a search.
 
-    key       equal for candidates that decode into the same thing (clones), different otherwise
-    evaluate  a pure, picklable callable: candidate → scores; never draws a random number
-    assess    optional quicker route for a whole batch (e.g. following its parents' ledgers); same values
-    start     the first population, or how it is made: a run that goes on does not need it
-    express   candidate → the genome that is stored and decoded: what took effort to find, written out in full; None
-              where the candidate itself is that
-    facts     candidate → figures of the search's own about it, by name
-    boxes     side lengths of the frontier's boxes; () is plain dominance
-    remember  how many scores are kept by key, so that clones cost nothing
+    Attributes
+    ----------
+    key : callable
+        Candidate → bytes, equal for candidates that decode into the same table.
+    strategy : Strategy
+        How the search advances.
+    start : tuple of Genome or callable
+        The first population, or how it is made; a resumed run does not need it.
+    evaluate : callable
+        Candidate → scores; pure, picklable, without random numbers.
+    objectives : tuple of str
+        Names of the scores.
+    boxes : tuple of float
+        Side lengths of the boxes of the frontier; () for plain dominance.
+    assess : callable or None
+        A faster evaluation of a whole batch with the same values.
+    express : callable or None
+        Candidate → the genome that is stored and decoded; None where the candidate is that genome.
+    facts : callable or None
+        Candidate → figures of the search about it, by name.
+    remember : int
+        Number of scores that are kept by key.
+    notes : mapping
+        What the search states about itself, as plain data.
     """
 
     key: Callable[[Genome], bytes]
@@ -139,12 +247,21 @@ class Problem:
     facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
     remember: int = 50_000
     notes: Mapping[str, Any] = field(default_factory=dict)
-    """What the search states about itself, as plain data."""
 
     def first(self) -> tuple[Genome, ...]:
-        """The first population, made if need be."""
+        """The first population."""
         return self.start() if callable(self.start) else self.start
 
     def expressed(self, candidate: Genome) -> Genome:
-        """The genome that is stored and decoded."""
+        """The genome of a candidate that is stored and decoded.
+
+        Parameters
+        ----------
+        candidate : Genome
+            The candidate.
+
+        Returns
+        -------
+        Genome
+        """
         return candidate if self.express is None else self.express(candidate)

@@ -1,4 +1,4 @@
-"""Ways to weigh score rows against each other, and ways to choose among them. Small is good throughout."""
+"""Fitness functions, orders and selections of rows of scores; everything is minimised."""
 
 from __future__ import annotations
 
@@ -20,7 +20,13 @@ Order = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class WeightedMean:
-    """The mean of a row's scores, with weights; equal weights if none are given."""
+    """The weighted mean of a row of scores.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        One weight per score; equal weights by default.
+    """
 
     weights: tuple[float, ...] = ()
 
@@ -31,7 +37,7 @@ class WeightedMean:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest of a row's scores: rewards balance."""
+    """The largest score of a row, which rewards balance."""
 
     def __call__(self, scores: Floats) -> Floats:
         return np.asarray(scores.max(axis=1))
@@ -39,7 +45,7 @@ class Worst:
 
 @dataclass(frozen=True)
 class DominanceOrder:
-    """Rank by fronts and, within a front, loneliest first: the order of NSGA-II as one number per row."""
+    """The order of NSGA-II as one number per row: by front and, within a front, by crowding distance."""
 
     def __call__(self, scores: Floats) -> Floats:
         front = dominance.fronts(np.ascontiguousarray(scores))
@@ -52,14 +58,24 @@ class DominanceOrder:
 
 @dataclass(frozen=True)
 class StrengthOrder:
-    """Sum over a row's dominators of how many rows each dominates: the fitness of PBG-EA."""
+    """The fitness of PBG-EA: the sum over the rows that dominate a row of how many rows each dominates."""
 
     def __call__(self, scores: Floats) -> Floats:
         return dominance.strengths(np.ascontiguousarray(scores))
 
 
 def crowding(scores: Floats) -> Floats:
-    """How much room each row of one front has, from 0 (a clone between clones) to 1 (an end of the front)."""
+    """Crowding distance of each row of one front, from 0 (a clone between clones) to 1 (an end of the front).
+
+    Parameters
+    ----------
+    scores : float64[n, m]
+        Scores, minimised.
+
+    Returns
+    -------
+    float64[n]
+    """
     n, m = scores.shape
     room = np.zeros(n)
     ends = np.zeros(n, dtype=np.bool_)
@@ -73,12 +89,38 @@ def crowding(scores: Floats) -> Floats:
 
 
 def truncation(order: Floats, size: int) -> NDArray[np.int64]:
-    """Positions of the `size` best; of equals the earlier one."""
+    """Positions of the best rows; of equal rows the earlier one.
+
+    Parameters
+    ----------
+    order : float64[n]
+        A number per row.
+    size : int
+        Number of rows.
+
+    Returns
+    -------
+    int64[size]
+    """
     return np.argsort(order, kind="stable")[:size].astype(np.int64)
 
 
 def drawn(eligible: int, count: int, rng: Generator) -> list[int]:
-    """`count` of the numbers 0 … eligible − 1, all different where there are enough of them."""
+    """Random positions below a number, all different if there are enough of them.
+
+    Parameters
+    ----------
+    eligible : int
+        Positions are 0 … eligible − 1.
+    count : int
+        Number of positions.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    list of int
+    """
     if count == 1:
         return [int(rng.integers(eligible))]
     if count == 2 and eligible > 1:
@@ -88,13 +130,43 @@ def drawn(eligible: int, count: int, rng: Generator) -> list[int]:
 
 
 def tournament(order: Floats, rounds: int, rng: Generator, contestants: int = 2) -> NDArray[np.int64]:
-    """Winners of `rounds` tournaments among randomly drawn rows; of equals the first drawn."""
+    """Winners of tournaments among randomly drawn rows; of equal rows the first drawn.
+
+    Parameters
+    ----------
+    order : float64[n]
+        A number per row.
+    rounds : int
+        Number of tournaments.
+    rng : Generator
+        Random numbers.
+    contestants : int
+        Rows in a tournament.
+
+    Returns
+    -------
+    int64[rounds]
+    """
     rows = rng.integers(len(order), size=(rounds, contestants))
     return np.asarray(rows[np.arange(rounds), np.argmin(order[rows], axis=1)], dtype=np.int64)
 
 
 def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
-    """Rows drawn with replacement, in proportion to their weight; uniformly if no weight is positive."""
+    """Rows drawn with replacement in proportion to their weight; uniformly if no weight is positive.
+
+    Parameters
+    ----------
+    weights : float64[n]
+        A weight per row.
+    draws : int
+        Number of rows.
+    rng : Generator
+        Random numbers.
+
+    Returns
+    -------
+    int64[draws]
+    """
     sums = np.cumsum(np.maximum(weights, 0.0))
     if not sums[-1] > 0:
         return rng.integers(len(weights), size=draws)
@@ -103,12 +175,35 @@ def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
 
 
 def turned(fitness: Floats) -> Floats:
-    """Weights for a roulette from worths to be minimised: (largest + smallest) − worth."""
+    """Weights for a roulette from fitness that is minimised.
+
+    Parameters
+    ----------
+    fitness : float64[n]
+        Fitness of each row.
+
+    Returns
+    -------
+    float64[n]
+        (largest + smallest) − fitness.
+    """
     return np.asarray(fitness.max() + fitness.min() - fitness)
 
 
 def leaders(order: Floats, count: int) -> NDArray[np.int64]:
-    """Positions of the `count` best (at least one)."""
+    """Positions of the best rows, at least one.
+
+    Parameters
+    ----------
+    order : float64[n]
+        A number per row.
+    count : int
+        Number of rows.
+
+    Returns
+    -------
+    int64[count]
+    """
     return truncation(order, max(1, count))
 
 
@@ -122,7 +217,21 @@ def couple(weights: Floats, best: NDArray[np.int64], rng: Generator) -> tuple[in
 
 
 def few_of_each(keys: Sequence[bytes], places: NDArray[np.int64], copies: int) -> NDArray[np.int64]:
-    """Those places whose key occurred fewer than `copies` times at earlier places."""
+    """The positions whose key occurs fewer than a number of times at earlier positions.
+
+    Parameters
+    ----------
+    keys : sequence of bytes
+        Key of each row.
+    places : int64[n]
+        Positions in order.
+    copies : int
+        Largest number of rows with one key.
+
+    Returns
+    -------
+    int64[m]
+    """
     seen: dict[bytes, int] = {}
     fresh = []
     for place in places.tolist():

@@ -1,4 +1,4 @@
-"""Everything a resumed run needs, and nothing else: arrays and plain data, never a pickle."""
+"""The state of a search: what a resumed run needs, as arrays and plain data, never a pickle."""
 
 from __future__ import annotations
 
@@ -27,14 +27,36 @@ _DAMAGE = (zipfile.BadZipFile, zlib.error)
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """A population and all that was learnt on the way to it.
+    """The state of a search after a quantum.
 
-    genomes, keys, scores  the population: arrays, canonical keys, float64[n, m]
-    born, origin, used     per member: generation of birth, operator that made it (−1: the start), whether it bred
-    best, best_scores      the best genome ever by the strategy's fitness, and the evaluation that found it
-    evaluations, hits      candidates scored, and candidates whose score was already known
-    known                  scores by key, oldest first
-    rng                    states of the random streams
+    Attributes
+    ----------
+    generation : int
+        Number of the generation.
+    genomes, keys, scores
+        The population: arrays, canonical keys, float64[n, m].
+    born, origin, used
+        Of each member: generation of birth, operator that made it (−1 for the first population), whether it was a
+        parent.
+    frontier : Frontier
+        Non-dominated candidates.
+    tally : Tally
+        Counts of the operators.
+    best, best_scores, best_fitness, best_found
+        The best genome so far by the fitness of the strategy, its scores, its fitness, and the evaluation that found
+        it.
+    evaluations, hits : int
+        Candidates scored, and candidates whose scores were known.
+    muted : frozenset of str
+        Disabled operators.
+    known : mapping of bytes to tuple of float
+        Scores by key, oldest first.
+    rng : mapping
+        States of the random streams.
+    memory : mapping of str to ndarray
+        What a strategy keeps between quanta beside its population.
+    whole : bool
+        Whether the generation is complete; False between the quanta of one generation.
     """
 
     generation: int
@@ -56,16 +78,14 @@ class State:
     known: Mapping[bytes, Scores] = field(default_factory=dict)
     rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     memory: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    """What a strategy carries from quantum to quantum beside its population, by name."""
     whole: bool = True
-    """Whether the generation is complete; False between the quanta of one generation."""
 
     def settled(self) -> Tally:
-        """The tally with the living booked as if the run ended here, for tables and pictures."""
+        """The tally as if the run ended here, for tables and charts."""
         return self.tally.died(self.generation, self.origin, self.born, self.used)
 
     def to_bytes(self) -> bytes:
-        """An npz archive; equal states give equal bytes."""
+        """The state as an npz archive; equal states give equal bytes."""
         head = {
             "format": _FORMAT,
             "generation": self.generation,
@@ -105,7 +125,22 @@ class State:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> State:
-        """The state that was written, or a sentence if these are not its bytes."""
+        """Read a state.
+
+        Parameters
+        ----------
+        data : bytes
+            What `to_bytes` wrote.
+
+        Returns
+        -------
+        State
+
+        Raises
+        ------
+        SearchError
+            If the bytes are damaged or of another format.
+        """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:
                 part = {name: archive[name] for name in archive.files}

@@ -1,4 +1,4 @@
-"""Three ways to breed and survive: Elitist, Crowding, Archived."""
+"""Three strategies that advance by generations: Elitist, Crowding, Archived."""
 
 from __future__ import annotations
 
@@ -32,7 +32,24 @@ Floats = NDArray[np.float64]
 
 
 def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rng: Generator) -> list[Child]:
-    """The children of one application; the i-th child's own parent is the i-th."""
+    """Apply an operator to parents.
+
+    Parameters
+    ----------
+    operator : Operator
+        The operator.
+    parents : sequence of int
+        Positions of the parents.
+    pool : sequence of Genome
+        Population and, after it, frontier.
+    rng : Generator
+        Random numbers of the operator.
+
+    Returns
+    -------
+    list of Child
+        The first parent of the i-th child is the i-th parent.
+    """
     genomes = operator.apply([pool[parent] for parent in parents], rng)
     own = [i % len(parents) for i in range(len(genomes))]
     return [Child(genome, operator.name, (*parents[i:], *parents[:i])) for genome, i in zip(genomes, own, strict=True)]
@@ -41,9 +58,24 @@ def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rn
 def succeed(
     state: State, children: Sequence[Child], scores: Floats, survivors: NDArray[np.int64], fitness: FitnessFunction
 ) -> State:
-    """The state after selection, with births and deaths booked.
+    """The state after selection, with births and removals counted.
 
-    survivors  positions in the pool of the old population followed by the children
+    Parameters
+    ----------
+    state : State
+        The state before the generation.
+    children : sequence of Child
+        The children.
+    scores : float64[n, m]
+        Their scores.
+    survivors : int64[size]
+        Positions in the old population followed by the children.
+    fitness : callable
+        Scores → fitness.
+
+    Returns
+    -------
+    State
     """
     n, generation = len(state.genomes), state.generation + 1
     places = {name: place for place, name in enumerate(state.tally.names)}
@@ -78,7 +110,7 @@ def succeed(
 
 
 class Generations:
-    """Advance by whole generations: what the strategies below have in common."""
+    """Strategies that advance by whole generations."""
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -86,17 +118,27 @@ class Generations:
         raise NotImplementedError
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The first population, scored."""
+        """Score the first population; see `Strategy.begin`."""
         return first_generation(problem, self.operators, rng, engine)
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """One generation more."""
+        """Advance by one generation; see `Strategy.advance`."""
         return next_generation(problem, self, state, engine)  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Application:
-    """An operator, how often it is applied in a generation, and how many of the best may be its parents (0: all)."""
+    """An operator and how it is applied in a generation.
+
+    Attributes
+    ----------
+    operator : Operator
+        The operator.
+    times : int
+        Number of applications.
+    elite : int
+        Number of best members that may be parents; 0 for all.
+    """
 
     operator: Operator
     times: int
@@ -105,11 +147,22 @@ class Application:
 
 @dataclass(frozen=True)
 class Elitist(Generations):
-    """Every operator a fixed number of times on random parents; the best of parents and children survive.
+    """Every operator is applied a fixed number of times to random parents; the best of parents and children survive.
 
-    order   how the pool is ranked; None: by fitness
-    copies  how many members may be the same solution; 0: any number
-    muting  the rule that switches useless operators off; None: never
+    Attributes
+    ----------
+    size : int
+        Size of the population.
+    applications : tuple of Application
+        Operators and how often they are applied.
+    fitness : callable
+        Scores → fitness.
+    order : callable or None
+        How parents and children are ranked; by fitness if None.
+    copies : int
+        How many members may be the same solution; 0 for any number.
+    muting : Muting or None
+        The rule that disables unproductive operators; never if None.
     """
 
     size: int
@@ -121,9 +174,11 @@ class Elitist(Generations):
 
     @property
     def operators(self) -> tuple[str, ...]:
+        """Names of the operators, in the order of the tallies."""
         return tuple(application.operator.name for application in self.applications)
 
     def propose(self, state: State, streams: Streams) -> list[Child]:
+        """Breed children; see `Breeding.propose`."""
         children: list[Child] = []
         ranked = truncation(self.fitness(state.scores), len(state.genomes))
         for application in self.applications:
@@ -138,6 +193,7 @@ class Elitist(Generations):
         return children
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        """Select survivors; see `Breeding.absorb`."""
         pool = np.vstack([state.scores, scores.reshape(-1, state.scores.shape[1])])
         ranked = truncation((self.order or self.fitness)(pool), len(pool))
         if self.copies:
@@ -150,14 +206,29 @@ class Elitist(Generations):
 
 @dataclass(frozen=True)
 class Crowding(Generations):
-    """A few children a generation; each competes with its own parent alone and takes its place if better.
+    """A few children per generation; each competes with its own parent and replaces it if it is better.
 
-    mutation, crossover  applied `times` each; a mutation's parent is drawn by roulette on the turned fitness, a
-                         crossover's first parent from the leaders, its second by the roulette
-                         None: mutations alone, so that every seat of the population is a lineage of its own
-    crossover_rate       probability that an application is a crossover
-    prefer               whether a child's scores beat its parent's; None: strictly smaller fitness
-    disjoint             no two applications of a generation share a parent, so that all can be scored at once
+    Attributes
+    ----------
+    mutation : Operator
+        Its parent is drawn by roulette on the turned fitness.
+    crossover : Operator or None
+        Its first parent is drawn from the leaders, its second by roulette; with None there are mutations alone, and
+        every position of the population is a lineage.
+    crossover_rate : float
+        Probability that an application is a crossover.
+    times : int
+        Applications per generation.
+    leaders : int
+        Number of best members from which first parents are drawn.
+    fitness : callable
+        Scores → fitness.
+    weights : callable
+        Fitness → weights of the roulette.
+    prefer : callable or None
+        Whether the scores of a child are better than those of its parent; strictly smaller fitness if None.
+    disjoint : bool
+        No two applications of a generation share a parent, so that all are scored at once.
     """
 
     mutation: Operator
@@ -172,9 +243,11 @@ class Crowding(Generations):
 
     @property
     def operators(self) -> tuple[str, ...]:
+        """Names of the operators, in the order of the tallies."""
         return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
     def propose(self, state: State, streams: Streams) -> list[Child]:
+        """Breed children; see `Breeding.propose`."""
         chance, fitness = streams[SELECTION], self.fitness(state.scores)
         weights, best = self.weights(fitness), leaders(fitness, self.leaders)
         taken: set[int] = set()
@@ -193,6 +266,7 @@ class Crowding(Generations):
         return children
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        """Select survivors; see `Breeding.absorb`."""
         n, prefer = len(state.genomes), self.prefer or self._better
         seats, rows = np.arange(n, dtype=np.int64), state.scores.copy()
         for i, child in enumerate(children):
@@ -208,7 +282,21 @@ class Crowding(Generations):
 
 @dataclass(frozen=True)
 class Archived(Generations):
-    """Parents come by binary tournament from population and frontier together; the children replace the population."""
+    """Parents are drawn by binary tournament from population and frontier; the children replace the population.
+
+    Attributes
+    ----------
+    size : int
+        Size of the population.
+    mutation, crossover : Operator
+        The operators.
+    crossover_rate : float
+        Probability that a pair is crossed.
+    fitness : callable
+        Scores → fitness.
+    order : callable
+        How candidates of the tournament are ranked.
+    """
 
     size: int
     mutation: Operator
@@ -219,15 +307,18 @@ class Archived(Generations):
 
     @property
     def operators(self) -> tuple[str, ...]:
+        """Names of the operators, in the order of the tallies."""
         return (self.mutation.name,) if self.crossover is None else (self.mutation.name, self.crossover.name)
 
     def propose(self, state: State, streams: Streams) -> list[Child]:
+        """Breed children; see `Breeding.propose`."""
         pool = (*state.genomes, *state.frontier.genomes)
         order = self.order(np.vstack([state.scores, state.frontier.scores.reshape(-1, state.scores.shape[1])]))
         chosen = tournament(order, self.size, streams[SELECTION])
         return mated(self.crossover, self.mutation, self.crossover_rate, chosen, pool, streams)
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
+        """Select survivors; see `Breeding.absorb`."""
         n = len(state.genomes)
         return succeed(state, children, scores, np.arange(n, n + len(children), dtype=np.int64), self.fitness)
 
@@ -240,16 +331,34 @@ def mated(
     pool: Sequence[Genome],
     streams: Streams,
 ) -> list[Child]:
-    """Chosen parents two by two: crossed with probability `rate`, else copied; every result mutated once."""
+    """Cross chosen parents in pairs, or copy them, and mutate every result once.
+
+    Parameters
+    ----------
+    crossover, mutation : Operator
+        The operators.
+    rate : float
+        Probability that a pair is crossed.
+    chosen : int64[n]
+        Positions of the parents.
+    pool : sequence of Genome
+        Population and, after it, frontier.
+    streams : Streams
+        Random streams.
+
+    Returns
+    -------
+    list of Child
+    """
     children: list[Child] = []
     for at in range(0, len(chosen), 2):
         pair = [int(parent) for parent in chosen[at : at + 2]]
         crossing = len(pair) == 2 and streams[SELECTION].random() < rate
         if crossing:
-            litter = breed(crossover, pair, pool, streams[crossover.name])[:2]
+            made = breed(crossover, pair, pool, streams[crossover.name])[:2]
         else:
-            litter = [Child(pool[parent], mutation.name, (parent,)) for parent in pair]
-        for child in litter:
+            made = [Child(pool[parent], mutation.name, (parent,)) for parent in pair]
+        for child in made:
             (genome,) = mutation.apply([child.genome], streams[mutation.name])
             children.append(replace(child, genome=genome))
     return children

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.release.manifest import digests, write_sealed
 from crypsis.release.shuffling import shuffle_files
-from crypsis.table.equivalence_classes import equivalence_classes, pack, words
+from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
 from crypsis.table.files import atomic_folder
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
@@ -205,7 +205,7 @@ Group = list[tuple[int, int]]
 def _keys(codes: NDArray[np.int32]) -> list[Group]:
     """Attributes in as few groups as 62 bits allow."""
     radices = [int(column.max(initial=-1)) + 2 for column in codes.T]
-    return [[(place, radices[place]) for place in word] for word in words(radices)]
+    return [[(place, radices[place]) for place in places] for places in columns_by_key(radices)]
 
 
 def _packed(codes: NDArray[np.int32], group: Group) -> NDArray[np.int64]:

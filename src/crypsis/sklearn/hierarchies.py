@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.sklearn.transformer import codes_within, refuse_another_type
 from crypsis.table.attribute import Attribute
-from crypsis.table.builders import TOP, attach, build_hierarchy, interval_centres
+from crypsis.table.builders import attach, build_hierarchy
 from crypsis.table.encoding import Source
 from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.number_builders import TOP, interval_centres
 from crypsis.table.profile import suggested_builder
 from crypsis.table.table import Table
 

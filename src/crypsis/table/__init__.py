@@ -1,4 +1,4 @@
-"""What is protected: attributes, hierarchies, tables, and the files and frames they come from."""
+"""Tables: attributes, hierarchies, equivalence classes, and the files and frames they are read from."""
 
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy

@@ -1,4 +1,4 @@
-"""What a column is: its kind decides the arithmetic, its role decides the protection."""
+"""Attributes: the kind of a column decides how values compare, its role decides how it is protected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,13 @@ from crypsis.table.hierarchy import Hierarchy
 
 
 class Kind(StrEnum):
-    """How values of a column compare."""
+    """How the values of a column compare.
+
+    Examples
+    --------
+    >>> Kind("ordinal")
+    <Kind.ORDINAL: 'ordinal'>
+    """
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"
@@ -19,19 +25,25 @@ class Kind(StrEnum):
 
 
 class Role(StrEnum):
-    """What a column could do to a person."""
+    """What a column means for disclosure.
+
+    Examples
+    --------
+    >>> Role("quasi")
+    <Role.QUASI_IDENTIFIER: 'quasi'>
+    """
 
     IDENTIFIER = "identifier"
-    """Names her outright; never leaves the house."""
+    """Direct identifier; never released."""
     QUASI_IDENTIFIER = "quasi"
-    """An intruder may know it and look her up by it; this is what gets masked."""
+    """Likely known to an intruder, who can link records by it; it is masked."""
     CONFIDENTIAL = "confidential"
-    """What must not be learnt about her; published as it is, protected by the company it keeps."""
+    """Must not be disclosed about a person; published as collected, protected by its equivalence class."""
     OTHER = "other"
-    """Neither; published untouched."""
+    """Neither; published as collected."""
 
 
-ROLE_WORDS = {
+ROLE_NAMES = {
     "identifier": Role.IDENTIFIER,
     "quasi": Role.QUASI_IDENTIFIER,
     "quasi-identifier": Role.QUASI_IDENTIFIER,
@@ -41,34 +53,85 @@ ROLE_WORDS = {
 }
 
 
-def read_role(word: str, column: str) -> Role:
-    """The role a person named for a column, or a sentence with the roles there are."""
-    role = ROLE_WORDS.get(str(word).strip().lower().replace("_", "-"))
+def read_role(name: str, column: str) -> Role:
+    """Read the name of a role.
+
+    Parameters
+    ----------
+    name : str
+        "identifier", "quasi" or "quasi-identifier", "confidential" or "sensitive", or "other".
+    column : str
+        The column, for the message.
+
+    Returns
+    -------
+    Role
+
+    Raises
+    ------
+    TableError
+        If there is no such role.
+    """
+    role = ROLE_NAMES.get(str(name).strip().lower().replace("_", "-"))
     if role is None:
         known = listing(map(str, Role))
         raise TableError(
-            f"column {column!r} has the unknown role {word!r}{suggestion(word, ROLE_WORDS)}; roles: {known}"
+            f"column {column!r} has the unknown role {name!r}{suggestion(name, ROLE_NAMES)}; roles: {known}"
         )
     return role
 
 
-def read_kind(word: str, column: str) -> Kind:
-    """The kind a person named for a column, or a sentence with the kinds there are."""
+def read_kind(name: str, column: str) -> Kind:
+    """Read the name of a kind.
+
+    Parameters
+    ----------
+    name : str
+        "numeric", "ordinal" or "nominal".
+    column : str
+        The column, for the message.
+
+    Returns
+    -------
+    Kind
+
+    Raises
+    ------
+    TableError
+        If there is no such kind.
+    """
     try:
-        return Kind(str(word).strip().lower())
+        return Kind(str(name).strip().lower())
     except ValueError:
         kinds = [str(kind) for kind in Kind]
         raise TableError(
-            f"column {column!r} has the unknown kind {word!r}{suggestion(word, kinds)}; kinds: {listing(kinds)}"
+            f"column {column!r} has the unknown kind {name!r}{suggestion(name, kinds)}; kinds: {listing(kinds)}"
         ) from None
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """Name, kind and role of a column; its ordered categories unless it is numeric.
+    """Name, kind and role of a column.
 
-    `categories` are the labels of codes 0, 1, …; for an ordinal attribute their order is the order.
-    `dates` marks numbers that are days ("date") or seconds ("datetime") since 1970-01-01.
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : Kind
+        How its values compare.
+    role : Role
+        What it means for disclosure.
+    categories : tuple of str
+        Labels of the codes 0, 1, … of a column that is not numeric; their order is the order of an ordinal column.
+    hierarchy : Hierarchy or None
+        Its generalisation hierarchy.
+    dates : {"", "date", "datetime"}
+        Whether its numbers are days or seconds since 1970-01-01.
+
+    Examples
+    --------
+    >>> Attribute("age", Kind.NUMERIC, Role.QUASI_IDENTIFIER).numeric
+    True
     """
 
     name: str
@@ -80,8 +143,19 @@ class Attribute:
 
     @property
     def numeric(self) -> bool:
+        """Whether the kind is numeric."""
         return self.kind is Kind.NUMERIC
 
     def but(self, **changes: Any) -> Attribute:
-        """The same attribute with some fields changed."""
+        """The same attribute with some fields changed.
+
+        Parameters
+        ----------
+        **changes
+            Fields and their new values.
+
+        Returns
+        -------
+        Attribute
+        """
         return replace(self, **changes)

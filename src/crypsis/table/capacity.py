@@ -1,4 +1,4 @@
-"""How much memory this process may use, so that a file is refused before it fills it."""
+"""The memory this process may use, so that a file that needs more is refused early."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import suppress
 from pathlib import Path
 
 CONTAINER = Path("/sys/fs/cgroup/memory.max")
-"""Where a container's limit stands; 'max' if it has none."""
+"""File with the memory limit of a container; 'max' if it has none."""
 
 
 def memory() -> int:
-    """Bytes: of the machine, of the container, or what the process was allowed, whichever is least."""
+    """Bytes of memory: of the machine, of the container or of the process limit, whichever is least."""
     limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
     allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
     if allowed != resource.RLIM_INFINITY:

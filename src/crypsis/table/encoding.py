@@ -1,4 +1,4 @@
-"""From cells to numbers and codes: what a column of a frame or file is inside a table."""
+"""Encoding of cells: a column of a frame or file as numbers, or as codes of categories."""
 
 from __future__ import annotations
 
@@ -16,36 +16,72 @@ from crypsis.table.hierarchy import MISSING
 from crypsis.table.signed_zeros import without_signed_zeros
 
 EXACT = 2**53
-"""Above this, neighbouring whole numbers are no longer distinct as float64."""
+"""Above this, consecutive whole numbers are not distinct as float64."""
 
 NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
-"""Whole numbers that cannot reach so far."""
+"""Types of whole numbers below it."""
 
 NAMEABLE = 5
-"""A value may be named in a message when at least this many records hold it."""
+"""A value of at least this many records may be named in a message."""
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where rows come from, so that a refusal can point at the cell."""
+    """Where rows come from, so that a message can name the cell.
+
+    Attributes
+    ----------
+    name : str
+        Name of a file; empty for a frame.
+    line_of : callable or None
+        Row from 0 → line of the file.
+    """
 
     name: str = ""
     line_of: Callable[[int], int] | None = None
 
     def at(self, row: int, column: str) -> str:
-        """'survey.csv, line 17, column 'age'' for a file, 'row 16, column 'age'' for a frame (rows from 1)."""
+        """The place of a cell: file, line and column, or for a frame row (from 1) and column.
+
+        Parameters
+        ----------
+        row : int
+            Row from 0.
+        column : str
+            The column.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> Source().at(15, "age")
+        "row 16, column 'age'"
+        """
         if self.line_of is None:
             start = f"{self.name}, " if self.name else ""
             return f"{start}row {row + 1}, column {column!r}"
         return f"{self.name}, line {self.line_of(row)}, column {column!r}"
 
     def of(self, column: str) -> str:
+        """The place of a column: file and column."""
         return f"{self.name}, column {column!r}" if self.name else f"column {column!r}"
 
 
 @dataclass(frozen=True)
 class Declared:
-    """A column whose frame already declares its categories: labels in their order, and the codes."""
+    """A column whose type declares its categories.
+
+    Attributes
+    ----------
+    labels : tuple of str
+        Categories in their order.
+    ordered : bool
+        Whether the order has a meaning.
+    codes : int32[n]
+        Codes of the cells; −1 is missing.
+    """
 
     labels: tuple[str, ...]
     ordered: bool
@@ -54,7 +90,17 @@ class Declared:
 
 @dataclass(frozen=True)
 class Wish:
-    """What the caller said about a column; None leaves the choice to the data."""
+    """What the caller states about a column; None leaves it to the data.
+
+    Attributes
+    ----------
+    role : Role
+        Its role.
+    kind : Kind or None
+        Its kind.
+    order : tuple of str or None
+        Its categories from low to high.
+    """
 
     role: Role = Role.OTHER
     kind: Kind | None = None
@@ -64,7 +110,32 @@ class Wish:
 def encode(
     name: str, series: pl.Series, wish: Wish, source: Source, declared: Declared | None = None
 ) -> tuple[Attribute, NDArray[Any]]:
-    """The attribute and the column (float64, or int32 codes) of one series."""
+    """Encode one series.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    series : polars.Series
+        Its cells.
+    wish : Wish
+        What the caller states about it.
+    source : Source
+        Where it comes from, for messages.
+    declared : Declared, optional
+        Categories that the type of the column declares.
+
+    Returns
+    -------
+    attribute : Attribute
+    column : float64[n] or int32[n]
+        Numbers (NaN is missing), or codes (−1 is missing).
+
+    Raises
+    ------
+    TableError
+        If a cell cannot be read as stated.
+    """
     kind = wish.kind or _natural_kind(series, wish, declared)
     if kind is Kind.NUMERIC:
         dates = _dates(series.dtype)
@@ -106,7 +177,7 @@ def _beyond_exact(series: pl.Series) -> pl.Series:
 
 
 def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArray[np.float64]:
-    """float64 with NaN for missing: days or seconds since 1970 for dates, else the number itself."""
+    """float64 with NaN for missing; dates become days or seconds since 1970-01-01."""
     if dates == "date":
         return series.cast(pl.Int32).cast(pl.Float64).fill_null(np.nan).to_numpy()
     if dates == "datetime":
@@ -115,7 +186,7 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
     if series.dtype.is_integer() and (beyond := _beyond_exact(series)).any():
         raise TableError(
             f"{source.at(_first(beyond), name)}: a whole number beyond 2^53 cannot be masked as a number without "
-            f"losing digits; declare the column nominal, or an identifier if it names people"
+            f"losing digits; declare the column nominal, or an identifier if it identifies people"
         )
     numbers = parse_numbers(name, series, source)
     infinite = numbers.is_infinite().fill_null(False)
@@ -128,7 +199,26 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
 
 
 def parse_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
-    """A series as Float64; text that is no number is refused, with its place but never its content."""
+    """Read a series as Float64; a message gives the place of a cell that is no number, never its content.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    series : polars.Series
+        Its cells.
+    source : Source
+        Where they come from.
+
+    Returns
+    -------
+    polars.Series
+
+    Raises
+    ------
+    TableError
+        If a cell is no number.
+    """
     if not series.dtype.is_numeric() and series.dtype not in (pl.Null, pl.Boolean):
         series = as_text(series).str.strip_chars()
     numbers = series.cast(pl.Float64, strict=False)
@@ -139,14 +229,30 @@ def parse_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
 
 
 def not_a_number(name: str, texts: pl.Series, lost: pl.Series, source: Source) -> str:
-    """The sentence for text in a numeric column; `lost` marks the cells that are no numbers."""
+    """The message for text in a numeric column.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    texts : polars.Series
+        Its cells as text.
+    lost : polars.Series of bool
+        Cells that are no numbers.
+    source : Source
+        Where they come from.
+
+    Returns
+    -------
+    str
+    """
     row, count = _first(lost), int(lost.sum())
     comma = texts.filter(lost).str.contains(r"^-?\d+,\d+$").all()
     others = f" (and {count - 1} more cells of the column)" if count > 1 else ""
     remedy = (
         "write decimal points instead of decimal commas"
         if comma
-        else "correct it, list its text among the missing markers, or declare the column nominal"
+        else "correct it, list its text among the missing-value markers, or declare the column nominal"
     )
     return f"{source.at(row, name)}: the cell is not a number{others}; only numbers and missing values fit, so {remedy}"
 
@@ -160,7 +266,18 @@ def _first(mask: pl.Series) -> int:
 
 
 def as_text(series: pl.Series) -> pl.Series:
-    """What each value is called; whole numbers that travel as floats are called whole numbers."""
+    """The label of each value; whole numbers stored as floats are written as whole numbers.
+
+    Parameters
+    ----------
+    series : polars.Series
+        Values of any type.
+
+    Returns
+    -------
+    polars.Series
+        Text; null is missing.
+    """
     dtype = series.dtype
     if dtype == pl.String:
         return series
@@ -180,7 +297,20 @@ def as_text(series: pl.Series) -> pl.Series:
 
 
 def code(texts: pl.Series, labels: Sequence[str]) -> NDArray[np.int32]:
-    """int32 codes of texts by their place among the labels; missing is −1."""
+    """Codes of texts by their position among the labels.
+
+    Parameters
+    ----------
+    texts : polars.Series
+        Text; null is missing.
+    labels : sequence of str
+        Labels of the codes 0, 1, …
+
+    Returns
+    -------
+    int32[n]
+        −1 is missing.
+    """
     if not labels:
         return np.full(len(texts), MISSING, dtype=np.int32)
     placed = texts.cast(pl.Enum(list(labels))).to_physical()
@@ -189,7 +319,7 @@ def code(texts: pl.Series, labels: Sequence[str]) -> NDArray[np.int32]:
 
 def _labels(name: str, texts: pl.Series, series: pl.Series, wish: Wish, source: Source) -> tuple[str, ...]:
     if wish.order is not None:
-        _refuse_strangers(name, texts, wish.order, source)
+        _refuse_unlisted(name, texts, wish.order, source)
         return wish.order
     if series.dtype == pl.String or series.dtype in (pl.Categorical, pl.Enum):
         found = texts.drop_nulls().unique().to_list()
@@ -198,7 +328,7 @@ def _labels(name: str, texts: pl.Series, series: pl.Series, wish: Wish, source: 
 
 
 def _by_number(labels: list[str]) -> Callable[[str], Any] | None:
-    """Sort key: by number where every label is one ('2' before '10'), else by text."""
+    """Sort key: by number where every label is a number ("2" before "10"), else by text."""
     try:
         numbers = {label: float(label) for label in labels}
     except ValueError:
@@ -206,21 +336,36 @@ def _by_number(labels: list[str]) -> Callable[[str], Any] | None:
     return lambda label: (numbers[label], label)
 
 
-def _refuse_strangers(name: str, texts: pl.Series, order: tuple[str, ...], source: Source) -> None:
+def _refuse_unlisted(name: str, texts: pl.Series, order: tuple[str, ...], source: Source) -> None:
     twice = sorted({label for label in order if order.count(label) > 1})
     if twice:
-        raise TableError(f"column {name!r}: the order given names {listing(map(repr, twice))} twice")
+        raise TableError(f"column {name!r}: the order lists {listing(map(repr, twice))} twice; list every value once")
     strange = (~texts.is_in(list(order))).fill_null(False)
     if strange.any():
         lacking = name_values(texts.filter(strange))
         raise TableError(
-            f"{source.at(_first(strange), name)}: the order given for the column lacks {lacking}; "
-            f"add what is missing to the order"
+            f"{source.at(_first(strange), name)}: the order of the column lacks {lacking}; "
+            f"add these values to the order"
         )
 
 
 def name_values(texts: pl.Series | Iterable[str]) -> str:
-    """Values in a message: named where at least five records hold them, otherwise only counted."""
+    """Values in a message: named if at least five records have them, otherwise counted.
+
+    Parameters
+    ----------
+    texts : polars.Series or iterable of str
+        One text per record.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> name_values(["north"] * 6 + ["south"])
+    "'north' (6 records) and 1 rare value (in 1 record, not shown)"
+    """
     counts = pl.Series("value", texts).value_counts(sort=True)
     rows = sorted(counts.rows(), key=lambda row: (-row[1], row[0]))
     named = [f"{value!r} ({count} records)" for value, count in rows if count >= NAMEABLE]

@@ -56,11 +56,32 @@ class EquivalenceClasses:
         return first
 
     def spread_out(self, per_class: Floats) -> Floats:
-        """One number per class → one per row, NaN for rows that were left out."""
+        """One number per class as one number per row.
+
+        Parameters
+        ----------
+        per_class : float64[classes]
+            A number for each class.
+
+        Returns
+        -------
+        float64[n]
+            NaN for a row in no class.
+        """
         return np.append(per_class, np.nan)[self.of]
 
     def totals(self, records: Integers) -> Integers:
-        """int64[classes]: sum of `records` over the rows of each class, for rows that stand for several records."""
+        """Records of each class, for rows that stand for several records.
+
+        Parameters
+        ----------
+        records : int64[n]
+            Records of each row.
+
+        Returns
+        -------
+        int64[classes]
+        """
         inside = self.of >= 0
         found = np.zeros(self.count, dtype=np.int64)
         np.add.at(found, self.of[inside], records[inside])
@@ -72,7 +93,11 @@ class EquivalenceClasses:
         Parameters
         ----------
         values : int[n]
-            A code per row; a missing value is −1 and one value more.
+            A code per row; a missing value is −1, a value of its own.
+
+        Returns
+        -------
+        ClassContents
 
         Examples
         --------
@@ -140,9 +165,13 @@ def equivalence_classes(codes: Codes, kept: Flags | None = None) -> EquivalenceC
     Parameters
     ----------
     codes : int[n, p]
-        Codes of any size and sign; without columns all rows are equal.
+        Codes of any size and sign; all rows are equal if there are no columns.
     kept : bool[n], optional
-        Rows that belong to a class at all; every row unless given.
+        Rows that belong to a class; every row unless given.
+
+    Returns
+    -------
+    EquivalenceClasses
 
     Examples
     --------
@@ -159,19 +188,40 @@ def equivalence_classes(codes: Codes, kept: Flags | None = None) -> EquivalenceC
 
 
 def classes_of(table: Table, names: Sequence[str]) -> EquivalenceClasses:
-    """Equivalence classes of the kept records of a table by the named columns; suppressed records are in none."""
+    """Equivalence classes of the kept records of a table.
+
+    Parameters
+    ----------
+    table : Table
+        The records; suppressed ones are in no class.
+    names : sequence of str
+        Columns on which the records of a class are equal.
+
+    Returns
+    -------
+    EquivalenceClasses
+    """
     return equivalence_classes(table.codes(names), table.kept)
 
 
 # -- packing --
 
 
-def words(radices: Sequence[int]) -> list[list[int]]:
-    """Places of the columns, parted in their order into as few lists as keys below `LARGEST_KEY` allow.
+def columns_by_key(radices: Sequence[int]) -> list[list[int]]:
+    """Positions of the columns that share a key: as few keys as `LARGEST_KEY` allows, columns in their order.
+
+    Parameters
+    ----------
+    radices : sequence of int
+        Number of codes of each column.
+
+    Returns
+    -------
+    list of lists of int
 
     Examples
     --------
-    >>> words([1 << 40, 1 << 22, 2])
+    >>> columns_by_key([1 << 40, 1 << 22, 2])
     [[0, 1], [2]]
     """
     parts: list[list[int]] = [[]]
@@ -186,7 +236,20 @@ def words(radices: Sequence[int]) -> list[list[int]]:
 
 
 def pack(rows: int, columns: Iterable[Codes], radices: Sequence[int]) -> Integers:
-    """One integer per row from columns of codes 0 ≤ code < radix; their order is the lexicographic one.
+    """Pack columns of codes into one integer per row, in lexicographic order.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    columns : iterable of int[n]
+        Codes with 0 ≤ code < radix.
+    radices : sequence of int
+        Number of codes of each column.
+
+    Returns
+    -------
+    int64[n]
 
     Examples
     --------
@@ -207,10 +270,10 @@ def _grouped(codes: Codes) -> tuple[Integers, int]:
     low = [int(column.min()) for column in codes.T]
     radices = [int(column.max()) - least + 1 for column, least in zip(codes.T, low, strict=True)]
     keys = []
-    for word in words(radices):
-        columns = (np.subtract(codes[:, place], low[place], dtype=np.int64) for place in word)
-        keys.append(pack(len(codes), columns, [radices[place] for place in word]))
-    if len(keys) > 1:  # ranks are small, so that the next turn packs at least two of them together
+    for places in columns_by_key(radices):
+        columns = (np.subtract(codes[:, place], low[place], dtype=np.int64) for place in places)
+        keys.append(pack(len(codes), columns, [radices[place] for place in places]))
+    if len(keys) > 1:  # ranks are small, so that the next call packs at least two of them together
         return _grouped(np.stack([_ranked(key)[0] for key in keys], axis=1))
     return _ranked(keys[0])
 

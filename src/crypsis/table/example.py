@@ -1,4 +1,4 @@
-"""A built-in table of invented people, with the correlations and the rare persons real tables have."""
+"""A built-in table of invented people, with correlations and rare records as in real tables."""
 
 from __future__ import annotations
 
@@ -81,13 +81,35 @@ RETIREMENT = 66
 
 
 def example(n: int = 1000, seed: int = 0) -> Table:
-    """n invented people: the same for the same seed.
+    """Make a table of invented people.
 
-    Identifier: person. Quasi-identifiers, each with a hierarchy: age, sex, district, education, marital,
-    occupation, hours. Confidential: income, diagnosis. Some values are missing, and a few persons are rare.
+    Identifier: person. Quasi-identifiers, each with a hierarchy: age, sex, district, education, marital, occupation,
+    hours. Confidential: income, diagnosis. Some values are missing, and a few people are rare.
+
+    Parameters
+    ----------
+    n : int
+        Number of people, at least 1.
+    seed : int
+        The same seed gives the same table.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If n is below 1.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> crypsis.example(200).quasi_identifiers
+    ['age', 'sex', 'district', 'education', 'marital', 'occupation', 'hours']
     """
     if n < 1:
-        raise TableError(f"an example of {n} people was asked for; it needs at least 1")
+        raise TableError(f"an example of {n} people is wanted; give 1 or more")
     rng = np.random.default_rng(seed)
     age = np.clip(np.round(18 + 72 * rng.beta(1.5, 2.1, n)), 18, 95)
     female = rng.random(n) < 0.51 + 0.002 * np.maximum(age - 65, 0)
@@ -108,12 +130,12 @@ def example(n: int = 1000, seed: int = 0) -> Table:
         "diagnosis": np.array([d[0] for d in DIAGNOSES])[_diagnosis(age, rng)],
     }
     frame = pl.DataFrame(columns).with_columns(pl.col("age", "hours", "income").cast(pl.Int64))
-    frame = _forget(_with_rare_persons(frame, rng), rng)
+    frame = _with_missing(_with_rare_people(frame, rng), rng)
     return _described(frame)
 
 
 def _education(age: NDArray[np.float64], district: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:
-    """Younger people and richer districts have more schooling; nobody under 27 has a doctorate by chance."""
+    """Younger people and richer districts have more education; nobody under 27 has a doctorate."""
     wage = np.array([d[4] for d in DISTRICTS])[district]
     taste = 2.9 + 2.5 * (wage - 1) - 0.028 * (age - 45) + 1.35 * rng.standard_normal(len(age))
     ceiling = np.select([age < 20, age < 22, age < 24, age < 27], [2, 3, 4, 5], 6)
@@ -144,7 +166,7 @@ def _marital(age: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
 
 
 def _hours(age: NDArray[np.float64], female: NDArray[np.bool_], rng: Generator) -> NDArray[np.float64]:
-    """Weekly hours of work: mostly around 40, part time more often for women, few after retirement."""
+    """Weekly hours of work: mostly around 40, part time more often for women, few after retirement age."""
     part = rng.random(len(age)) < np.where(female, 0.32, 0.10)
     hours = np.where(part, 20 + 5 * rng.standard_normal(len(age)), 40 + 5 * rng.standard_normal(len(age)))
     working = rng.random(len(age)) < np.where(age < RETIREMENT, 0.93, 0.08)
@@ -160,7 +182,7 @@ def _income(
     hours: NDArray[np.float64],
     rng: Generator,
 ) -> NDArray[np.float64]:
-    """Yearly income: grows with schooling and, ever less, with experience (Mincer); pensions follow the last wage."""
+    """Yearly income: grows with education and, ever less, with experience (Mincer); pensions follow the last wage."""
     experience = np.minimum(age, RETIREMENT) - 18
     schooling = np.array([e[2] for e in EDUCATION])[education]
     trade = np.array([o[4] for o in OCCUPATIONS])[occupation]
@@ -178,12 +200,12 @@ def _diagnosis(age: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
 
 def _drawn(weight: NDArray[np.float64], rng: Generator) -> NDArray[np.int64]:
     """One column of each row, drawn in proportion to its weight."""
-    ladder = np.cumsum(weight, axis=1)
-    return np.asarray(np.sum(rng.random(len(weight))[:, None] * ladder[:, -1:] > ladder, axis=1), dtype=np.int64)
+    sums = np.cumsum(weight, axis=1)
+    return np.asarray(np.sum(rng.random(len(weight))[:, None] * sums[:, -1:] > sums, axis=1), dtype=np.int64)
 
 
-def _with_rare_persons(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
-    """Put one to four people of whom there is only one into random rows (none in a table of under fifty)."""
+def _with_rare_people(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
+    """Put one to four unique people into random rows, none in a table of fewer than fifty."""
     few = min(len(RARE), frame.height // 50)
     rows = frame.rows()
     for row, rare in zip(rng.choice(frame.height, few, replace=False), RARE, strict=False):
@@ -192,8 +214,8 @@ def _with_rare_persons(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=frame.schema, orient="row")
 
 
-def _forget(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
-    """Leave some answers out: incomes most often, and those of the well-paid a little more."""
+def _with_missing(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
+    """Make some values missing: incomes most often, and high incomes a little more."""
     rich = frame["income"].rank().to_numpy() / frame.height
     shares = {"education": 0.02, "occupation": 0.015, "hours": 0.02, "income": 0.02}
     for name, share in shares.items():
@@ -203,7 +225,7 @@ def _forget(frame: pl.DataFrame, rng: Generator) -> pl.DataFrame:
     return frame
 
 
-# -- what the columns are --
+# -- roles and hierarchies --
 
 
 def _described(frame: pl.DataFrame) -> Table:
@@ -218,7 +240,7 @@ def _described(frame: pl.DataFrame) -> Table:
 
 
 def hierarchies() -> dict[str, Hierarchy]:
-    """The hierarchies of the example; they cover every value it can hold."""
+    """The hierarchies of the example, with every value it can have."""
     return {
         "age": _counted("age", 18, 105, "intervals:5,10,20,40"),
         "sex": Hierarchy.from_rows([["female", "*"], ["male", "*"]]),

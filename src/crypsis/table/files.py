@@ -1,21 +1,9 @@
-"""Tables and hierarchies in files, and the only place where anything is written to disk.
-
-Whatever is written appears whole or not at all: it is prepared beside its target, forced to the disk and then renamed.
-"""
+"""Tables and hierarchies in files."""
 
 from __future__ import annotations
 
-import errno
-import fcntl
-import glob
 import io
-import os
-import secrets
-import shutil
-import tempfile
-import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,31 +11,30 @@ import narwhals.stable.v2 as nw
 import polars as pl
 
 from crypsis.errors import TableError
+from crypsis.table.atomic_files import atomic_folder, write_atomically
 from crypsis.table.attribute import Role, read_role
 from crypsis.table.capacity import memory
+from crypsis.table.delimited import WIDEST, Delimited, too_wide
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Frame, Hierarchies, Kinds, as_table, table_of
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.hierarchy_files import read_hierarchy
 from crypsis.table.inference import typed
+from crypsis.table.raw_files import read_bytes
 from crypsis.table.restoring import to_frame
 from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Table
-from crypsis.table.text import WIDEST, Delimited, read_bytes, too_wide
 
 __all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".tab", ".txt")
-UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG})
-FRESH = 60.0
-"""Seconds for which something written aside is left alone though nobody seems to hold it."""
 CELL = 32
-"""Bytes a cell takes while a file is read, about: as it is read, as it is kept, and what is worked out in between."""
+"""Approximate bytes of a cell while a file is read: as read, as kept, and in between."""
 FORMULA = r"^'*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
-"""How a cell starts that a spreadsheet would take for a formula, full-width signs too, or one that was made safe.
+"""Start of a cell that a spreadsheet would read as a formula, full-width signs included, or that was made safe.
 
-All of these get one apostrophe more, so that taking one away brings the text back."""
+Each gets one apostrophe more, so that removing one restores the text."""
 
 
 # -- tables --
@@ -63,14 +50,47 @@ def read_table(
     missing: Sequence[str] = ("",),
     masked: bool = False,
 ) -> Table:
-    """A CSV, TSV or Parquet file as a table; a file that cannot be used is refused with line and column.
+    """Read a CSV, TSV or Parquet file as a table.
 
-    roles        identifier, quasi, confidential or other, by column (default: other)
-    kinds        numeric, ordinal or nominal, or a list of categories from low to high; default: read from the values
-    hierarchies  by column: a Hierarchy, a builder such as 'intervals:5,10,20', or the path of a file
-    delimiter    default: tab for .tsv, else whichever the header uses
-    missing      texts that mean 'not known'; an empty cell without quotation marks always does
-    masked       the file is a masked one, in which a column may have become constant or empty
+    Parameters
+    ----------
+    path : path
+        The file.
+    roles : mapping of str to str, optional
+        "identifier", "quasi", "confidential" or "other" by column; "other" by default.
+    kinds : mapping of str to str or sequence of str, optional
+        "numeric", "ordinal" or "nominal" by column, or its categories from low to high; by default read from the
+        values.
+    hierarchies : mapping of str to Hierarchy, str or path, optional
+        By column: a Hierarchy, a builder such as "intervals:5,10,20", or the path of a file.
+    delimiter : str, optional
+        By default a tab for .tsv, else the one the header uses most.
+    encoding : str
+        Encoding of a text file.
+    missing : sequence of str
+        Missing-value markers; an empty cell without quotation marks is always missing.
+    masked : bool
+        The file has masked values: columns may be constant or empty.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read; the message names line and column.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import crypsis
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "people.csv"
+    ...     _ = file.write_text("age,sex\\n31,f\\n47,m\\n")
+    ...     crypsis.read_table(file, roles={"age": "quasi"}).quasi_identifiers
+    ['age']
     """
     path = Path(path)
     chosen = {name: read_role(role, name) for name, role in (roles or {}).items()}
@@ -80,7 +100,7 @@ def read_table(
         source = Source(path.name)
         return table_of(frame, chosen, kinds, hierarchies, source, masked)
     if path.suffix.lower() not in TEXT and path.exists() and read_bytes(path)[:4] == b"PAR1":
-        raise TableError(f"{path} is a Parquet file with another ending; rename it to end in .parquet")
+        raise TableError(f"{path} is a Parquet file with another suffix; rename it to end in .parquet")
     file = Delimited.open(path, delimiter, encoding)
     source = Source(path.name, file.line_of)
     texts = file.texts()
@@ -103,7 +123,7 @@ def _read_parquet(path: Path) -> pl.DataFrame:
 
 
 def _refuse_boundless(content: bytes, path: Path) -> None:
-    """A few bytes of Parquet can stand for a billion records, honestly or not: look before room is made for them."""
+    """Refuse a Parquet file whose records need more memory than there is, before they are read."""
     claimed = pl.scan_parquet(io.BytesIO(content))
     columns = len(claimed.collect_schema())
     if columns > WIDEST:
@@ -113,7 +133,7 @@ def _refuse_boundless(content: bytes, path: Path) -> None:
     if needed > there:
         size = f"{rows} records of {columns} column{'s'[: columns != 1]}"
         raise TableError(
-            f"{path} claims {size}, which need {needed / 1e9:.0f} GB of memory where {there / 1e9:.0f} GB are there; "
+            f"{path} claims {size}, which need {needed / 1e9:.0f} GB of memory and {there / 1e9:.0f} GB are available; "
             f"give a sample of it, or fewer columns"
         )
 
@@ -159,7 +179,7 @@ def write_table(
     suffix = path.suffix.lower()
     if suffix not in (*PARQUET, *TEXT):
         raise TableError(f"{path} ends in {suffix or 'nothing'!r}; a table is written to .csv, .tsv or .parquet")
-    # An object column of pandas shows its floats only here.
+    # The floats of an object column of pandas are known only after the conversion.
     frame = nw.from_native(to_frame(as_table(table)), eager_only=True).to_polars()
     frame = frame.with_columns(map(without_signed_zeros, frame.get_columns()))
     buffer = io.BytesIO()
@@ -195,7 +215,7 @@ def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
 
 
 def _guarded(texts: pl.Series) -> pl.Series:
-    """An apostrophe before whatever a spreadsheet would carry out."""
+    """Put an apostrophe before each text that a spreadsheet would evaluate."""
     return texts.zip_with(~texts.str.contains(FORMULA).fill_null(False), "'" + texts)
 
 
@@ -203,7 +223,27 @@ def _guarded(texts: pl.Series) -> pl.Series:
 
 
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ",") -> Path:
-    """Write a hierarchy with a header level0, level1, …, one row per value, to a path that must not exist."""
+    """Write a hierarchy with a header level0, level1, … and one row per value.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        What is written.
+    path : path
+        Must not exist.
+    delimiter : str
+        Between the levels.
+
+    Returns
+    -------
+    Path
+        The path written.
+
+    Raises
+    ------
+    TableError
+        If the path exists or cannot be written.
+    """
     columns = {
         f"level{level}": [labels[code] for code in groups]
         for level, (groups, labels) in enumerate(zip(hierarchy.groups, hierarchy.labels, strict=True))
@@ -212,131 +252,3 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = 
     pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(buffer, separator=delimiter)
     write_atomically(Path(path), buffer.getvalue())
     return Path(path)
-
-
-# -- atomic writing --
-
-
-def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o666) -> None:
-    """Write a file that appears whole or not at all; an existing one is refused unless it may be replaced.
-
-    mode  permissions of the file, less what the umask takes away
-    """
-    path = Path(path)
-    _refuse_existing(path, replace)
-    _sweep(path)
-    aside = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
-    with _told(path):
-        try:
-            with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-                _hold(file.fileno())
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                if replace:
-                    aside.replace(path)
-                else:
-                    _link(aside, path)
-        finally:
-            aside.unlink(missing_ok=True)
-        _sync(path.parent)
-
-
-def _link(aside: Path, path: Path) -> None:
-    """Give the finished file its name, and never overwrite one that appeared meanwhile."""
-    try:
-        os.link(aside, path)
-    except FileExistsError:
-        _refuse_existing(path, False)
-    except OSError:  # a file system without hard links
-        _refuse_existing(path, False)
-        aside.rename(path)
-
-
-@contextmanager
-def atomic_folder(path: str | Path) -> Iterator[Path]:
-    """A folder that appears whole or not at all: work in the folder handed out; it gets its name when all went well.
-
-    Every file and folder is forced to the disk before the rename. On any failure the half-made folder is removed
-    and nothing bears the target's name.
-    """
-    path = Path(path)
-    _refuse_existing(path, False)
-    _sweep(path)
-    with _told(path):
-        # Nobody else may look in.
-        workshop = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-    handle = os.open(workshop, os.O_RDONLY)
-    aside = workshop / path.name
-    try:
-        with _told(path):
-            _hold(handle)
-            aside.mkdir()
-            yield aside
-            for folder, _, files in os.walk(aside):
-                for name in files:
-                    _sync(Path(folder) / name)
-                _sync(Path(folder))
-            _refuse_existing(path, False)
-            aside.rename(path)
-            _sync(path.parent)
-    finally:
-        shutil.rmtree(workshop, ignore_errors=True)
-        os.close(handle)
-
-
-@contextmanager
-def _told(path: Path) -> Iterator[None]:
-    """A disk that is full, broken or read-only becomes a sentence; other problems are somebody else's to tell."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno not in UNWRITABLE:
-            raise
-        reason = (error.strerror or "unknown reason").lower()
-        raise TableError(
-            f"{path} cannot be written ({reason}); nothing was left half-written: make room or choose another folder, "
-            f"then try again"
-        ) from None
-
-
-def _hold(handle: int) -> None:
-    """Say that somebody works on a file or folder; a file system without locks is no reason not to write."""
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _sweep(path: Path) -> None:
-    """Remove what a writer of the same path left aside when it was killed; one still at work holds it."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
-        try:
-            handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
-        except OSError:
-            continue
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - os.fstat(handle).st_mtime < FRESH:
-                continue
-            if left.is_dir():
-                shutil.rmtree(left, ignore_errors=True)
-            else:
-                left.unlink(missing_ok=True)
-        except OSError:
-            continue
-        finally:
-            os.close(handle)
-
-
-def _refuse_existing(path: Path, replace: bool) -> None:
-    if not replace and (path.exists() or path.is_symlink()):
-        raise TableError(f"{path} already exists and is never overwritten; choose another path or remove it first")
-    if not path.parent.is_dir():
-        raise TableError(f"the folder {path.parent} does not exist; make it first or choose another path")
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

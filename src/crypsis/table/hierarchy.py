@@ -1,8 +1,8 @@
-"""Generalisation hierarchies: which values become one at which level.
+"""Generalisation hierarchies: which values share a group at which level.
 
-Level 0 is the value itself; every level nests in the next. Codes are small integers so that lifting a
-million records to a level is one array look-up. For locally recoded columns, where records stand at
-different levels, a *node* numbers every (level, group) pair in one sequence.
+Level 0 is the value itself; every level nests in the next. Codes are small integers, so that lifting a million records
+to a level is one array look-up. For locally recoded columns, whose records are at different levels, *nodes* number
+every (level, group) pair in one sequence.
 """
 
 from __future__ import annotations
@@ -22,9 +22,29 @@ MISSING = -1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Hierarchy:
-    """groups[level][leaf code] → group code; labels[level][group code] → what a reader sees.
+    """A generalisation hierarchy of one column.
 
-    `values` holds the numbers of the leaves when the attribute is numeric (ascending), else it is empty.
+    Parameters
+    ----------
+    groups : tuple of int32[leaves]
+        Group of each leaf at each level; level 0 is 0, 1, …
+    labels : tuple of tuples of str
+        Label of each group at each level.
+    values : float64[leaves]
+        The numbers of the leaves of a numeric column, ascending; empty for any other.
+
+    Raises
+    ------
+    TableError
+        If the levels do not nest.
+
+    Examples
+    --------
+    >>> towns = Hierarchy.from_rows([["Turku", "Finland", "*"], ["Espoo", "Finland", "*"], ["Tartu", "Estonia", "*"]])
+    >>> towns
+    Hierarchy(3 → 2 → 1)
+    >>> towns.height
+    2
     """
 
     groups: tuple[NDArray[np.int32], ...]
@@ -58,7 +78,7 @@ class Hierarchy:
             )
 
     def __repr__(self) -> str:
-        """Sizes only: leaves are values of people."""
+        """Number of groups at each level; never a label, which may be a value of a record."""
         return f"Hierarchy({' → '.join(str(len(level)) for level in self.labels)})"
 
     @property
@@ -68,19 +88,41 @@ class Hierarchy:
 
     @property
     def size(self) -> int:
-        """How many values (leaves) there are."""
+        """Number of leaves."""
         return len(self.labels[0])
 
     def lift(self, codes: NDArray[np.int32], level: int) -> NDArray[np.int32]:
-        """Leaf codes → group codes at a level; missing stays missing."""
+        """Group codes at a level of leaf codes.
+
+        Parameters
+        ----------
+        codes : int32[n]
+            Leaf codes; −1 is missing and stays missing.
+        level : int
+            The level.
+
+        Returns
+        -------
+        int32[n]
+        """
         padded = np.append(self.groups[level], np.int32(MISSING))
         return padded[codes].astype(np.int32, copy=False)
 
     def leaves(self, level: int) -> NDArray[np.int32]:
-        """How many leaves each group of a level holds."""
+        """Number of leaves of each group of a level.
+
+        Parameters
+        ----------
+        level : int
+            The level.
+
+        Returns
+        -------
+        int32[groups]
+        """
         return np.bincount(self.groups[level], minlength=len(self.labels[level])).astype(np.int32)
 
-    # -- nodes: every (level, group) in one numbering, for columns recoded record by record --
+    # -- nodes: every (level, group) in one sequence, for locally recoded columns --
 
     @cached_property
     def offsets(self) -> NDArray[np.int32]:
@@ -89,16 +131,29 @@ class Hierarchy:
 
     @cached_property
     def node_labels(self) -> tuple[str, ...]:
+        """Label of each node."""
         return tuple(label for level in self.labels for label in level)
 
     @cached_property
     def node_leaves(self) -> NDArray[np.int32]:
-        """How many leaves each node holds."""
+        """Number of leaves of each node."""
         return np.concatenate([self.leaves(level) for level in range(self.height + 1)])
 
     @classmethod
     def from_rows(cls, rows: Sequence[Sequence[str]], values: NDArray[np.float64] | None = None) -> Hierarchy:
-        """From one row per value: the value, its group at level 1, at level 2, … (the ARX convention)."""
+        """Build a hierarchy from one row per value (the convention of ARX).
+
+        Parameters
+        ----------
+        rows : sequence of sequences of str
+            The value, its group at level 1, at level 2, …
+        values : float64[leaves], optional
+            Numbers of the values of a numeric column, ascending.
+
+        Returns
+        -------
+        Hierarchy
+        """
         height = len(rows[0])
         groups: list[NDArray[np.int32]] = []
         labels: list[tuple[str, ...]] = []

@@ -1,4 +1,4 @@
-"""Hierarchies in files: one row per value, comma or semicolon, the ARX convention."""
+"""Hierarchies in files: one row per value (the convention of ARX)."""
 
 from __future__ import annotations
 
@@ -8,14 +8,42 @@ import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute
+from crypsis.table.delimited import records, sniff
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.text import read_text, records, sniff
+from crypsis.table.raw_files import read_text
 
 
 def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: str = "utf8") -> Hierarchy:
-    """A hierarchy from a file: one row per value, its group at level 1, at level 2, … (the ARX convention).
+    """Read a hierarchy from a file with one row per value (the convention of ARX).
 
-    Comma, semicolon or tab; a first row level0, level1, … is a header.
+    Parameters
+    ----------
+    path : path
+        Each row has a value, its group at level 1, at level 2, …; a first row level0, level1, … is a header.
+    delimiter : str, optional
+        By default comma, semicolon or tab, whichever the first row uses most.
+    encoding : str
+        Encoding of the file.
+
+    Returns
+    -------
+    Hierarchy
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, a row is incomplete, a value occurs twice, or levels do not nest.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import crypsis
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "towns.csv"
+    ...     _ = file.write_text("Turku,Finland,*\\nTartu,Estonia,*\\n")
+    ...     crypsis.read_hierarchy(file)
+    Hierarchy(2 → 2 → 1)
     """
     path = Path(path)
     content = read_text(path, encoding)
@@ -48,7 +76,25 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
 
 
 def fitted(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
-    """The hierarchy with the numbers of its values, ascending, if the attribute is numeric; else as it is."""
+    """Give a hierarchy the numbers of its values, if the attribute is numeric.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        The hierarchy.
+    attribute : Attribute
+        The column.
+
+    Returns
+    -------
+    Hierarchy
+        With leaves in ascending order, or unchanged.
+
+    Raises
+    ------
+    TableError
+        If a value is no number, or two are the same number.
+    """
     if not attribute.numeric or len(hierarchy.values):
         return hierarchy
     labels = hierarchy.labels[0]
@@ -79,7 +125,24 @@ def _number_of(label: str, attribute: Attribute) -> float:
 
 
 def number_label(value: float, dates: str) -> str:
-    """What a number is called: a whole one without decimals, a date as a date."""
+    """The label of a number: whole numbers without decimals, dates as dates.
+
+    Parameters
+    ----------
+    value : float
+        The number.
+    dates : {"", "date", "datetime"}
+        Whether it counts days or seconds since 1970-01-01.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> number_label(3.0, ""), number_label(31.0, "date")
+    ('3', '1970-02-01')
+    """
     if dates == "date":
         return str(np.datetime64(int(value), "D"))
     if dates == "datetime":

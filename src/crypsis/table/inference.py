@@ -1,4 +1,4 @@
-"""What the text of a file means: numbers, dates, or words."""
+"""Types of the columns of a text file: numbers, dates or text."""
 
 from __future__ import annotations
 
@@ -21,10 +21,33 @@ WHOLE = r"^[+-]?\d+$"
 def typed(
     texts: pl.DataFrame, roles: Mapping[str, Role], kinds: Kinds, missing: tuple[str, ...], source: Source
 ) -> tuple[pl.DataFrame, list[str]]:
-    """Columns of text as integers, floats, dates or text, and notes on what looked like a slip.
+    """Read columns of text as integers, floats, dates or text.
 
-    A column is numeric when all of it is; numbers with leading zeros are codes. A column declared ordinal or
-    nominal stays text. In a quasi-identifier or confidential column that is mostly numbers, text is refused.
+    A column is numeric if all its cells are; numbers with leading zeros are codes. A column declared ordinal or nominal
+    stays text.
+
+    Parameters
+    ----------
+    texts : polars.DataFrame
+        Columns of text.
+    roles, kinds : mapping
+        What the caller states about columns.
+    missing : tuple of str
+        Missing-value markers.
+    source : Source
+        Where the cells come from, for messages.
+
+    Returns
+    -------
+    frame : polars.DataFrame
+        Typed columns.
+    notes : list of str
+        Columns read as text though most of their cells are numbers.
+
+    Raises
+    ------
+    TableError
+        If a quasi-identifier or confidential column has text among mostly numbers.
     """
     columns, notes = [], list[str]()
     for series in texts.get_columns():
@@ -60,12 +83,12 @@ def _guessed(series: pl.Series, role: Role, source: Source, notes: list[str]) ->
         if role in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
             raise TableError(sentence)
         share = 100 - 100 * slips / len(present)
-        notes.append(f"{source.of(series.name)} was read as text though {share:.3g} % of it are numbers ({sentence})")
+        notes.append(f"{source.of(series.name)} is read as text though {share:.3g} % of it are numbers ({sentence})")
     return series
 
 
 def _counted(numbers: pl.Series, texts: pl.Series) -> pl.Series:
-    """Numbers as Int64 where all are written as whole numbers and fit, as text where they are too long, else floats."""
+    """Whole numbers as Int64 if they fit, as text if they are too long; other numbers as floats."""
     if not texts.str.contains(WHOLE).fill_null(True).all():
         return numbers
     whole = texts.str.strip_chars_start("+").cast(pl.Int64, strict=False)
@@ -73,7 +96,7 @@ def _counted(numbers: pl.Series, texts: pl.Series) -> pl.Series:
 
 
 def _dated(texts: pl.Series) -> pl.Series | None:
-    """ISO dates as Date, ISO moments as Datetime (with an offset: in UTC); None if the column holds anything else."""
+    """ISO dates as Date, ISO times as Datetime (in UTC if they have an offset); None for anything else."""
     present = texts.drop_nulls()
     if not len(present):
         return None

@@ -1,7 +1,7 @@
-"""Tables that stay where they are: files larger than memory, and frames of DuckDB, Spark or Dask.
+"""Tables that are counted and not read: files larger than memory, and frames of DuckDB, Spark or Dask.
 
-A lattice needs only distinct tuples with counts. One expression counts them, and the engine that holds the data carries
-it out; what comes back is as small as the number of distinct tuples, however many records there are.
+A lattice needs only distinct tuples with counts. The engine that has the data counts them; the result is as small as
+the number of distinct tuples, however many records there are.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Engine = Literal["polars", "duckdb", "spark", "dask"]
 ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "spark", "dask")
 PACKAGES = {"duckdb": "duckdb", "spark": "pyspark.sql", "dask": "dask.dataframe"}
 RECORDS = "records of the tuple"
-"""Name of the column of counts; a column of the data may not bear it."""
+"""Name of the column of counts; no column of the data may have it."""
 TEXT = (".csv", ".tsv", ".tab", ".txt")
 
 Lazy = nw.LazyFrame[Any]
@@ -39,14 +39,26 @@ Lazy = nw.LazyFrame[Any]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LazyTable:
-    """A table that was counted and not read."""
+    """A table that is counted and not read.
+
+    Attributes
+    ----------
+    frame : narwhals.LazyFrame
+        The data.
+    counts : Counts
+        Distinct tuples with their records.
+    tuples : polars.DataFrame
+        One row per distinct tuple: values as in the data, then `RECORDS`; sorted.
+    coded : Table
+        The tuples as a table, row by row.
+    identifiers : tuple of str
+        Columns that a release leaves out.
+    """
 
     frame: Lazy
     counts: Counts
     tuples: pl.DataFrame
-    """One row per distinct tuple: values as they stand in the data, then `RECORDS`; sorted."""
     coded: Table
-    """The tuples as a table, row by row."""
     identifiers: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
@@ -54,15 +66,42 @@ class LazyTable:
 
     @property
     def engine(self) -> Engine:
+        """The engine that has the data."""
         return engine_of(self.frame)
 
     def leaves(self, name: str) -> NDArray[np.int32]:
-        """The leaf of each distinct tuple in the hierarchy of a column."""
+        """The leaf of each distinct tuple in the hierarchy of a column.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+
+        Returns
+        -------
+        int32[tuples]
+        """
         return self.coded.leaf_codes(name)
 
 
 def engine_of(frame: Lazy) -> Engine:
-    """Which engine holds a lazy frame."""
+    """The engine that has the data of a lazy frame.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        The frame.
+
+    Returns
+    -------
+    str
+        "polars", "duckdb", "spark" or "dask".
+
+    Raises
+    ------
+    TableError
+        If it is another engine.
+    """
     found = frame.implementation
     if found.is_pyspark() or found.is_pyspark_connect():
         return "spark"
@@ -76,13 +115,32 @@ def engine_of(frame: Lazy) -> Engine:
 
 
 def scan(path: str | Path, engine: str = "polars", session: Any = None) -> Lazy:
-    """A Parquet or CSV file, a folder of Parquet files or a pattern such as 'people/*.parquet', not read yet.
+    """Open data without reading them.
 
-    engine   "polars", "duckdb", "spark" or "dask"; the last three are packages of their own
-    session  the Spark session; the running one, or a new one on this machine, if none is given
+    Parameters
+    ----------
+    path : path
+        A Parquet or CSV file, a folder of Parquet files, or a pattern such as "people/*.parquet".
+    engine : {"polars", "duckdb", "spark", "dask"}
+        The engine that counts; the last three are packages of their own.
+    session : SparkSession, optional
+        By default the running session, or a new one on this machine.
+
+    Returns
+    -------
+    narwhals.LazyFrame
+
+    Raises
+    ------
+    EngineError
+        If the engine is unknown or not installed.
+    TableError
+        If the data cannot be read.
     """
     if engine not in ENGINES:
-        raise EngineError(f"no engine called {engine!r} counts{suggestion(engine, ENGINES)}; known: {listing(ENGINES)}")
+        raise EngineError(
+            f"there is no counting engine {engine!r}{suggestion(engine, ENGINES)}; known: {listing(ENGINES)}"
+        )
     pattern = str(path)
     if Path(path).is_dir():
         pattern = str(Path(path) / "*.parquet")
@@ -126,12 +184,31 @@ def count_lazily(
     delimiter: str | None = None,
     missing: Sequence[str] = ("",),
 ) -> LazyTable:
-    """The distinct tuples of quasi-identifiers and confidential columns with their counts, counted where the data lie.
+    """Count the distinct tuples of quasi-identifiers and confidential columns in the engine that has the data.
 
-    data         a lazy frame (polars, DuckDB relation, Spark or Dask DataFrame) or the path of a file
-    identifiers  columns that a release leaves out
-    hierarchies  as for `wrap`; 'merge:…' needs how often values occur and is refused: write it to a file first
-    delimiter    of a text file, and texts that mean 'not known' there; its cells are read as `read_table` reads them
+    Parameters
+    ----------
+    data : lazy frame or path
+        A polars LazyFrame, a DuckDB relation, a Spark or Dask DataFrame, or the path of a file.
+    quasi_identifiers, confidential : sequence of str
+        Columns that are counted.
+    identifiers : sequence of str
+        Columns that a release leaves out.
+    kinds, hierarchies : mapping, optional
+        As for `wrap`; "merge:…" needs the frequencies of values and is refused: write it to a file first.
+    delimiter : str, optional
+        Of a text file, whose cells are read as by `read_table`.
+    missing : sequence of str
+        Missing-value markers of a text file.
+
+    Returns
+    -------
+    LazyTable
+
+    Raises
+    ------
+    TableError
+        If a column does not exist, a specification does not suit it, or there are no records.
     """
     names = [*quasi_identifiers, *confidential]
     text = isinstance(data, (str, Path)) and Path(data).suffix.lower() in TEXT
@@ -140,14 +217,14 @@ def count_lazily(
     for name, spec in (hierarchies or {}).items():
         if str(spec).startswith("merge:"):
             raise TableError(
-                f"column {name!r}: the builder {spec!r} weighs values by their records, which a counted table no "
-                f"longer shows; build it from a sample and give the hierarchy or its file"
+                f"column {name!r}: the builder {spec!r} needs the records of each value, which a counted table does "
+                f"not have; build it from a sample and give the hierarchy or its file"
             )
     roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
     source, wished = Source("the counted data"), _wished(kinds, names)
     tuples = tally(frame, names)
     if tuples.is_empty():
-        raise TableError("the data hold no records; nothing can be counted")
+        raise TableError("the data have no records; give at least one")
     values = tuples.drop(RECORDS)
     if text:
         lazy, tuples, values = understood(frame.to_native(), tuples, RECORDS, roles, wished, source)
@@ -159,7 +236,22 @@ def count_lazily(
 
 
 def lazy_frame(data: Any) -> Lazy:
-    """Whatever was given as a lazy frame; categories become text, which every engine groups and joins alike."""
+    """Make a lazy frame of data; categories become text, which every engine groups and joins alike.
+
+    Parameters
+    ----------
+    data : lazy frame, frame or path
+        The data.
+
+    Returns
+    -------
+    narwhals.LazyFrame
+
+    Raises
+    ------
+    TableError
+        If it is none of these.
+    """
     if isinstance(data, (str, Path)):
         frame = scan(data)
     else:
@@ -178,17 +270,32 @@ def lazy_frame(data: Any) -> Lazy:
 
 
 def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
-    """Distinct tuples of the named columns and how many records share each, sorted: one pass over the data.
+    """Count the distinct tuples of some columns in one pass over the data; polars in two passes and less memory.
 
-    polars counts in two passes and less memory where it can (`tally_packed`).
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        The data.
+    names : sequence of str
+        The columns.
+
+    Returns
+    -------
+    polars.DataFrame
+        Tuples in order, and their records in the column `RECORDS`.
+
+    Raises
+    ------
+    TableError
+        If the data cannot be read to the end.
     """
     native = frame.to_native()
     try:
         packed = tally_packed(native, names, RECORDS) if isinstance(native, pl.LazyFrame) else None
     except pl.exceptions.ComputeError:
         raise TableError(
-            "the data cannot be read to their end: a line has too many cells, or a cell is not of its column's type; "
-            "mend the file, or write it as Parquet"
+            "the data cannot be read to the end: a line has too many cells, or a cell is not of its column's type; "
+            "correct the file, or write it as Parquet"
         ) from None
     if packed is not None:
         return _settled(packed, names)
@@ -199,14 +306,14 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
 
 
 def _settled(found: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Counts in the types every engine agrees on."""
+    """Counts in types that are the same for every engine."""
     found = found.with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None), pl.col(RECORDS).cast(pl.Int64))
     whole = [name for name in names if found[name].dtype.is_float() and _whole(found[name])]
     return found.with_columns(pl.col(whole).cast(pl.Int64), pl.col(pl.Categorical, pl.Enum).cast(pl.String))
 
 
 def _whole(series: pl.Series) -> bool:
-    """Whole numbers that stand as floats because an engine could not keep a missing integer otherwise."""
+    """Whether floats are whole numbers: an engine without missing integers stores them as floats."""
     return bool((series.drop_nulls() % 1 == 0).all()) and float(series.abs().max() or 0) < 2**53  # type: ignore[arg-type]
 
 
@@ -221,7 +328,7 @@ def _check_names(frame: Lazy, names: Sequence[str]) -> None:
     if RECORDS in present:
         raise TableError(f"a column is called {RECORDS!r}, which counting needs; rename it")
     if not names:
-        raise TableError("no column was named to count by; name the quasi-identifiers")
+        raise TableError("no column is named to count by; name the quasi-identifiers")
 
 
 def _wished(given: Mapping[str, Any] | None, names: Sequence[str]) -> dict[str, Any]:

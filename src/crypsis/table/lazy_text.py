@@ -1,4 +1,4 @@
-"""Delimited text that is counted where it lies; what its cells mean is decided as for a table that is read."""
+"""Delimited text that is counted and not read; its cells are typed as those of a table that is read."""
 
 from __future__ import annotations
 
@@ -9,20 +9,37 @@ import polars as pl
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Role
+from crypsis.table.delimited import DELIMITERS
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Kinds
 from crypsis.table.inference import typed
-from crypsis.table.text import DELIMITERS
 
 LOOKED_AT = 10_000
-"""Records from which the types of columns nobody counts are guessed."""
+"""Records from which the types of columns that are not counted are inferred."""
 
 
 def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: Sequence[str]) -> pl.LazyFrame:
-    """A CSV or TSV file, not read yet; the named columns are text.
+    """Open a CSV or TSV file without reading it; the named columns are text.
 
-    delimiter  default: tab for .tsv, else whichever the header uses most
-    missing    texts that mean 'not known'; an empty cell always does
+    Parameters
+    ----------
+    path : Path
+        The file.
+    names : sequence of str
+        Columns that are counted.
+    delimiter : str or None
+        By default a tab for .tsv, else the one the header uses most.
+    missing : sequence of str
+        Missing-value markers; an empty cell is always missing.
+
+    Returns
+    -------
+    polars.LazyFrame
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read.
     """
     try:
         with path.open(encoding="utf-8-sig") as file:
@@ -49,9 +66,33 @@ def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: 
 def understood(
     lazy: pl.LazyFrame, tuples: pl.DataFrame, records: str, roles: Mapping[str, Role], kinds: Kinds, source: Source
 ) -> tuple[pl.LazyFrame, pl.DataFrame, pl.DataFrame]:
-    """Counted texts as what they mean: the data with numbers as numbers, the tuples likewise, and the tuples' values.
+    """Type counted texts: numbers as numbers in the data and in the tuples, dates as dates in the values.
 
-    Dates stay text in the data and in the tuples, where they are only compared, and are dates among the values.
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+        The data, with the counted columns as text.
+    tuples : polars.DataFrame
+        Distinct tuples of text and their records.
+    records : str
+        Column of the records.
+    roles, kinds : mapping
+        What the caller states about columns.
+    source : Source
+        Where the data come from, for messages.
+
+    Returns
+    -------
+    lazy : polars.LazyFrame
+    tuples : polars.DataFrame
+        Dates stay text here, where they are only compared.
+    values : polars.DataFrame
+        The tuples in the types of a table.
+
+    Raises
+    ------
+    TableError
+        If a cell cannot be read as stated.
     """
     names = [name for name in tuples.columns if name != records]
     meant = typed(tuples.select(names), roles, kinds, (), source)[0].schema

@@ -1,8 +1,8 @@
-"""Records that cannot be told apart where cells are missing or suppressed: four readings of such a cell.
+"""Equal records where cells are missing or suppressed: four readings of such a cell.
 
 own           a missing cell is a value of its own: the size of the equivalence class
-conservative  for cells missing from the start: who matches whatever the missing cell of the record may be
-target        for cells the custodian hid: who matches the true record, which the intruder knows
+conservative  for cells missing from the start: records that match whatever the missing cell may be
+target        for cells that the custodian suppressed: records that match the true record, which the intruder knows
 wildcard      a missing cell matches every value (the convention of sdcMicro)
 
 For every record own ≤ conservative ≤ target ≤ wildcard with α = 1, and without missing cells all are equal. The
@@ -24,7 +24,18 @@ from crypsis.table.hierarchy import MISSING
 
 
 def count_own(codes: Codes, weights: Floats | None = None) -> Floats:
-    """Count for every record the records with equal cells, a missing cell being equal to a missing cell only.
+    """Count for every record the records with equal cells; a missing cell equals a missing cell only.
+
+    Parameters
+    ----------
+    codes : int[n, p]
+        What is published.
+    weights : float64[n], optional
+        Weight of each record.
+
+    Returns
+    -------
+    float64[n]
 
     Examples
     --------
@@ -38,7 +49,18 @@ def count_own(codes: Codes, weights: Floats | None = None) -> Floats:
 def count_conservative(codes: Codes, weights: Floats | None = None) -> Floats:
     """Count for every record the records that match it whatever its missing cells may be.
 
-    These are the records without a cell that it lacks and equal to it in their own cells.
+    A record matches if it has no cell that the other lacks, and equals it in its own cells.
+
+    Parameters
+    ----------
+    codes : int[n, p]
+        What is published.
+    weights : float64[n], optional
+        Weight of each record.
+
+    Returns
+    -------
+    float64[n]
 
     Examples
     --------
@@ -54,7 +76,7 @@ def count_target(codes: Codes, truth: Codes, weights: Floats | None = None) -> F
     Parameters
     ----------
     codes : int[n, p]
-        What is published; a missing cell may be anything.
+        What is published; a missing cell may have any value.
     truth : int[m, p]
         What the intruder knows, in the same numbering. A cell missing here is read conservatively: a published value
         in its place rules a record out.
@@ -87,14 +109,18 @@ def count_wildcard(codes: Codes, alpha: float = 1.0, weights: Floats | None = No
     codes : int[n, p]
         What is published.
     alpha : float
-        What another record with a missing cell counts, 0 … 1; equal records and complete ones count 1.
+        Count of another record with a missing cell, 0 … 1; equal and complete records count 1.
     weights : float64[n], optional
         Weight of each record.
 
+    Returns
+    -------
+    float64[n]
+
     Notes
     -----
-    With α = 0 a record with missing cells still counts every complete record it matches, so that this is not the
-    reading `own`.
+    With α = 0 a record with missing cells still counts every complete record that it matches, so that this differs
+    from `count_own`.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""The public data sets of the five papers: where they lie, and where those that may be downloaded come from.
+"""The public data sets of the five papers: where they are, and where those that may be downloaded come from.
 
-No data is shipped. A file is looked for in the folder CRYPSIS_DATA, then in ../shared/data beside the source
-tree. What is downloaded is put into the form the experiments read and must then have the known SHA-256.
+No data are shipped. A file is looked for in the folder CRYPSIS_DATA, then in ../shared/data beside the source tree.
+A download is brought into the form that the experiments read and must then have the known SHA-256.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ _FLARE = (
 
 
 def _lines(head: str, rows: Iterable[list[str]]) -> str:
-    """Rows as wide as the head, under it; others tell about the file and are left out."""
+    """A header and the rows of its width; other rows describe the file and are left out."""
     width = head.count(",") + 1
     return "".join([head + "\n", *(",".join(row) + "\n" for row in rows if len(row) == width)])
 
 
 def _water(raw: str) -> str:
-    """`?` becomes an empty field, `D-` goes, numbers lose trailing zeros."""
+    """Replace `?` by an empty field, remove `D-` and trailing zeros."""
     rows = [line.strip().split(",") for line in raw.splitlines() if line.startswith("D-")]
     return _lines(_WATER, ([row[0].removeprefix("D-"), *map(_number, row[1:])] for row in rows))
 
@@ -58,7 +58,7 @@ def _number(text: str) -> str:
 
 
 def _adult(raw: str) -> str:
-    """Blanks after commas go, and so do records with a `?`."""
+    """Remove blanks after commas, and records with a `?`."""
     rows = [[cell.strip() for cell in line.split(",")] for line in raw.splitlines()]
     return _lines(_ADULT, (row for row in rows if "?" not in row))
 
@@ -75,8 +75,18 @@ def _flare(raw: str) -> str:
 class Source:
     """A file that can be downloaded.
 
-    shape   from the text at the address to the CSV the experiments read
-    sha256  of that CSV
+    Attributes
+    ----------
+    file : str
+        Name of the file.
+    url : str
+        Address of the download.
+    shape : callable
+        Text at the address → the CSV that the experiments read.
+    sha256 : str
+        Digest of that CSV.
+    licence : str
+        Terms of the data.
     """
 
     file: str
@@ -117,7 +127,7 @@ ELSEWHERE = {
     "GPL-2; the figures are of US federal agencies): in R, data(CASCrefmicrodata, package = 'sdcMicro') and write.csv",
     "hierarchies": "dgh/adult_*.csv were written for this project after ARX's (Apache-2.0) and are not online",
 }
-"""What cannot be downloaded as a plain file, and how to get it."""
+"""Data that cannot be downloaded as a plain file, and how to get them."""
 
 
 def data_folder() -> Path:
@@ -127,7 +137,22 @@ def data_folder() -> Path:
 
 
 def reference_file(name: str) -> Path:
-    """The path of a reference file, e.g. "census.csv"; one that is not there is refused with how to get it."""
+    """The path of a reference file.
+
+    Parameters
+    ----------
+    name : str
+        For example "census.csv".
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    TableError
+        If it is not there; the message says how to get it.
+    """
     path = data_folder() / name
     if path.is_file():
         return path
@@ -139,9 +164,26 @@ def reference_file(name: str) -> Path:
 
 
 def fetch(name: str, folder: Path, url: str = "") -> Path:
-    """Download a data set, bring it into shape, check it, and put it into a folder under its usual name.
+    """Download a data set, convert it, check its digest, and write it into a folder.
 
-    url  another address with the same content, such as a mirror
+    Parameters
+    ----------
+    name : str
+        Name of the data set.
+    folder : Path
+        Where the file is written.
+    url : str
+        Another address with the same content, such as a mirror.
+
+    Returns
+    -------
+    Path
+        The file.
+
+    Raises
+    ------
+    TableError
+        If the data set is unknown, the file exists, or the content is not the known one.
     """
     if name not in SOURCES:
         if name in ELSEWHERE:
@@ -150,13 +192,13 @@ def fetch(name: str, folder: Path, url: str = "") -> Path:
     source = SOURCES[name]
     target = folder / source.file
     if target.exists():
-        raise TableError(f"{target}: exists already; remove it first or give another folder")
+        raise TableError(f"{target}: already exists; remove it first or give another folder")
     content = source.shape(_download(url or source.url)).encode("utf-8")
     found = hashlib.sha256(content).hexdigest()
     if found != source.sha256:
         raise TableError(
-            f"{name}: what lies at {url or source.url} is not the file the experiments were made with "
-            f"(SHA-256 {found[:12]}…, expected {source.sha256[:12]}…); nothing was written"
+            f"{name}: the content of {url or source.url} is not the file of the experiments (SHA-256 {found[:12]}…, "
+            f"expected {source.sha256[:12]}…), so nothing is written; give another address"
         )
     folder.mkdir(parents=True, exist_ok=True)
     part = target.with_suffix(".part")
@@ -174,7 +216,7 @@ def _download(url: str) -> str:
     except (urllib.error.URLError, OSError) as error:
         reason = getattr(error, "reason", error)
         raise TableError(
-            f"{url}: could not be fetched ({reason}); download it by other means and set CRYPSIS_DATA"
+            f"{url}: cannot be fetched ({reason}); download it by other means and set CRYPSIS_DATA"
         ) from None
     if len(content) > _MOST_BYTES:
         raise TableError(f"{url}: is larger than {_MOST_BYTES // 1_000_000} MB, which no data set here is")

@@ -1,6 +1,6 @@
-"""Floating point knows −0.0 and 0.0: equal as numbers, different as bytes. Only 0.0 is kept and written.
+"""−0.0 and 0.0 are equal as numbers and different as bytes; only 0.0 is kept and written.
 
-A file that holds both would tell records apart which every count of classes takes for equal.
+A file with both would distinguish records that are equal in every count of classes.
 """
 
 from __future__ import annotations
@@ -13,13 +13,40 @@ from numpy.typing import NDArray
 
 
 def positive_zeros(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The same numbers without −0.0; the array itself where it holds none."""
+    """Replace −0.0 by 0.0.
+
+    Parameters
+    ----------
+    numbers : float64[n]
+        Any numbers.
+
+    Returns
+    -------
+    float64[n]
+        The array itself if it has no −0.0.
+
+    Examples
+    --------
+    >>> positive_zeros(np.array([-0.0, 1.0])).tolist()
+    [0.0, 1.0]
+    """
     zeros = numbers == 0.0
     return np.where(zeros, 0.0, numbers) if np.signbit(numbers[zeros]).any() else numbers
 
 
 def without_signed_zeros(series: Any) -> Any:
-    """A series of any library with 0.0 wherever it holds −0.0; the series itself where it holds none."""
+    """Replace −0.0 by 0.0 in a series of any library.
+
+    Parameters
+    ----------
+    series : series
+        Of pandas, polars or pyarrow.
+
+    Returns
+    -------
+    series
+        The series itself if it has no −0.0.
+    """
     column = nw.from_native(series, series_only=True)
     if not column.dtype.is_float():
         return series
@@ -31,11 +58,21 @@ def without_signed_zeros(series: Any) -> Any:
 
 
 def without_signed_zeros_lazily(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
-    """A lazy frame whose columns of floats hold 0.0 and never −0.0."""
+    """Replace −0.0 by 0.0 in every column of floats of a lazy frame.
+
+    Parameters
+    ----------
+    frame : narwhals.LazyFrame
+        The data.
+
+    Returns
+    -------
+    narwhals.LazyFrame
+    """
     floats = {name: dtype for name, dtype in frame.collect_schema().items() if dtype.is_float()}
     return frame.with_columns(*(_zeroed(name, dtype) for name, dtype in floats.items())) if floats else frame
 
 
 def _zeroed(name: str, dtype: nw.dtypes.DType) -> nw.Expr:
-    """Adding 0.0 would do the same, and query optimisers leave it out."""
+    """Adding 0.0 would do the same, but query optimisers remove it."""
     return nw.when(nw.col(name) == 0).then(nw.lit(0.0, dtype=dtype)).otherwise(nw.col(name)).alias(name)

@@ -1,7 +1,7 @@
-"""Suppression: the rule that decides which equivalence classes are left out, and how many records that may cost.
+"""Suppression: the rule that decides which equivalence classes are suppressed, within a limit of records.
 
-Compiled code that judges many nodes at once (`crypsis.kernels.nodes`) repeats the rule on arrays of its own; a test
-holds it to this one.
+Compiled code that evaluates many nodes at once (`crypsis.kernels.nodes`) repeats the rule on its own arrays; a test
+compares the two.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ Rule = Literal["failing-class", "by-size"]
 
 @dataclass(frozen=True, eq=False)
 class Suppression:
-    """Which classes are left out.
+    """Which classes are suppressed.
 
     Attributes
     ----------
     left_out : bool[classes]
         True for a class whose records are suppressed.
     records : int
-        Records of these classes.
+        Number of their records.
     """
 
     left_out: NDArray[np.bool_]
@@ -44,7 +44,7 @@ def suppress(
     k: int = 0,
     l: int = 0,  # noqa: E741
 ) -> Suppression:
-    """Decide which classes are left out.
+    """Decide which classes are suppressed.
 
     Parameters
     ----------
@@ -59,10 +59,14 @@ def suppress(
     k, l : int
         Least class size and least number of confidential values demanded; 0 demands nothing.
 
+    Returns
+    -------
+    Suppression
+
     Raises
     ------
     TableError
-        If the demand costs more records than the allowance permits.
+        If the demand suppresses more records than the allowance permits.
 
     Examples
     --------
@@ -89,7 +93,23 @@ def suppress(
 
 
 def allowed(suppression: float, records: int) -> int:
-    """How many records a share allows to suppress, rounded down; a share outside 0 … 1 is refused.
+    """Number of records that a share allows to suppress, rounded down.
+
+    Parameters
+    ----------
+    suppression : float
+        Share of the records, 0 … 1.
+    records : int
+        Number of records.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    PlanError
+        If the share is outside 0 … 1.
 
     Examples
     --------
@@ -105,7 +125,16 @@ def allowed(suppression: float, records: int) -> int:
 
 
 def share_for(suppressed: int, records: int) -> float:
-    """The least share in steps of 0.0001 that allows so many records of a table to be suppressed.
+    """The least share, in steps of 0.0001, that allows a number of records to be suppressed.
+
+    Parameters
+    ----------
+    suppressed, records : int
+        Suppressed records, and all records.
+
+    Returns
+    -------
+    float
 
     Examples
     --------
@@ -116,7 +145,24 @@ def share_for(suppressed: int, records: int) -> float:
 
 
 def rule_code(rule: str, demanded: bool = False) -> int:
-    """The number by which compiled code knows a rule; `demanded`: k or l is given and decides alone."""
+    """The number of a rule in compiled code.
+
+    Parameters
+    ----------
+    rule : str
+        Name of the rule.
+    demanded : bool
+        Whether a demanded k or l alone decides.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    PlanError
+        If there is no such rule.
+    """
     rules = {"by-size": BY_SIZE, "failing-class": DEMANDED if demanded else STRICTEST}
     if rule not in rules:
         raise PlanError(f"there is no suppression rule {rule!r}{suggestion(rule, rules)}; known: {', '.join(rules)}")

@@ -1,4 +1,4 @@
-"""The table: read-only columns of numbers or codes, and what is known about each."""
+"""The table: read-only columns of numbers or codes, and the attribute of each."""
 
 from __future__ import annotations
 
@@ -11,28 +11,52 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError, listing, repeated, unknown_column
+from crypsis.errors import TableError, listing, repeated
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.column_access import LOCAL, Column, ColumnAccess
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.provenance import MaskingStep, Provenance
 from crypsis.table.signed_zeros import positive_zeros
 
-LOCAL = -1
-"""Level of a column whose records stand at different levels: its codes are node numbers of the hierarchy."""
-
-Column = NDArray[Any]
+__all__ = ["LOCAL", "Column", "Table"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Table:
-    """n records by attributes. A numeric column is float64 (missing: NaN); any other is int32 codes (missing: −1).
+class Table(ColumnAccess):
+    """Records by attributes; immutable.
 
-    levels  generalisation level of each column; 0 as collected, `LOCAL` when records differ. A numeric
-            column above level 0 holds the codes of its hierarchy's groups.
-    kept    False for a suppressed record: it stays in place so that rows keep corresponding, is never
-            written to a release, and counts as fully generalised in a loss
-    origin  where the table came from (a frame), so that untouched columns go back exactly as they were
-    notes   what a reader of the data should know though it is no error, e.g. that a column has one value
+    A numeric column is float64 (NaN is missing), any other column is int32 codes (−1 is missing).
+
+    Parameters
+    ----------
+    attributes : tuple of Attribute
+        Name, kind and role of each column.
+    columns : tuple of ndarray
+        The columns; they are made read-only.
+    levels : tuple of int
+        Generalisation level of each column: 0 as collected, `LOCAL` where records are at different levels. A numeric
+        column above level 0 has the codes of the groups of its hierarchy.
+    kept : bool[n]
+        False for a suppressed record: it keeps its row, is never written to a release, and counts as lost.
+    origin : object
+        The frame the table was made from, so that unmasked columns are restored exactly.
+    notes : tuple of str
+        Remarks of the reader that are no errors, e.g. that a column has one value.
+    provenance : Provenance or None
+        How the table was masked; None for a table as it was read.
+
+    Raises
+    ------
+    TableError
+        If two columns share a name, or columns have different lengths.
+
+    Examples
+    --------
+    >>> table = Table.from_columns({"age": [31, 32, 47], "sex": ["f", "m", "f"]}, {"age": "quasi"})
+    >>> table
+    Table(3 rows: age, sex)
+    >>> table.quasi_identifiers
+    ['age']
     """
 
     attributes: tuple[Attribute, ...]
@@ -42,7 +66,6 @@ class Table:
     origin: Any = field(default=None, repr=False, compare=False)
     notes: tuple[str, ...] = field(default=(), repr=False, compare=False)
     provenance: Provenance | None = field(default=None, repr=False, compare=False)
-    """How the table was masked; None for a table as it was read."""
 
     def __post_init__(self) -> None:
         names = [attribute.name for attribute in self.attributes]
@@ -71,129 +94,15 @@ class Table:
         if settled.dtype == np.float64:
             settled = positive_zeros(settled.astype(np.float64, copy=False))
         if settled is column and column.flags.writeable:
-            settled = column.copy()  # never freeze an array that is still the caller's
+            settled = column.copy()  # the caller's array stays writeable
         settled.setflags(write=False)
         return settled
 
-    # -- looking --
-
     def __repr__(self) -> str:
-        """Shape and names only: a repr ends up in logs and tracebacks, where no person's values belong."""
+        """Shape and names; never a value, since a repr appears in logs and tracebacks."""
         return f"Table({self.rows} rows: {', '.join(self.names)})"
 
-    @property
-    def rows(self) -> int:
-        return len(self.columns[0]) if self.columns else 0
-
-    def __len__(self) -> int:
-        return self.rows
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(attribute.name for attribute in self.attributes)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
-
-    def place(self, name: str) -> int:
-        """Position of a column, or a sentence naming the nearest one that exists."""
-        try:
-            return self._places[name]
-        except KeyError:
-            raise TableError(unknown_column([name], self.names)) from None
-
-    def attribute(self, name: str) -> Attribute:
-        return self.attributes[self.place(name)]
-
-    def column(self, name: str) -> Column:
-        return self.columns[self.place(name)]
-
-    def level(self, name: str) -> int:
-        return self.levels[self.place(name)]
-
-    def named(self, *roles: Role) -> list[str]:
-        """Names of the columns with one of the roles, in table order."""
-        return [attribute.name for attribute in self.attributes if attribute.role in roles]
-
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        return self.named(Role.QUASI_IDENTIFIER)
-
-    @property
-    def confidential(self) -> list[str]:
-        return self.named(Role.CONFIDENTIAL)
-
-    def holds_numbers(self, name: str) -> bool:
-        """Whether the column is float64 as it stands (numeric, and not generalised)."""
-        return self.attribute(name).numeric and self.level(name) == 0
-
-    def labels(self, name: str) -> tuple[str, ...]:
-        """What each code of a coded column means to a reader."""
-        attribute, level = self.attribute(name), self.level(name)
-        if level == 0:
-            if attribute.numeric:
-                raise TableError(f"column {name!r} holds numbers, which have no labels")
-            return attribute.categories
-        if attribute.hierarchy is None:
-            raise TableError(f"column {name!r} is generalised but has no hierarchy")
-        return attribute.hierarchy.node_labels if level == LOCAL else attribute.hierarchy.labels[level]
-
-    def numbers(self, names: Iterable[str]) -> NDArray[np.float64]:
-        """float64[n, p] of numeric columns."""
-        names = list(names)
-        for name in names:
-            if not self.holds_numbers(name):
-                raise TableError(
-                    f"column {name!r} is {self.attribute(name).kind} and this needs numbers; "
-                    f"choose numeric columns or a method for categories"
-                )
-        return np.stack([self.column(name) for name in names], axis=1) if names else np.empty((self.rows, 0))
-
-    def codes(self, names: Iterable[str]) -> NDArray[np.int32]:
-        """int32[n, p]: category codes; numbers become the rank of their distinct value; missing is −1."""
-        names = list(names)
-        coded = [self._coded(name) for name in names]
-        return np.stack(coded, axis=1) if names else np.empty((self.rows, 0), dtype=np.int32)
-
-    def _coded(self, name: str) -> NDArray[np.int32]:
-        column = self.column(name)
-        if not self.holds_numbers(name):
-            return column
-        present = ~np.isnan(column)
-        ranks = np.full(self.rows, MISSING, dtype=np.int32)
-        ranks[present] = np.unique(column[present], return_inverse=True)[1]
-        return ranks
-
-    def leaf_codes(self, name: str) -> NDArray[np.int32]:
-        """Codes of an ungeneralised column on level 0 of its hierarchy; values the hierarchy lacks are refused."""
-        attribute = self.attribute(name)
-        hierarchy = attribute.hierarchy
-        if hierarchy is None:
-            raise TableError(f'column {name!r} has no hierarchy; give it one, e.g. hierarchy = "intervals:5,10,20"')
-        if self.level(name) != 0:
-            raise TableError(f"column {name!r} is already generalised to level {self.level(name)}")
-        column = self.column(name)
-        if attribute.numeric:
-            present = ~np.isnan(column)
-            at = np.searchsorted(hierarchy.values, column[present])
-            at = np.minimum(at, hierarchy.size - 1)
-            absent = int(np.sum(hierarchy.values[at] != column[present]))
-            if absent:
-                raise TableError(f"column {name!r}: {absent} records hold numbers its hierarchy does not list")
-            leaf = np.full(self.rows, MISSING, dtype=np.int32)
-            leaf[present] = at
-            return leaf
-        where = {label: code for code, label in enumerate(hierarchy.labels[0])}
-        lost = [label for label in attribute.categories if label not in where]
-        if lost:
-            raise TableError(
-                f"column {name!r}: {len(lost)} of its categories are absent from its hierarchy; add a row for each"
-            )
-        translate = np.array([*(where[label] for label in attribute.categories), MISSING], dtype=np.int32)
-        return translate[column]
-
-    # -- changing (always a new table) --
+    # -- derived tables --
 
     def with_columns(
         self,
@@ -201,7 +110,21 @@ class Table:
         levels: Mapping[str, int] | None = None,
         attributes: Mapping[str, Attribute] | None = None,
     ) -> Table:
-        """The same table with some columns (and, where given, their levels or attributes) replaced."""
+        """The same table with some columns replaced.
+
+        Parameters
+        ----------
+        columns : mapping of str to ndarray
+            New columns by name.
+        levels : mapping of str to int, optional
+            Their levels, where they change.
+        attributes : mapping of str to Attribute, optional
+            Their attributes, where they change.
+
+        Returns
+        -------
+        Table
+        """
         new_columns, new_levels, new_attributes = list(self.columns), list(self.levels), list(self.attributes)
         for name, column in columns.items():
             new_columns[self.place(name)] = column
@@ -212,17 +135,59 @@ class Table:
         return replace(self, attributes=tuple(new_attributes), columns=tuple(new_columns), levels=tuple(new_levels))
 
     def masked_by(self, step: MaskingStep, original: Table) -> Table:
-        """The same table with one more masking written into its provenance."""
+        """The same table with one more masking in its provenance.
+
+        Parameters
+        ----------
+        step : MaskingStep
+            The masking.
+        original : Table
+            What was masked.
+
+        Returns
+        -------
+        Table
+        """
         before = original.provenance
         if before is None:
             before = Provenance(original.fingerprint(), {a.name: a.role.value for a in original.attributes}, ())
         return replace(self, provenance=replace(before, steps=(*before.steps, step)))
 
     def with_roles(self, roles: Mapping[str, Role]) -> Table:
+        """The same table with other roles.
+
+        Parameters
+        ----------
+        roles : mapping of str to Role
+            New roles by column.
+
+        Returns
+        -------
+        Table
+        """
         return self.with_columns({}, attributes={n: self.attribute(n).but(role=Role(r)) for n, r in roles.items()})
 
     def with_categories(self, name: str, categories: Iterable[str], kind: Kind | None = None) -> Table:
-        """A categorical column recoded to a given list of categories, which must hold every value in use."""
+        """The same table with the codes of a column in another list of categories.
+
+        Parameters
+        ----------
+        name : str
+            A column of categories.
+        categories : iterable of str
+            The new categories; they must contain every value in use.
+        kind : Kind, optional
+            The new kind.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        TableError
+            If a value in use is not in the list.
+        """
         categories, attribute, codes = tuple(categories), self.attribute(name), self.column(name)
         place = {label: code for code, label in enumerate(categories)}
         labels = self.labels(name)
@@ -237,15 +202,45 @@ class Table:
         return self.with_columns({name: translate[codes]}, levels={name: 0}, attributes={name: recoded})
 
     def without(self, rows: NDArray[np.bool_]) -> Table:
-        """The same table with more records suppressed (True: suppress)."""
+        """The same table with more records suppressed.
+
+        Parameters
+        ----------
+        rows : bool[n]
+            True for a record to suppress.
+
+        Returns
+        -------
+        Table
+        """
         return replace(self, kept=self.kept & ~rows)
 
     def take(self, rows: NDArray[Any]) -> Table:
-        """A table of some of the rows (indices or a mask), without memory of its origin."""
+        """A table of some of the rows, without its origin.
+
+        Parameters
+        ----------
+        rows : int[m] or bool[n]
+            Positions of rows, or a mask.
+
+        Returns
+        -------
+        Table
+        """
         return replace(self, columns=tuple(c[rows] for c in self.columns), kept=self.kept[rows], origin=None)
 
     def drop(self, names: Iterable[str]) -> Table:
-        """The same table without some columns."""
+        """The same table without some columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            Columns to leave out.
+
+        Returns
+        -------
+        Table
+        """
         gone = {self.place(name) for name in names}
         stay = [place for place in range(len(self.columns)) if place not in gone]
         return replace(
@@ -256,7 +251,7 @@ class Table:
         )
 
     def fingerprint(self) -> str:
-        """SHA-256 of names, kinds, roles, categories, levels, values and suppression: equal tables, equal prints."""
+        """SHA-256 of names, kinds, roles, categories, levels, values and suppression."""
         return self._fingerprint
 
     @cached_property
@@ -274,7 +269,19 @@ class Table:
 
     @classmethod
     def from_columns(cls, columns: Mapping[str, Iterable[Any]], roles: Mapping[str, str] | None = None) -> Table:
-        """A small table from plain lists: numbers become numeric, anything else nominal in sorted order."""
+        """Build a small table from lists.
+
+        Parameters
+        ----------
+        columns : mapping of str to iterable
+            Numbers become a numeric column, anything else a nominal one with sorted categories; None is missing.
+        roles : mapping of str to str, optional
+            Roles by column; "other" by default.
+
+        Returns
+        -------
+        Table
+        """
         roles = roles or {}
         attributes, arrays = [], []
         for name, values in columns.items():

@@ -1,7 +1,7 @@
-"""Distinct tuples counted batch by batch, in memory that follows the tuples and never the records.
+"""Distinct tuples counted batch by batch, in memory that grows with the tuples and not with the records.
 
-One quick pass finds the values of each column. A second packs every record into one integer, counts batches of them and
-adds the counts up. A streaming group-by of the engine's own holds several times as much.
+A first pass finds the values of each column. A second pass packs every record into one integer, counts batches and adds
+the counts. The streaming group-by of polars needs several times as much memory.
 """
 
 from __future__ import annotations
@@ -12,30 +12,53 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from crypsis.table.equivalence_classes import pack, words
+from crypsis.table.equivalence_classes import columns_by_key, pack
 
 BATCH = 500_000
 """Records read at a time."""
 PENDING = 2_000_000
-"""Counted keys that may wait before they are added up."""
+"""Counted keys kept before they are added."""
 
 
 def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
-    """The records of a lazy frame, some at a time and in their order; reading waits for whoever takes them."""
+    """The records of a lazy frame in batches, in their order; a batch is read when it is needed.
+
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+        The records.
+
+    Yields
+    ------
+    polars.DataFrame
+    """
     yield from lazy.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
 
 
 def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.DataFrame | None:
-    """Distinct tuples, sorted (missing first), and how many records share each in the column `records`.
+    """Count distinct tuples by packing each record into one integer.
 
-    → None where tuples do not fit into one integer, or a column is of a type that has no order
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+        The records.
+    names : sequence of str
+        The columns.
+    records : str
+        Name of the column of counts.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        Tuples in order, missing first, and their counts; None if tuples do not fit into one integer or the type of a
+        column has no order.
     """
     schema = lazy.collect_schema()
     if not all(_orderable(schema[name]) for name in names):
         return None
     chosen = lazy.select(pl.col(names)).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
     values = [_values(chosen, name) for name in names]
-    if len(words(_radices(values))) > 1:
+    if len(columns_by_key(_radices(values))) > 1:
         return None
     counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
     for batch in batches(chosen):
@@ -51,7 +74,7 @@ def _orderable(dtype: pl.DataType) -> bool:
 
 
 def _values(lazy: pl.LazyFrame, name: str) -> pl.Series:
-    """What occurs in a column, sorted, without missing."""
+    """The values of a column, sorted, without missing."""
     return lazy.select(pl.col(name).unique()).collect(engine="streaming")[name].drop_nulls().sort()
 
 
@@ -72,7 +95,7 @@ def _radices(values: Sequence[pl.Series]) -> list[int]:
 
 
 def _codes(series: pl.Series, values: pl.Series) -> NDArray[np.int64]:
-    """1, 2, … by the order of values; 0 is missing."""
+    """1, 2, … in the order of values; 0 is missing."""
     if series.dtype == pl.String:
         found = series.cast(pl.Enum(values)).to_physical().cast(pl.Int64) + 1
         return found.fill_null(0).to_numpy()
@@ -81,7 +104,7 @@ def _codes(series: pl.Series, values: pl.Series) -> NDArray[np.int64]:
 
 
 def _wide(values: pl.Series) -> type[pl.DataType]:
-    """Truth values are looked up as integers."""
+    """The type in which values are looked up; Boolean values as integers."""
     return pl.Float64 if values.dtype.is_float() else pl.UInt64 if values.dtype == pl.UInt64 else pl.Int64
 
 

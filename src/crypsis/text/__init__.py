@@ -1,6 +1,8 @@
 """Typed results in words; no other room words them."""
 
+from crypsis.text.attacks import attack_text
 from crypsis.text.evaluations import complaint_text, omission_text
+from crypsis.text.groupings import grouping_text
 from crypsis.text.guarantees import over_all_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import burden_text, class_size_text, column_text
@@ -8,10 +10,12 @@ from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
 
 __all__ = [
+    "attack_text",
     "burden_text",
     "class_size_text",
     "column_text",
     "complaint_text",
+    "grouping_text",
     "level_text",
     "node_text",
     "omission_text",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.encodings.grouping import group_count, in_words
+from crypsis.encodings.grouping import group_count
 from crypsis.engines import engine
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Budget, State, evolve
@@ -272,9 +272,8 @@ def test_decoded_tables_and_their_description(small):
     assert "a1 alone; a2 alone" in alone.message
     assert "does not hold" in alone.message
     assert f"effective k is 1, {alone.facts['unique_percent']:.1f} % of the records are unique" in alone.message
-    assert in_words(together, small.names) == (
-        "a1, a2, a3, a4, a5 and a6 averaged together; clusters of at least 4 records"
-    )
+    together_text = "a1, a2, a3, a4, a5 and a6 averaged together; clusters of at least 4 records"
+    assert description.message.startswith(together_text)
 
 
 def test_other_quasi_identifiers_count_in_the_effective_k():

@@ -1,115 +1,42 @@
-"""Delimited text, read strictly: what is wrong with a file is said with its line, never with its content."""
+"""Delimited text, read strictly: a message names the line of a problem, never its content."""
 
 from __future__ import annotations
 
-import codecs
 import csv
 import io
-import os
-import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import BinaryIO
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing, repeated
+from crypsis.table.raw_files import CHUNK, read_text
 
-CHUNK = 1 << 24
-PIECE = 1 << 16
 BREAK, RETURN, QUOTE = 10, 13, 34
 DELIMITERS = (",", ";", "\t", "|")
 WIDEST = 20_000
-"""Columns a file may have; one with more is no table about people but a matrix turned on its side."""
+"""Largest number of columns; a file with more is usually a transposed matrix."""
 NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 
 
-def read_bytes(path: Path, text: bool = False) -> bytes:
-    """The content of a file, or a sentence that says why there is none; a text without lines is not read at all."""
-    if path.is_dir():
-        raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
-    try:
-        with path.open("rb") as file:
-            before = os.fstat(file.fileno())
-            if stat.S_ISCHR(before.st_mode) or stat.S_ISBLK(before.st_mode):
-                raise TableError(f"{path} is a device, not a file; give the path of a file")
-            if text and stat.S_ISREG(before.st_mode):
-                _refuse_endless_line(file, before.st_size, path)
-            content = file.read()
-            after = os.fstat(file.fileno())
-    except FileNotFoundError:
-        near = f"; the folder {path.parent} does not exist" if not path.parent.exists() else ""
-        raise TableError(f"there is no file {path}{near}; check the path") from None
-    except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
-        raise TableError(f"{path} cannot be read ({reason}); check its permissions") from None
-    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
-    if stat.S_ISREG(after.st_mode) and (not same or len(content) != after.st_size):
-        raise TableError(f"{path} was changed while it was read; wait until it is written, then try again")
-    if not content or content.isspace():
-        raise TableError(f"{path} is empty; give a file with a header line and at least one record")
-    return content
-
-
-def read_text(path: Path, encoding: str = "utf8") -> bytes:
-    """The content of a text file as UTF-8 with line feeds, without a byte order mark."""
-    content = read_bytes(path, text=True)
-    try:
-        codec = codecs.lookup(encoding).name
-    except LookupError:
-        raise TableError(f"{encoding!r} is no known encoding; use utf8, latin-1, cp1252 or utf-16, say") from None
-    mark = len(codecs.BOM_UTF8) if codec == "utf-8" and content.startswith(codecs.BOM_UTF8) else 0
-    content = content[mark:]
-    try:
-        text = content.decode(codec)
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
-        raise TableError(
-            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8 or name "
-            f"its encoding, e.g. encoding={hint!r}"
-        ) from None
-    if codec != "utf-8":
-        content = text.removeprefix("\ufeff").encode()
-    nul = content.find(b"\0")
-    if nul >= 0:
-        line = content.count(b"\n", 0, nul) + 1
-        raise TableError(
-            f"{path}, line {line}: a NUL byte (byte {mark + nul}) does not belong in a text file; export the data as "
-            f"plain CSV, or name the encoding if it is utf-16"
-        )
-    if b"\n" not in content and b"\r" in content:
-        content = content.replace(b"\r", b"\n")
-    return content
-
-
-def _refuse_endless_line(file: BinaryIO, size: int, path: Path) -> None:
-    """A stretch of this length without a line break is no table, and would fill the memory many times over."""
-    for start in range(0, size - CHUNK + 1, CHUNK):
-        file.seek(start)
-        if not any(b"\n" in piece or b"\r" in piece for piece in _pieces(file, CHUNK)):
-            file.seek(0)
-            line = sum(piece.count(b"\n") for piece in _pieces(file, start)) + 1
-            raise TableError(
-                f"{path}, line {line}: the line is longer than {CHUNK >> 20} MB, which no table needs; give a text "
-                f"file with one record a line, or a Parquet file"
-            )
-    file.seek(0)
-
-
-def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
-    """The next so many bytes, a little at a time."""
-    while size > 0 and (piece := file.read(min(size, PIECE))):
-        size -= len(piece)
-        yield piece
-
-
 def sniff(content: bytes, path: Path) -> str:
-    """The delimiter: tab for .tsv, else the one the first line uses most (comma if none)."""
+    """Find the delimiter: a tab for .tsv, else the one the first line uses most.
+
+    Parameters
+    ----------
+    content : bytes
+        Content of the file.
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+    """
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"
     first = content[: content.find(b"\n") + 1 or len(content)].decode(errors="replace")
@@ -118,7 +45,31 @@ def sniff(content: bytes, path: Path) -> str:
 
 
 def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
-    """(line on which it starts, fields) of every record; blank lines are empty records."""
+    """Split text into records.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8 text.
+    delimiter : str
+        Between the fields.
+    path : Path
+        The file, for messages.
+    first_line : int
+        Number of the first line.
+
+    Yields
+    ------
+    line : int
+        Line on which the record starts.
+    fields : list of str
+        Its fields; none for a blank line.
+
+    Raises
+    ------
+    TableError
+        If quotation marks do not match.
+    """
     csv.field_size_limit(max(csv.field_size_limit(), len(content) + 1))
     reader = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=delimiter, strict=True)
     start = first_line
@@ -127,9 +78,7 @@ def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> 
             yield start, fields
             start = first_line + reader.line_num
     except csv.Error as error:
-        found = (
-            "a quotation mark is opened and never closed" if "end of data" in str(error) else "quotation marks clash"
-        )
+        found = "a quotation mark is never closed" if "end of data" in str(error) else "quotation marks do not match"
         raise TableError(
             f"{path}, line {start}: {found}; enclose a field that holds quotation marks in them and double those inside"
         ) from None
@@ -137,17 +86,50 @@ def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> 
 
 @dataclass(frozen=True)
 class Delimited:
-    """A delimited file: names of its columns, and its body below the header."""
+    """A delimited file.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    names : list of str
+        Names of its columns.
+    body : bytes
+        Text below the header.
+    delimiter : str
+        Between the fields.
+    body_line : int
+        Line on which the body starts.
+    """
 
     path: Path
     names: list[str]
     body: bytes
     delimiter: str
     body_line: int
-    """Line of the file on which the body starts."""
 
     @classmethod
     def open(cls, path: Path, delimiter: str | None, encoding: str) -> Delimited:
+        """Read a file and its header.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+        delimiter : str or None
+            Found by `sniff` unless given.
+        encoding : str
+            Encoding of the file.
+
+        Returns
+        -------
+        Delimited
+
+        Raises
+        ------
+        TableError
+            If the header is unusable or there are no records.
+        """
         content = read_text(path, encoding)
         mark = delimiter or sniff(content, path)
         if len(mark) != 1 or mark in '"\n\r':
@@ -162,14 +144,24 @@ class Delimited:
 
     @cached_property
     def one_line_each(self) -> bool:
-        """Whether every record is on a line of its own (no line break inside quotes)."""
+        """Whether every record is on one line, without a line break inside quotation marks."""
         if b'"' not in self.body:
             return True
         counts, orderly = _counts_per_line(self.body, self.delimiter)
         return orderly and len(counts) == self.body.count(b"\n")
 
     def line_of(self, row: int) -> int:
-        """Line of the file on which a record (from 0) starts."""
+        """Line of the file on which a record starts.
+
+        Parameters
+        ----------
+        row : int
+            Number of the record from 0.
+
+        Returns
+        -------
+        int
+        """
         if self.one_line_each:
             return self.body_line + row
         for place, (line, _) in enumerate(records(self.body, self.delimiter, self.path, self.body_line)):
@@ -178,7 +170,17 @@ class Delimited:
         return self.body_line
 
     def texts(self) -> pl.DataFrame:
-        """Every column as text, unquoted empty cells null; a ragged record is refused with its line."""
+        """Every column as text; an empty cell without quotation marks is null.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Raises
+        ------
+        TableError
+            If a record has too few or too many fields; the message names its line.
+        """
         counts, orderly = _counts_per_line(self.body, self.delimiter)
         suspicious = not orderly or bool((counts != len(self.names) - 1).any())
         if suspicious:
@@ -191,7 +193,7 @@ class Delimited:
                 )
             except pl.exceptions.PolarsError:
                 self._refuse_ragged()
-        # a stray quote inside a field: legal text that only the slow reader takes as it is
+        # A quotation mark inside a field without enclosing ones: only the slower reader keeps it.
         rows = [[cell or None for cell in fields] for _, fields in records(self.body, self.delimiter, self.path)]
         return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -233,17 +235,18 @@ def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int,
 
 
 def too_wide(columns: int) -> str:
+    """The message for a file with too many columns."""
     return (
-        f"{columns} columns and at most {WIDEST} can be treated; leave out those nobody will analyse, or turn the "
-        f"table so that people are rows"
+        f"{columns} columns and at most {WIDEST} can be treated; leave out columns that no analysis needs, or "
+        f"transpose the table so that people are rows"
     )
 
 
 def _counts_per_line(body: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:
-    """Delimiters in each record (those inside quotes do not count), and whether all quotes stand where they may.
+    """Number of delimiters outside quotation marks in each record, and whether all quotation marks are regular.
 
-    A quote may open a field, close it, or be doubled inside one. Where another is found, or one is left open,
-    the counts mean nothing and the file needs the slow reader.
+    A quotation mark may open a field, close it, or be doubled inside one. Otherwise the counts have no meaning and the
+    file needs the slower reader.
     """
     cells = np.frombuffer(body if body.endswith(b"\n") else body + b"\n", dtype=np.uint8)
     quoted = b'"' in body
@@ -267,7 +270,7 @@ def _counts_per_line(body: bytes, delimiter: str) -> tuple[NDArray[np.int64], bo
 
 
 def _orderly(cells: NDArray[np.uint8], places: NDArray[np.int64], opens: NDArray[np.bool_], mark: int) -> bool:
-    """Whether quotes that open follow a delimiter, a break or a quote, and quotes that close precede one."""
+    """Whether quotation marks open after a delimiter, line break or quotation mark, and close before one."""
     opening, closing = places[opens], places[~opens]
     before = cells[opening[opening > 0] - 1]
     after = cells[closing + 1]  # the last cell is a break, so there is always one
