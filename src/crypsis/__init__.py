@@ -133,12 +133,26 @@ _LISTED = {
 _ROOMS = {room: tuple(names.split()) for room, names in _LISTED.items()}
 _HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
+_REGISTRIES = (
+    ("crypsis.masking", "methods"),
+    ("crypsis.masking", "partitioners"),
+    ("crypsis.measures", "measures"),
+    ("crypsis.privacy", "models"),
+    ("crypsis.searches", "searches"),
+)
+"""Room and registry: whatever is registered, by this package or by another, is public under the name of its class."""
+
 __all__ = ["__version__", *_HOMES]
 
 
 def __getattr__(name: str) -> Any:
     if name in _HOMES:
         return getattr(import_module(_HOMES[name]), name)
+    for room, registry in _REGISTRIES if name[:1].isupper() else ():
+        known = getattr(import_module(room), registry)
+        for cls in (known[each] for each in known):
+            if cls.__name__ == name:
+                return cls
     raise AttributeError(f"module 'crypsis' has no attribute {name!r}")
 
 

@@ -27,6 +27,11 @@ class Settings(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
+    @classmethod
+    def in_brief(cls) -> str:
+        """What it is: the first paragraph of the docstring in one line, without a full stop."""
+        return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".")
+
     @field_validator("*")
     @classmethod
     def _is_within_reason(cls, value: Any, info: ValidationInfo) -> Any:

@@ -1,8 +1,9 @@
 """For every setting of a registered class, two values that should make a difference.
 
 Most are found by themselves: a flag is flipped, a choice takes each of its words, a number moves inside its
-bounds. What cannot be guessed is written down in OTHER (another value) and CONTEXT (settings under which the
-field matters). A setting for which no variation is known fails the test: nobody adds one that moves nothing.
+bounds, and a field that gives examples, `Field(examples=[…])`, takes each of them. What cannot be guessed is written
+down in OTHER (another value) and CONTEXT (settings under which the field matters). A setting for which no variation
+is known fails the test: nobody adds one that moves nothing.
 """
 
 from __future__ import annotations
@@ -20,12 +21,8 @@ from crypsis.registry import Settings
 def variations(cls: type[Settings], field: str, base: dict[str, Any], other: Any = None) -> Iterator[dict[str, Any]]:
     """Settings that differ from `base` in one field only."""
     info = cls.model_fields[field]
-    values = (
-        [other]
-        if other is not None
-        else list(_guesses(info, base.get(field, info.get_default(call_default_factory=True))))
-    )
-    for value in values:
+    present = base.get(field, info.get_default(call_default_factory=True))
+    for value in [other] if other is not None else info.examples or list(_guesses(info, present)):
         yield base | {field: value}
 
 

@@ -93,7 +93,8 @@ def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
 
 
 def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("crypsis.plan.draft"), "LARGE", 50)
+    for module in ("crypsis.plan.draft", "crypsis.searches.offers", "crypsis.searches.partitions.partition_search"):
+        monkeypatch.setattr(import_module(module), "LARGE", 50)
     path = tmp_path / "people.csv"
     write_table(example(80, seed=5), path)
     table = read_table(path)

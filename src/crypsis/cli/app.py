@@ -36,6 +36,7 @@ from crypsis.cli import (
     show,
     studio,
 )
+from crypsis.cli.listing import listing
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
 app = typer.Typer(
@@ -57,9 +58,9 @@ app.command("resume")(resume.resume)
 app.command("front")(front.front)
 app.command("show")(show.show)
 app.command("compare")(compare.compare)
-app.command("mask")(mask.mask)
+app.command("mask", cls=listing("Methods", "crypsis.masking", "methods"))(mask.mask)
 app.command("generalise")(generalise.generalise)
-app.command("assess")(assess.assess)
+app.command("assess", cls=listing("Measures", "crypsis.measures", "measures"))(assess.assess)
 app.command("attack")(attack.attack)
 app.command("release")(release.release)
 app.command("verify")(release.verify)

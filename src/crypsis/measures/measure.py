@@ -19,6 +19,7 @@ from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
 Aim = Literal["loss", "risk", "privacy"]
+Better = Literal["low", "high"]
 
 NO_RECORDS = "the table has no records; nothing can be compared"
 
@@ -70,7 +71,7 @@ class Reading:
     measure: str
     value: float
     unit: str
-    better: Literal["low", "high"]
+    better: Better
     aim: Aim
     definition: str
     scope: tuple[str, ...] = ()
@@ -119,7 +120,7 @@ class Measure(Settings):
     """
 
     aim: ClassVar[Aim]
-    better: ClassVar[Literal["low", "high"]] = "low"
+    better: ClassVar[Better] = "low"
     unit: ClassVar[str] = "%"
     definition: ClassVar[str]
     valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding", "perturbation"})

@@ -6,8 +6,9 @@ of each of them, averaged; none where they are disjoint.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -163,6 +164,10 @@ class RegressionUse(Use):
 
     columns: tuple[str, ...] = Field(min_length=1, description="regressors: numbers or categories")
     target: ColumnName = Field(min_length=1, description="numeric column that is explained")
+
+    @classmethod
+    def first_settings(cls, numeric: Sequence[str], quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+        return {"target": numeric[-1] if numeric else "", "columns": list(quasi_identifiers[:2])}
 
     def scope(self) -> tuple[str, ...]:
         return (self.target, *self.columns)

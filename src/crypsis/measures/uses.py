@@ -8,7 +8,7 @@ analysis gives what it gave) and 100 (nothing is left of it).
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -58,6 +58,24 @@ class Use(Measure):
 
     def against(self, original: Table) -> BoundUse:
         return BoundUse(self, original.rows, self.prepare(original))
+
+    @classmethod
+    def first_settings(cls, numeric: Sequence[str], quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+        """Columns to begin with where a person has named none.
+
+        Parameters
+        ----------
+        numeric : sequence of str
+            Columns that hold numbers.
+        quasi_identifiers : sequence of str
+            Columns an intruder may know.
+
+        Returns
+        -------
+        dict
+            Settings by name.
+        """
+        return {"columns": list(numeric)}
 
     @abstractmethod
     def prepare(self, original: Table) -> Any:
@@ -136,6 +154,10 @@ class TableUse(Use):
     weights: ColumnName = _WEIGHTS
     bins: int = _BINS
 
+    @classmethod
+    def first_settings(cls, numeric: Sequence[str], quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+        return {"columns": list(quasi_identifiers[:2])}
+
     def scope(self) -> tuple[str, ...]:
         return (*self.columns, *([self.weights] if self.weights else []))
 
@@ -209,6 +231,10 @@ class MeansUse(Use):
     by: tuple[str, ...] = Field(min_length=1, description="columns that form the groups")
     weights: ColumnName = _WEIGHTS
     bins: int = _BINS
+
+    @classmethod
+    def first_settings(cls, numeric: Sequence[str], quasi_identifiers: Sequence[str]) -> dict[str, Any]:
+        return {"columns": list(numeric[-1:]), "by": list(quasi_identifiers[:1])}
 
     def scope(self) -> tuple[str, ...]:
         return (*self.columns, *self.by, *([self.weights] if self.weights else []))
@@ -307,3 +333,8 @@ class CorrelationUse(Use):
         values = np.stack([published_numbers(masked, name) for name in self.columns], axis=1)
         gaps = np.abs(self._pairs(values, centre) - before)
         return 50.0 * float(gaps.mean()), {"pairs": len(before), "largest difference": float(gaps.max())}
+
+
+def uses() -> dict[str, type[Use]]:
+    """The registered measures that are uses, by name."""
+    return {name: cls for name in measures if issubclass(cls := measures[name], Use)}

@@ -5,27 +5,18 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from crypsis.errors import PlanError
 from crypsis.masking.blocks import LARGE
-from crypsis.plan.catalogue import searches
 from crypsis.plan.document import Plan
-from crypsis.table.attribute import Kind, Role
+from crypsis.searches.offers import offers
+from crypsis.table.attribute import Role
 from crypsis.table.profile import Clue, ColumnProfile, Profile, Reason
 from crypsis.table.table import Table
 from crypsis.text import reason_text
 
-OFFERED: tuple[tuple[str, str], ...] = (
-    ("partition", "groups of at least k similar records, made ever tighter"),
-    ("grouping", "which numeric columns are averaged together"),
-    ("lattice", "one level of generalisation per column"),
-    ("local-recoding", "different records at different levels"),
-)
-"""Searches a first plan may hold, and what each looks for; those that can treat the table are written down."""
 LINKED_OF_MANY = 20_000
 """People of a large table for whom a first plan lets the intruder look."""
 
@@ -82,45 +73,16 @@ def _head(source: str, columns: Sequence[ColumnProfile], k: int) -> list[str]:
 
 
 def _searches(head: Sequence[str], folder: Path, k: int) -> list[str]:
-    """A table for every search that can treat the file as the plan describes it."""
+    """A table for every search that is worth a try on the file as the plan describes it."""
     table = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(folder)
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
-    # On a large table the quickest goes first, so that there is soon something to see.
-    quickest_first = ("lattice", "local-recoding", "partition", "grouping")
-    offered = sorted(OFFERED, key=lambda each: quickest_first.index(each[0])) if len(table) > LARGE else OFFERED
-    for name, words in offered:
-        settings = _settings(name, table, k)
-        untouched = [n for n in table.quasi_identifiers if table.attribute(n).kind != Kind.NUMERIC]
-        if settings is not None and name == "grouping" and untouched:
-            kept = f"{_quoted(untouched[0])} and {len(untouched) - 1} more" if untouched[1:] else _quoted(untouched[0])
-            lines += [f"# Left out: grouping ({words}). {kept} would stay as collected, so k could not hold.", ""]
-        elif settings is not None:
-            lines += ["[[search]]", f"name = {_quoted(name)}  # {words}"]
-            lines += [f"{key} = {json.dumps(value)}" for key, value in settings.items()]
-            lines.append("")
-    return lines
-
-
-def _settings(name: str, table: Table, k: int) -> dict[str, Any] | None:
-    """What the search needs to treat the table; None if it cannot, or is not there."""
-    if name not in searches:
-        return None
-    fields = searches[name].model_fields
-    chosen: dict[str, Any] = {"k": k} if "k" in fields and name != "lattice" else {}  # a lattice shows every k
-    trials: list[Mapping[str, Any]] = [{}, {"missing": "mean"}, {"missing": "aggregate"}]
-    if name == "grouping" and len(table) > 20 * k:
-        chosen["largest_k"] = 10 * k
-    if name == "grouping" and len(table) > 10_000:
-        chosen |= {"population": 30, "climbs": 2}
-    if name == "partition" and len(table) > LARGE:
-        chosen |= {"rungs": 4, "breedings": 2}
-    for more in trials:
-        try:
-            if not searches.build(name, **chosen, **more).obstacle(table):
-                return {**chosen, **more}
-        except PlanError:
+    for offer in offers(table, k):
+        if offer.drawback:
+            lines += [f"# Left out: {offer.name} ({offer.purpose}). {' '.join(offer.drawback.split())}.", ""]
             continue
-    return None
+        lines += ["[[search]]", f"name = {_quoted(offer.name)}  # {offer.purpose}"]
+        lines += [*(f"{key} = {json.dumps(value)}" for key, value in offer.settings.items()), ""]
+    return lines
 
 
 def _tail(table: Table) -> list[str]:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from numpy.random import Generator
 
@@ -30,7 +30,7 @@ from crypsis.release.guarantees import (
 )
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import MANIFEST_FORMAT, digests, seal, sha256, write_sealed, write_text
-from crypsis.release.published import flatten, read_published, row_order, schema_of
+from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
 from crypsis.report.dossier import public_reading
@@ -51,8 +51,8 @@ def publish(
     models: Sequence[PrivacyModel],
     original: Table | Frame | None = None,
     account: Account | None = None,
-    format: Literal["csv", "parquet"] = "csv",
-    order: Literal["shuffled", "kept"] = "shuffled",
+    format: Format = "csv",
+    order: Order = "shuffled",
     rng: Generator | None = None,
     limits: Sequence[Limit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,

@@ -26,9 +26,10 @@ from crypsis.release.bundle import write_reports
 from crypsis.release.count_facts import Node, distinct, dossier_of_counts, schema_of_counts
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import complaint
-from crypsis.release.lazy_release import Order, decide, lattice_of, write_node
+from crypsis.release.lazy_release import decide, lattice_of, write_node
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sealed, write_text
+from crypsis.release.published import Order
 from crypsis.report import Dossier
 from crypsis.report.dossier import public_reading
 from crypsis.table.attribute import Kind, Role

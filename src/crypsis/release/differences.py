@@ -16,12 +16,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.measures.masking_description import Treatment
 from crypsis.release.evidence import public_of
 from crypsis.release.published import read_published
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
+from crypsis.text import treatment_text
 
 Integers = NDArray[np.int64]
 
@@ -215,7 +217,7 @@ def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
 
 def _unmasked(side: _Side, name: str) -> bool:
     role = side.table.attribute(name).role
-    return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == "unchanged"
+    return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == treatment_text(Treatment.UNCHANGED)
 
 
 _Keyed = tuple[EquivalenceClasses, Integers]

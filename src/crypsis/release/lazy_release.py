@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.release.manifest import digests, write_sealed
+from crypsis.release.published import Order
 from crypsis.release.shuffling import shuffle_files
 from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
 from crypsis.table.files import atomic_folder
@@ -33,7 +34,6 @@ from crypsis.table.tallying import batches
 from crypsis.text import node_text
 from crypsis.version import __version__
 
-Order = Literal["shuffled", "kept"]
 CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
 """Names of columns that live only inside the map."""
 

@@ -12,16 +12,24 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 
 from crypsis.errors import ReleaseRefused
-from crypsis.measures.measure import Reading, measures
+from crypsis.masking.method import Family
+from crypsis.measures.masking_description import Treatment
+from crypsis.measures.measure import Better, Reading, measures
 from crypsis.privacy import models
+from crypsis.privacy.properties import Sense
+from crypsis.release.published import Format, Order
+from crypsis.report.columns import RECEIVED
 from crypsis.report.render import vocabulary
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import Dates, Kind, Role
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.provenance import UNKNOWN
 from crypsis.table.table import Table
+from crypsis.text import treatment_text
 
 RARE = 3
 """A value held by fewer original records than this is a rare person's."""
@@ -32,30 +40,10 @@ EXACT_DIGITS = 7
 
 LONG_NUMBER = 6
 """Digits from which on a seed, or a value of a person, is no count of groups that happens to be the same."""
+OTHER_WORDS = ("true", "false", "null", "Crypsis", "UTC")
+"""What stands in public files and is no value of a type: JSON's own words, and who wrote the file when."""
 WRITTEN = ("report.json", "manifest.json")
 """Files with words of the custodian; the HTML report is rendered from the first."""
-
-FIXED = (
-    *Kind,
-    *Role,
-    *("aggregation", "recoding", "perturbation", "unknown", "shuffled", "kept", "csv", "parquet", "date", "datetime"),
-    *("unchanged", "changed", "masked", "hidden", "as received", "recoded to groups", "record by record to coarser"),
-    *(
-        "values where needed",
-        "data",
-        "schema",
-        "manifest",
-        "report",
-        "html",
-        "json",
-        "at least",
-        "at most",
-        "low",
-        "high",
-    ),
-    *("true", "false", "null", "Crypsis", "UTC", "holds"),
-)
-"""Words the program writes into public files by itself."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d)")
@@ -117,7 +105,7 @@ def _ordinary(published: Table, told: Iterable[str], files: Mapping[str, bytes])
         label for name in published.names if not published.holds_numbers(name) for label in published.labels(name)
     ]
     keys = [key for name, content in files.items() if name.endswith(".json") for key in _keys(json.loads(content))]
-    return "\n".join([_fixed_words(), *FIXED, *keys, *told, *published.names, *labels]).encode()
+    return "\n".join([_fixed_words(), *files, *keys, *told, *published.names, *labels]).encode()
 
 
 def _keys(content: object) -> set[str]:
@@ -128,8 +116,11 @@ def _keys(content: object) -> set[str]:
 
 @cache
 def _fixed_words() -> str:
+    """Words the program writes into public files by itself, from the types that allow them."""
     classes = [*(measures[name] for name in measures), *(models[name] for name in models)]
-    texts = [vocabulary(), *measures, *models]
+    texts = [vocabulary(), *measures, *models, *Kind, *Role, *Family, UNKNOWN, RECEIVED, *OTHER_WORDS]
+    texts += [treatment_text(each, n, masked=on) for each in Treatment for n in (1, 2) for on in (True, False)]
+    texts += [word for kind in (Order, Format, Dates, Sense, Better) for word in get_args(kind)]
     for cls in classes:
         texts.append(str(getattr(cls, "definition", "")))
         texts += [str(info.description) for info in cls.model_fields.values()]

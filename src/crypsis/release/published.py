@@ -15,6 +15,11 @@ from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
+Order = Literal["shuffled", "kept"]
+"""Whether the rows of a release are shuffled."""
+Format = Literal["csv", "parquet"]
+"""File types of a release."""
+
 
 def row_order(masked: Table, order: str, rng: Generator | None = None) -> NDArray[np.intp]:
     """The rows that are written, shuffled unless their order is to be kept.
@@ -56,7 +61,7 @@ def _used_categories(table: Table, name: str) -> Table:
     return table.with_columns({}, attributes={name: plain}).with_categories(name, used, kind)
 
 
-def schema_of(table: Table, format: Literal["csv", "parquet"]) -> dict[str, Any]:
+def schema_of(table: Table, format: Format) -> dict[str, Any]:
     """What a reader needs to know about each column, as JSON."""
     columns = []
     for attribute in table.attributes:

@@ -7,16 +7,17 @@ from collections.abc import Iterator
 import numpy as np
 
 from crypsis.engines import Serial
-from crypsis.plan.catalogue import searches
+from crypsis.searches import searches
+from crypsis.searches.offers import offers
 from crypsis.table.example import example
 
-WARMED = ("lattice", "local-recoding", "partition")
-"""Searches whose kernels are compiled, the longest first: a run that starts meanwhile needs the later ones sooner."""
-ROWS = 60
+ROWS, K = 60, 5
 
 
 def warm_up() -> Iterator[str]:
-    """Let each usual search take one step, and yield its name when its kernels are compiled.
+    """Let each search of a first plan take one step, and yield its name when its kernels are compiled.
+
+    The longest compilation comes first: a run that starts meanwhile needs the later ones sooner.
 
     Yields
     ------
@@ -24,12 +25,14 @@ def warm_up() -> Iterator[str]:
         Name of a search.
     """
     table = example(ROWS, seed=1)
-    for name in WARMED:
-        search = searches.build(name)
+    for offer in reversed(offers(table, K)):
+        if offer.drawback:
+            continue
+        search = searches.build(offer.name, **offer.settings)
         encoding = search.encoding(table)
         problem = search.problem(encoding, None, np.random.default_rng(0))
         state = problem.strategy.begin(problem, np.random.default_rng(0), Serial())
         state = problem.strategy.advance(problem, state, Serial())
         for genome in state.frontier.genomes[:1]:
             encoding.decode(problem.expressed(genome))
-        yield name
+        yield offer.name

@@ -108,6 +108,8 @@ class LocalRecodingSearch(LadderSearch):
     """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed."""
 
     family: ClassVar[Family] = Family.RECODING
+    purpose: ClassVar[str] = "different records at different levels"
+    pace: ClassVar[int] = 2
 
     rungs: int = Field(default=6, ge=1, le=100, description="how many class sizes the search begins with")
     l: int = Field(default=1, ge=1, description="least number of confidential values in a class")  # noqa: E741

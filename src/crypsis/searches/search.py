@@ -45,6 +45,11 @@ class Search(Settings):
 
     family: ClassVar[Family] = Family.PERTURBATION
     """What its solutions do to values; the careful default makes no use of class sizes."""
+    purpose: ClassVar[str] = ""
+    """What it looks for, in a few words; a first plan offers the searches that say so."""
+    pace: ClassVar[int] = 5
+    """Place among the searches of a first plan for many records, where 1 is the quickest; for few records, where what
+    is quick on many takes longest to compile, the order is reversed."""
 
     @abstractmethod
     def obstacle(self, table: Table) -> str:
@@ -94,6 +99,29 @@ class Search(Settings):
     def budget(self) -> Budget:
         """How long the recipe itself runs when no budget is given."""
         return Budget(generations=100)
+
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        """What a first plan sets for a table in which classes of at least k records are wanted.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+        k : int
+            Smallest class size.
+
+        Returns
+        -------
+        dict
+            Settings by name; those left out keep their defaults.
+        """
+        return {"k": k} if "k" in cls.model_fields else {}
+
+    @classmethod
+    def drawback(cls, table: Table) -> str:
+        """Why a first plan leaves the search out although it can treat the table; empty if it does not."""
+        return ""
 
 
 def _sentence(idle: Mapping[str, Idle]) -> str:

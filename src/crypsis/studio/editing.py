@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from crypsis.errors import PlanError
+from crypsis.measures.uses import uses
 from crypsis.plan.catalogue import measures, models, searches
 from crypsis.plan.sections import Limit, Release, Requirement, Running, SearchChoice, Use
 from crypsis.rulebook import read_rulebook
@@ -111,21 +112,12 @@ def _new(section: str, name: str, document: Document, quasi: Sequence[str]) -> D
     if section == "use":
         numbers = [n for n, c in document.get("columns", {}).items() if c.get("kind") == "numeric"]
         numbers = [n for n in numbers if document["columns"][n].get("role") != "identifier"]
-        return {"measure": name, "tolerance": 10, **_use_settings(name, numbers, quasi)}
+        if name not in uses():
+            raise PlanError("choose the use to add first")
+        return {"measure": name, "tolerance": 10, **uses()[name].first_settings(numbers, quasi)}
     if not name:
         raise PlanError("choose what to add first")
     return {"model": name}
-
-
-def _use_settings(name: str, numbers: Sequence[str], quasi: Sequence[str]) -> Document:
-    """Columns to start from, so that the new row is whole."""
-    if name == "table-use":
-        return {"columns": list(quasi[:2])}
-    if name == "means-use":
-        return {"columns": list(numbers[-1:]), "by": list(quasi[:1])}
-    if name == "regression-use":
-        return {"target": numbers[-1] if numbers else "", "columns": list(quasi[:2])}
-    return {"columns": list(numbers)}
 
 
 def _follow(document: Document, name: str) -> str:

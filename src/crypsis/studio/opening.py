@@ -126,5 +126,4 @@ def lay_out(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
         document["columns"][name]["hierarchy"] = f"hierarchies/{name}.csv"
     document["columns"]["education"] |= {"kind": "ordinal", "order": [each[0] for each in EDUCATION]}
     document["run"] = {"budget": EXAMPLE_BUDGET}
-    document["search"].sort(key=lambda search: search["name"] == "lattice")  # last: its kernels are compiled meanwhile
     write_atomically(plan, as_toml(Plan.parse(document)).encode())

@@ -109,6 +109,10 @@ def read_kind(name: str, column: str) -> Kind:
         ) from None
 
 
+Dates = Literal["", "date", "datetime"]
+"""What a number counts: nothing, days or seconds since 1970-01-01."""
+
+
 @dataclass(frozen=True)
 class Attribute:
     """Name, kind and role of a column.
@@ -139,7 +143,7 @@ class Attribute:
     role: Role = Role.OTHER
     categories: tuple[str, ...] = field(default=(), repr=False)
     hierarchy: Hierarchy | None = field(default=None, repr=False)
-    dates: Literal["", "date", "datetime"] = ""
+    dates: Dates = ""
 
     @property
     def numeric(self) -> bool:

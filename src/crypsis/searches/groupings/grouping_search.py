@@ -59,6 +59,8 @@ class GroupingSearch(Search):
     """
 
     family: ClassVar[Family] = Family.AGGREGATION
+    purpose: ClassVar[str] = "which numeric columns are averaged together"
+    pace: ClassVar[int] = 4
 
     recipe: Literal["best", "paper", "dynamic", "pareto"] = Field(
         default="best",
@@ -148,6 +150,22 @@ class GroupingSearch(Search):
             found["first"] = Idle(f"up to a population of {self.population}", "begin with more")
         followed = self._followed({"recipe": self.recipe, "convention": self.convention})
         return {name: why for name, why in found.items() if followed.get(name) != getattr(self, name)}
+
+    # -- a first plan --
+
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        chosen: dict[str, Any] = {"k": k}
+        if len(table) > 20 * k:
+            chosen["largest_k"] = 10 * k
+        return chosen | ({"population": 30, "climbs": 2} if len(table) > 10_000 else {})
+
+    @classmethod
+    def drawback(cls, table: Table) -> str:
+        untouched = [name for name in table.quasi_identifiers if not table.attribute(name).numeric]
+        if not untouched:
+            return ""
+        return f"{listing(map(repr, untouched), most=1)} would stay as collected, so k could not hold"
 
     # -- posing --
 

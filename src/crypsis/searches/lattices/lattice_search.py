@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -81,6 +81,8 @@ class LatticeSearch(Search):
     """
 
     family: ClassVar[Family] = Family.RECODING
+    purpose: ClassVar[str] = "one level of generalisation per column"
+    pace: ClassVar[int] = 1
 
     indices: tuple[Literal["k", "l", "glm", "cm", "s_k", "s_l"], ...] = Field(
         default=("k", "glm"), min_length=2, max_length=4, description="quality indices of the front, all made large"
@@ -158,6 +160,10 @@ class LatticeSearch(Search):
             names = ("population", "generations", "crossover", "mutation")
             found |= dict.fromkeys(names, Idle("with method 'exact', which evolves nothing", "choose another method"))
         return found
+
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        return {}  # the exact front shows every k
 
     def obstacle(self, table: Table) -> str:
         try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
@@ -132,6 +132,8 @@ class Partition(LadderSearch):
     """
 
     family: ClassVar[Family] = Family.AGGREGATION
+    purpose: ClassVar[str] = "groups of at least k similar records"
+    pace: ClassVar[int] = 3
 
     scaling: Scaling = Field(default="z", description="weight of the columns: by deviation, by range, or none")
     missing: Literal["refuse", "aggregate"] = Field(
@@ -146,6 +148,10 @@ class Partition(LadderSearch):
     breedings: int = Field(default=8, ge=1, le=1000, description="group sizes made tighter in one generation")
     steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record when a partition is annealed")
     region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
+
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        return {"k": k} | ({"rungs": 4, "breedings": 2} if len(table) > LARGE else {})
 
     def obstacle(self, table: Table) -> str:
         try:

@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from crypsis.errors import CrypsisError
+from crypsis.measures.uses import uses
 from crypsis.plan.catalogue import measures, models, searches
 from crypsis.plan.checking import check
 from crypsis.plan.document import Plan
@@ -21,8 +22,6 @@ from crypsis.studio.reading import WAIT
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
-
-USES = ("table-use", "means-use", "correlation-use", "regression-use")
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -85,15 +84,21 @@ def _goal(session: Session) -> dict[str, Any]:
         "quasi": _quasi(document),
         "scenarios": [{**each, "models": _demands(each, columns)} for each in document.get("scenario", [])],
         "models": _demands(document, columns),
-        "known_models": {name: _first_line(models[name]) for name in models},
+        "known_models": {name: models[name].in_brief() for name in models},
         "limits": [(i["measure"], _of(Limit, measures, "measure", i, columns)) for i in document.get("limit", [])],
-        "known_limits": [*AXES, *(name for name in measures if measures[name].aim == "risk")],
+        "known_limits": [*AXES, *_limitable()],
         "uses": [(i["measure"], _of(Use, measures, "measure", i, columns)) for i in document.get("use", [])],
-        "known_uses": {name: _first_line(measures[name]) for name in USES if name in measures},
+        "known_uses": {name: cls.in_brief() for name, cls in uses().items()},
         "searches": [_search(name, chosen.get(name), columns) for name in searches],
         "run": entries(Running, document.get("run", {}), (), skip=("seed", "scheduler")),
         "release": entries(Release, document.get("release", {}), ()),
     }
+
+
+def _limitable() -> list[str]:
+    """Measures a limit may name, risks first; a declared use has a tolerance of its own."""
+    low = [name for name in measures if measures[name].better == "low" and name not in uses()]
+    return sorted(low, key=lambda name: measures[name].aim != "risk")
 
 
 def _demands(where: dict[str, Any], columns: list[str]) -> list[tuple[str, list[Entry]]]:
@@ -113,7 +118,7 @@ def _search(name: str, given: dict[str, Any] | None, columns: list[str]) -> dict
     fields = entries(SearchChoice, given or {}, columns, skip=("name",)) + entries(cls, given or {}, columns)
     common = [entry for entry in fields if entry.name in ("k", "missing", "budget")]
     return {
-        "name": name, "words": _first_line(cls), "family": str(cls.family.value), "on": given is not None,
+        "name": name, "words": cls.in_brief(), "family": str(cls.family.value), "on": given is not None,
         "fields": common, "more": [entry for entry in fields if entry not in common],
     }  # fmt: skip
 
@@ -129,11 +134,6 @@ def _obstacles(session: Session) -> dict[str, str]:
         if obstacle:
             found[name] = f"As it stands: {obstacle}"
     return found
-
-
-def _first_line(cls: type[Any]) -> str:
-    """What it is, in the words of its first paragraph."""
-    return " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split()).rstrip(".")
 
 
 def _planned(session: Session) -> list[Any]:

@@ -1,0 +1,73 @@
+"""Which searches are worth a try on a table, and what each needs to be set: for a first plan, and to compile ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple, get_args
+
+from crypsis.errors import PlanError
+from crypsis.masking.blocks import LARGE
+from crypsis.searches.search import Search, searches
+from crypsis.table.table import Table
+
+
+class Offer(NamedTuple):
+    """A search that can treat a table.
+
+    Parameters
+    ----------
+    name : str
+        Registered name.
+    purpose : str
+        What the search looks for, in a few words.
+    settings : dict
+        What differs from the defaults.
+    drawback : str
+        Why it should be left out all the same; empty if it should not.
+    """
+
+    name: str
+    purpose: str
+    settings: dict[str, Any]
+    drawback: str
+
+
+def offers(table: Table, k: int) -> list[Offer]:
+    """The searches that state a purpose and can treat a table.
+
+    Parameters
+    ----------
+    table : Table
+        The table to protect, with its roles.
+    k : int
+        Smallest class size.
+
+    Returns
+    -------
+    list of Offer
+        On a large table the quickest first, so that there is soon something to see.
+    """
+    stated = [name for name in searches if searches[name].purpose]
+    found = []
+    for name in sorted(stated, key=lambda name: searches[name].pace, reverse=len(table) <= LARGE):
+        cls = searches[name]
+        settings = next((each for each in _trials(cls, table, k) if _can_treat(name, each, table)), None)
+        if settings is not None:
+            found.append(Offer(name, cls.purpose, settings, cls.drawback(table)))
+    return found
+
+
+def _trials(cls: type[Search], table: Table, k: int) -> Iterator[dict[str, Any]]:
+    """The search's own first settings; then the same with every other treatment of missing values."""
+    first = cls.first_settings(table, k)
+    yield first
+    if "missing" in cls.model_fields:
+        info = cls.model_fields["missing"]
+        yield from ({**first, "missing": word} for word in get_args(info.annotation) if word != info.default)
+
+
+def _can_treat(name: str, settings: dict[str, Any], table: Table) -> bool:
+    try:
+        return not searches.build(name, **settings).obstacle(table)
+    except PlanError:
+        return False

@@ -1,0 +1,59 @@
+"""What a first plan offers is what the searches say of themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crypsis.searches import offers as module
+from crypsis.searches import searches
+from crypsis.searches.offers import offers
+from crypsis.table.example import example
+from crypsis.table.table import Table
+
+
+def numbers(rows: int, missing: bool = False) -> Table:
+    drawn = np.random.default_rng(1).normal(size=(rows, 3)).round(2)
+    columns = {name: drawn[:, place].tolist() for place, name in enumerate("abc")}
+    if missing:
+        columns["a"][0] = None
+    return Table.from_columns(columns, roles=dict.fromkeys("abc", "quasi"))
+
+
+def test_only_searches_with_a_purpose_are_offered_and_no_other_list_decides() -> None:
+    stated = {name for name in searches if searches[name].purpose}
+    assert stated < set(searches)
+    assert {offer.name for offer in offers(example(100), 5)} <= stated
+    assert all(offer.purpose == searches[offer.name].purpose for offer in offers(example(100), 5))
+
+
+def test_what_cannot_treat_the_table_is_not_offered() -> None:
+    assert {offer.name for offer in offers(numbers(40), 3)} == {"grouping", "partition"}  # nothing has a hierarchy
+    assert offers(numbers(2), 3) == []
+
+
+def test_every_offer_can_be_built_and_treats_the_table() -> None:
+    for table in (example(100), numbers(40), numbers(40, missing=True)):
+        for offer in offers(table, 3):
+            assert searches.build(offer.name, **offer.settings).obstacle(table) == ""
+
+
+def test_another_treatment_of_missing_values_is_tried_where_the_first_refuses() -> None:
+    whole, holed = ({o.name: o.settings for o in offers(numbers(40, missing), 3)} for missing in (False, True))
+    assert "missing" not in whole["grouping"]
+    assert holed["grouping"] == {**whole["grouping"], "missing": "mean"}
+
+
+def test_a_search_that_leaves_columns_as_collected_says_so() -> None:
+    drawbacks = {offer.name: offer.drawback for offer in offers(example(100), 5)}
+    assert "would stay as collected" in drawbacks["grouping"]
+    assert not any(drawback for name, drawback in drawbacks.items() if name != "grouping")
+    assert not any(offer.drawback for offer in offers(numbers(40), 3))
+
+
+def test_many_records_turn_the_order_round(monkeypatch: pytest.MonkeyPatch) -> None:
+    few = [offer.name for offer in offers(example(100), 5)]
+    monkeypatch.setattr(module, "LARGE", 50)
+    many = [offer.name for offer in offers(example(100), 5)]
+    assert many == few[::-1]
+    assert [searches[name].pace for name in many] == sorted(searches[name].pace for name in many)
