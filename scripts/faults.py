@@ -55,6 +55,7 @@ search = [
     { name = "local-recoding", k = 3, rungs = 2, nodes = 64 },
 ]
 data = { source = "people.csv" }
+waive = [{ finding = "singling-out", column = "income", because = "invented amounts" }]
 run = { budget = "12 generations", seed = 11, points = 6 }
 [columns]
 person = { role = "identifier" }

@@ -26,6 +26,10 @@ k = 5
 [[require]]
 model = "l-diversity"
 l = 2
+[[waive]]
+finding = "singling-out"
+column = "wage"
+because = "known to nobody outside"
 [release]
 suppression = "2%"
 """

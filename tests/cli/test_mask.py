@@ -13,6 +13,7 @@ import pytest
 from cli.test_commands import crypsis
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
+from waiving import waive
 
 ROLES = ("-q", "age,hours", "--identifier", "person", "--confidential", "income,diagnosis")
 SETTINGS = ("microaggregation", "-s", "k=5", "-s", "missing=aggregate", *ROLES)
@@ -81,7 +82,7 @@ def test_a_shuffled_file_is_not_compared_row_by_row(people: Path, tmp_path: Path
     for name, code in (("shuffled.csv", 2), ("kept.csv", 0)):
         words = [people, tmp_path / name, *ROLES] if command == "assess" else [tmp_path / name, "--original", people]
         if command == "release":
-            words += [*ROLES, "-r", "k-anonymity:k=5", "-o", tmp_path / "out"]
+            words += [*ROLES, "-r", "k-anonymity:k=5", *waive("income"), "-o", tmp_path / "out"]
         answer = crypsis(command, *words)
         assert answer.returncode == code, answer.stderr
         assert ("in another order" in answer.stderr) is (code == 2)

@@ -24,6 +24,7 @@ from crypsis.table import atomic_files
 from crypsis.table.atomic_files import FRESH, atomic_folder, write_atomically
 from crypsis.table.example import example
 from run.runs import begun, bits, finished, folder_with
+from waiving import waiving
 
 PLAN = """
 [data]
@@ -89,11 +90,10 @@ def test_a_release_that_finds_no_room_is_not_there(after: int, tmp_path: Path, m
     table = example(60)
     masked = Microaggregation(k=3, columns=("age", "hours"), missing="aggregate").mask(table, np.random.default_rng(0))
     monkeypatch.setattr(os, "fsync", refusing(after, errno.ENOSPC))
-    account = Account("Test", "Grouped.", "aggregation")
+    account, asked = Account("Test", "Grouped.", "aggregation"), KAnonymity(k=3, quasi_identifiers=("age", "hours"))
+    reasons = waiving("occupation", "income")
     with pytest.raises(TableError, match="cannot be written \\(no space left"):
-        publish(
-            masked, tmp_path / "release", models=[KAnonymity(k=3, quasi_identifiers=("age", "hours"))], account=account
-        )
+        publish(masked, tmp_path / "release", models=[asked], account=account, waivers=reasons)
     assert not list(tmp_path.iterdir())
 
 

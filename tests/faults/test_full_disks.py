@@ -27,6 +27,7 @@ from crypsis.studio.vega import Bundle
 from crypsis.table.example import example
 from faults.test_disks import PLAN
 from run.runs import begun, bits, finished, folder_with
+from waiving import waiving
 
 PEOPLE = "name,age,sex,income\n" + "".join(f"P{n},{20 + n % 9},{'fm'[n % 2]},{n}\n" for n in range(60))
 ORIGIN = {"origin": "http://127.0.0.1:8000"}
@@ -49,7 +50,8 @@ def test_whichever_file_of_a_release_finds_no_room_nothing_is_there(tmp_path: Pa
 
     def release(out: Path) -> None:
         asked = [KAnonymity(k=3, quasi_identifiers=("age", "hours"))]
-        publish(masked, out, models=asked, account=Account("Test", "Grouped.", "aggregation"))
+        account, reasons = Account("Test", "Grouped.", "aggregation"), waiving("occupation", "income")
+        publish(masked, out, models=asked, account=account, waivers=reasons)
 
     release(tmp_path / "whole")
     files = {path.stat().st_size: path.name for path in (tmp_path / "whole").rglob("*") if path.is_file()}

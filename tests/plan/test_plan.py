@@ -13,9 +13,12 @@ from crypsis.plan import Plan, draft, read_budget
 from crypsis.plan.checking import check
 from crypsis.plan.schema import schema
 from crypsis.plan.writing import as_toml
+from crypsis.run.folder import plan_fingerprint
+from crypsis.table.attribute import Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
+from crypsis.table.table import Table
 
 DOCUMENT = {
     "data": {"source": "people.csv"},
@@ -26,6 +29,7 @@ DOCUMENT = {
     "measures": {"loss": ["cell-loss", {"name": "sse-ratio", "columns": ["age"]}]},
     "use": [{"measure": "cell-loss", "name": "cells", "tolerance": 30, "as": "objective", "columns": ["age"]}],
     "limit": [{"measure": "risk", "at_most": 30.5}],
+    "waive": [{"finding": "singling-out", "column": "sex", "because": "known to nobody outside"}],
     "run": {"budget": "2m", "seed": 7},
     "release": {"suppression": "2%"},
 }
@@ -120,3 +124,37 @@ def test_the_schema_names_every_search_measure_and_model() -> None:
         b for b in document["$defs"]["SearchChoice"]["allOf"] if b["if"]["properties"]["name"]["const"] == "partition"
     )
     assert "rungs" in branch["then"]["properties"]
+
+
+def test_a_first_plan_waives_confidential_amounts_only_and_says_why(tmp_path: Path) -> None:
+    n = 100
+    columns = {"sex": ["f", "m"] * 50, "income": [10.5 * v for v in range(n)], "debt": [1.5] * 50 + [2.5] * 50}
+    columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "weight": [0.25 * v for v in range(n)]}
+    source = tmp_path / "people.csv"
+    write_table(Table.from_columns(columns), source)
+    read = read_table(source)
+    text = draft(source, tmp_path / "plan.toml", read, profile(read), 5)
+    plan = Plan.parse(tomllib.loads(text))
+    assert [each.column for each in plan.waive] == ["income"]
+    assert plan.columns["weight"].role is Role.QUASI_IDENTIFIER
+    assert "# income: 100 % of the records hold a value that no other record holds." in text
+    assert plan.waivers() == {"singling-out:income": plan.waive[0].because}
+
+
+def test_waivers_must_name_a_column_once_and_say_why(tmp_path: Path) -> None:
+    base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}, "id": {"role": "identifier"}}}
+    waiver = {"finding": "singling-out", "column": "id", "because": "known to nobody"}
+    problems = Plan.understand({**base, "waive": [waiver, waiver]})[1]
+    assert problems == ["waive: 2 waivers of 'id'; keep the one whose reason counts"]
+    assert Plan.understand({**base, "waive": [waiver]})[1] == [], "a role may change and the waiver stay"
+    assert "because" in Plan.understand({**base, "waive": [{**waiver, "because": "so"}]})[1][0]
+    assert "singling-out" in Plan.understand({**base, "waive": [{**waiver, "finding": "singling"}]})[1][0]
+
+
+def test_a_waiver_does_not_change_what_is_searched() -> None:
+    base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}}}
+    waiver = {"finding": "singling-out", "column": "age", "because": "known to nobody"}
+    one, other = Plan.parse(base), Plan.parse({**base, "waive": [waiver]})
+    assert plan_fingerprint(one) == plan_fingerprint(other)
+    assert one.fingerprint() != other.fingerprint()
+    assert Plan.parse(tomllib.loads(as_toml(other))) == other

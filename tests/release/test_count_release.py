@@ -22,6 +22,7 @@ from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lazy import RECORDS, count_lazily
 from lazy_engines import QUASI, people
+from waiving import waiving
 
 HIERARCHIES = {
     "age": "intervals:5,10,20",
@@ -40,7 +41,9 @@ def source():
 @pytest.fixture
 def bundle(source, tmp_path):
     best = optimum(source.counts, 5, 0.03, l=2)
-    return publish_counted(source, best.levels, tmp_path / "out", models=MODELS, suppression=0.03), best.levels
+    reasons = waiving("wage")
+    folder = tmp_path / "out"
+    return publish_counted(source, best.levels, folder, models=MODELS, suppression=0.03, waivers=reasons), best.levels
 
 
 def test_the_bundle_says_what_measures_and_models_read_from_the_table(source, bundle):

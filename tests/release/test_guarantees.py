@@ -19,6 +19,7 @@ from crypsis.rulebook import read_rulebook
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import LOCAL, Table
+from waiving import waiving
 
 LINKAGE = measures.build("record-linkage")
 BY_SEX = measures.build("table-use", columns=("sex",))
@@ -43,7 +44,15 @@ def swapped(original: Table) -> Table:
 
 def test_a_perturbed_file_is_released_by_its_measured_risk(original: Table, swapped: Table, tmp_path: Path) -> None:
     limit = Limit(LINKAGE, 100.0)
-    folder = publish(swapped, tmp_path / "out", models=[], original=original, account=PERTURBED, limits=[limit])
+    folder = publish(
+        swapped,
+        tmp_path / "out",
+        models=[],
+        original=original,
+        account=PERTURBED,
+        limits=[limit],
+        waivers=waiving("income"),
+    )
     assert verify(folder).sound
     inner = json.loads((folder / "internal" / "manifest.json").read_text(encoding="utf-8"))
     assert inner["limits"][0]["reading"]["value"] == LINKAGE.against(original).read(swapped)
@@ -114,7 +123,7 @@ def test_a_use_beyond_its_tolerance_stops_a_release_unless_only_told(
     with pytest.raises(ReleaseRefused, match=r"Income by trade may be at most 0\.001"):
         publish(masked, tmp_path / "a", limits=[Limit(use, 0.001, "Income by trade")], **common)  # type: ignore[arg-type]
     told = [Limit(use, 0.001, "Income by trade", binding=False)]
-    folder = publish(masked, tmp_path / "b", limits=told, **common)  # type: ignore[arg-type]
+    folder = publish(masked, tmp_path / "b", limits=told, waivers=waiving("income"), **common)  # type: ignore[arg-type]
     outside = json.loads((folder / "public" / "report.json").read_text(encoding="utf-8"))
     assert outside["uses"][0]["name"] == "Income by trade"
     assert outside["uses"][0]["kept"] is False
@@ -127,9 +136,9 @@ def test_a_broken_rule_stops_a_release_and_a_waiver_is_recorded(original: Table,
     book = read_rulebook("cell-threshold-11")
     common = {"models": [KAnonymity(k=5)], "original": original, "account": AGGREGATED, "rulebook": book}
     with pytest.raises(ReleaseRefused, match=r"rulebook cell-threshold-11: rule cells: .*; rule classes: .*has 5"):
-        publish(masked, tmp_path / "a", **common)  # type: ignore[arg-type]
+        publish(masked, tmp_path / "a", waivers=waiving("income"), **common)  # type: ignore[arg-type]
     reasons = {"cells": "only three columns, agreed with the office", "classes": "licensed use, contract 17"}
-    folder = publish(masked, tmp_path / "b", waivers=reasons, **common)  # type: ignore[arg-type]
+    folder = publish(masked, tmp_path / "b", waivers=reasons | waiving("income"), **common)  # type: ignore[arg-type]
     outer = json.loads((folder / "public" / "manifest.json").read_text(encoding="utf-8"))
     assert outer["rulebook"]["waived"] == ["cells", "classes"]
     assert "contract 17" not in (folder / "public" / "manifest.json").read_text(encoding="utf-8")
@@ -156,7 +165,13 @@ def test_a_waiver_without_a_rulebook_or_of_no_rule_is_refused(masked: Table, tmp
 
 def test_a_risk_rule_needs_a_measured_file(masked: Table, tmp_path: Path) -> None:
     with pytest.raises(ReleaseRefused, match=r"rule linkage: .* not known"):
-        publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], rulebook=read_rulebook("licensed"))
+        publish(
+            masked,
+            tmp_path / "out",
+            models=[KAnonymity(k=5)],
+            rulebook=read_rulebook("licensed"),
+            waivers=waiving("income"),
+        )
 
 
 def test_the_worst_scenario_counts_for_a_risk_rule(original: Table, masked: Table, tmp_path: Path) -> None:
@@ -169,6 +184,7 @@ def test_the_worst_scenario_counts_for_a_risk_rule(original: Table, masked: Tabl
             original=original,
             account=AGGREGATED,
             scenarios=everything,
+            waivers=waiving("income"),
             rulebook=read_rulebook("licensed"),
         )
 
@@ -218,6 +234,7 @@ def test_scenario_models_and_rulebook_share_one_release(original: Table, masked:
         scenarios={"neighbour": ["age", "sex", "district"]},
         rulebook=read_rulebook("licensed"),
         rng=np.random.default_rng(0),
+        waivers=waiving("income"),
     )
     found = verify(folder)
     assert found.sound, found.problems

@@ -25,6 +25,7 @@ from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from crypsis.table.table import Table
+from waiving import waiving
 
 ILLNESS = "Zyxwert's syndrome & ague"
 NAME = "P424242"
@@ -72,7 +73,8 @@ SECRETS = [*forms(ILLNESS), NAME.encode(), b"987654", str(SEED).encode()]
 def release(masked: Table, folder: Path, **more: object) -> Path:
     settings = {"method": "microaggregation", "k": 4, "seed": SEED, "steps": {"random_seed": SEED}}
     account = Account("Survey", "Microaggregation in groups of five.", "aggregation", settings)
-    return publish(masked, folder, models=[KAnonymity(k=4)], **{"account": account, "seed": SEED, **more})  # type: ignore[arg-type]
+    given = {"account": account, "seed": SEED, "waivers": waiving("income"), **more}
+    return publish(masked, folder, models=[KAnonymity(k=4)], **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])

@@ -20,6 +20,7 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.release import Account, publish, verify
 from crypsis.table.example import example
 from crypsis.table.table import Table
+from waiving import waiving
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +37,8 @@ def masked(original: Table) -> Table:
 def bundle(original: Table, masked: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("released") / "release"
     account = Account("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
-    return publish(masked, folder, models=[KAnonymity(k=5)], original=original, account=account)
+    asked, reasons = [KAnonymity(k=5)], waiving("income")
+    return publish(masked, folder, models=asked, original=original, account=account, waivers=reasons)
 
 
 @pytest.fixture
@@ -122,7 +124,13 @@ def test_suppressed_rows_and_rare_categories_stay_home(original: Table, format: 
     )
     hidden = masked.labels(name)[rare]
     gone = masked.without(codes == rare)
-    folder = publish(gone, tmp_path / "out", models=[KAnonymity(k=2)], format=format)  # type: ignore[arg-type]
+    folder = publish(
+        gone,
+        tmp_path / "out",
+        models=[KAnonymity(k=2)],
+        format=format,  # type: ignore[arg-type]
+        waivers=waiving("income"),
+    )
     assert verify(folder).sound
     for path in (folder / "public").iterdir():
         assert hidden.encode() not in path.read_bytes(), path.name
@@ -198,7 +206,8 @@ from crypsis.table.example import example
 table = example(400, seed=1)
 masked = Microaggregation(k=5, missing="aggregate").mask(table, np.random.default_rng(0))
 print("ready", flush=True)
-publish(masked, sys.argv[1], models=[KAnonymity(k=5)], original=table)
+reasons = {"singling-out:income": "known to nobody outside"}
+publish(masked, sys.argv[1], models=[KAnonymity(k=5)], original=table, waivers=reasons)
 print("done", flush=True)
 """
 

@@ -16,6 +16,7 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import Account, publish, verify
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.table.example import example
+from waiving import waiving
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +25,8 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
     account = Account("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
     folder = tmp_path_factory.mktemp("released") / "release"
-    return publish(masked, folder, models=[KAnonymity(k=5)], original=original, account=account)
+    asked, reasons = [KAnonymity(k=5)], waiving("income")
+    return publish(masked, folder, models=asked, original=original, account=account, waivers=reasons)
 
 
 @pytest.fixture

@@ -18,6 +18,7 @@ from crypsis.release import Account, Limit, publish
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
+from waiving import waiving
 
 POINTS = [
     {"name": "untouched", "family": "original", "kind": "baseline", "loss": 0.0, "risk": 100.0},
@@ -46,7 +47,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ],
         scenarios={"neighbour": ["age", "sex", "district"], "all": original.quasi_identifiers},
         rulebook=read_rulebook("public-use"),
-        waivers={"k": "released to a closed group, minute 4", "l": "no value is worth hiding, minute 5"},
+        waivers=waiving("income", k="released to a closed group, minute 4", l="no value is worth hiding, minute 5"),
         front=POINTS,
         seed=918_273_645,
     )
@@ -164,7 +165,7 @@ def test_every_figure_carries_definition_direction_unit_scope_and_missing(bundle
 def test_a_release_without_an_original_says_what_is_not_known(tmp_path: Path) -> None:
     original = example(60, seed=6)
     masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
-    folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=5)])
+    folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], waivers=waiving("income"))
     assert "No original was given" in text(folder, "internal/report.html")
     assert "was not measured" in text(folder, "public/report.html")
     assert "as received" in text(folder, "public/report.html")
@@ -187,11 +188,18 @@ def test_words() -> None:
     assert "no worse in both than 1 of 2 baselines" in front_text(POINTS)
     assert "none is marked" in front_text(POINTS[:2])
     broken = {"holds": False, "waived": ""}
-    facts = {"demands": [], "verdicts": [{"holds": True}], "rules": [broken, {"holds": True, "waived": ""}]}
+    kept = {"holds": True, "waived": ""}
+    facts = {"demands": [], "verdicts": [{"holds": True}], "rules": [broken, kept], "findings": []}
     assert release_summary(facts) == {
         "message": "1 of 1 guarantees hold; 1 of 2 rules are kept.",
         "good": False,
         "waived": 0,
+    }
+    revealed = {**facts, "rules": [kept], "findings": [{"waived": "agreed"}]}
+    assert release_summary(revealed) == {
+        "message": "1 of 1 guarantees hold; 1 of 1 rules are kept; 1 finding waived.",
+        "good": True,
+        "waived": 1,
     }
 
 

@@ -19,9 +19,9 @@ from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
 from run.runs import PLAN, begun, finished, folder_with
 
-QUICK = (
-    PLAN.split("[[search]]")[0] + '[[search]]\nname = "partition"\nk = 3\n[run]\nbudget = "1 generations"\nseed = 11\n'
-)
+WAIVED = '[[waive]]\nfinding = "singling-out"\ncolumn = "income"\nbecause = "known to nobody outside"\n'
+SEARCHED = '[[search]]\nname = "partition"\nk = 3\n[run]\nbudget = "1 generations"\nseed = 11\n'
+QUICK = PLAN.split("[[search]]")[0] + WAIVED + SEARCHED
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +70,7 @@ def test_a_complete_checklist_releases(session: Session, client: TestClient) -> 
 
 def test_a_plan_changed_after_the_run_releases_nothing(session: Session, client: TestClient) -> None:
     path = session.plan_path
-    path.write_text(path.read_text().replace("k = 3\n[[search]]", "k = 5\n[[search]]"))
+    path.write_text(path.read_text().replace("k = 3\n[[waive]]", "k = 5\n[[waive]]"))
     assert failing(session) == ["Plan and search agree"]
     code, message = export(client)
     assert code == 422
@@ -86,6 +86,21 @@ def test_a_column_called_an_identifier_since_is_not_released(session: Session, c
     assert code == 422
     assert "income would be published" in message
     assert not (session.home / "out").exists()
+
+
+def test_a_column_that_singles_people_out_is_released_for_a_reason_only(session: Session, client: TestClient) -> None:
+    path = session.plan_path
+    path.write_text(path.read_text().replace(WAIVED, ""))
+    assert failing(session) == [], "a waiver decides nothing about the search"
+    assert "income singles out" in client.get("/release/rules").text
+    code, told = export(client)
+    assert code == 422
+    assert "income singles out" in told
+    assert client.post("/release/waive", data={"waive.singling-out:income": "so"}).status_code == 422
+    assert client.post("/release/waive", data={"waive.singling-out:income": "agreed on"}).status_code == 200
+    assert "--waive 'singling-out:income=agreed on'" in client.get("/release").text.replace("&#39;", "'")
+    assert export(client)[0] == 200
+    assert "“agreed on”" in (session.home / "out" / "internal" / "report.html").read_text()
 
 
 def test_no_solution_no_release(session: Session, client: TestClient) -> None:

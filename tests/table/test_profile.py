@@ -56,7 +56,7 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
         "education": "quasi",
         "INCOME": "confidential",
         "diagnosis": "confidential",
-        "survey_weight": "other",
+        "survey_weight": "quasi",
         "row": "identifier",
         "remark": "identifier",
         "colour": "other",
@@ -72,6 +72,20 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
     assert seen["zipCode"].hierarchy == "prefixes:4,3,2,1"
     assert seen["sex"].hierarchy == "merge:1"
     assert all(column.reasons for column in seen.values())
+    assert seen["survey_weight"].reasons == (Reason(Clue.SINGLING_OUT, share=1.0),)
+
+
+def test_a_column_in_which_many_stand_alone_is_suggested_to_be_masked() -> None:
+    """One value in twenty may be held by one record; of fewer than twenty values nothing is said."""
+
+    def role(alone: int, n: int, name: str = "x") -> str:
+        values = [*(10.5 * place for place in range(1, alone + 1)), *([0.0] * (n - alone))]
+        return profile(wrap(pl.DataFrame({name: values}))).columns[0].role
+
+    assert [role(alone, 100) for alone in (5, 6)] == ["other", "quasi"]
+    assert [role(alone, 100, "weight") for alone in (5, 6)] == ["other", "quasi"]
+    assert [role(alone, 100, "income") for alone in (5, 6)] == ["confidential", "confidential"]
+    assert [role(15, n) for n in (19, 20)] == ["other", "quasi"]
 
 
 def test_every_suggested_hierarchy_can_be_built() -> None:

@@ -64,7 +64,7 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
         suppression=plan.suppression,
         order=plan.release.order,
         risk_limits={limit.measure: limit.at_most for limit in plan.limit},
-        waivers=rulebooks.waivers_of(waive),
+        waivers=rulebooks.rule_waivers(waive),
     )
 
 

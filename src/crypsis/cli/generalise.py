@@ -177,7 +177,7 @@ def _release(
     with working("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, account=account,
-            order=document.release.order,
+            order=document.release.order, waivers=document.waivers(),
         )  # fmt: skip
         found = verify(out)
     if not json:

@@ -80,7 +80,7 @@ def release(
             order="kept" if keep_order else "shuffled",
             limits=_limits(limit),
             rulebook=rulebooks.book_of(rulebook),
-            waivers=rulebooks.waivers_of(waive),
+            waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(waive)},
         )
         checked = verify(out)
     _report_released(out, checked, json)
@@ -109,7 +109,8 @@ def _release_from_run(
 
     with working("decoding, judging, writing, reading back, judging again"):
         with Run.open(folder) as opened:
-            book, waivers = rulebooks.book_of(rulebook), rulebooks.waivers_of(waive)
+            book = rulebooks.book_of(rulebook)
+            waivers = {**opened.plan.waivers(), **rulebooks.waivers_of(waive)}
             solution = opened.release(pick, out, title=title, rulebook=book, waivers=waivers)
         checked = verify(out)
     if not json:
@@ -144,7 +145,7 @@ def verify(
         raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
     with working(f"verifying {folder}"):
         found = verify_release(folder)
-        rules = check_release(folder, book, rulebooks.waivers_of(waive)) if book else []
+        rules = check_release(folder, book, rulebooks.rule_waivers(waive)) if book else []
     broken = refusals(rules)
     if json:
         say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})

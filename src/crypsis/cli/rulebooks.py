@@ -19,7 +19,12 @@ BookName = Annotated[
 ]
 Waive = Annotated[
     list[str] | None,
-    typer.Option("--waive", help="RULE=REASON: let a broken rule pass, on record; may be repeated", show_default=False),
+    typer.Option(
+        "--waive",
+        help="RULE=REASON or singling-out:COLUMN=REASON: let a broken rule, or a column that singles people out, pass, "
+        "on record; may be repeated",
+        show_default=False,
+    ),
 ]
 
 
@@ -32,6 +37,13 @@ def book_of(name: str | None) -> Rulebook | None:
 def waivers_of(values: Sequence[str] | None) -> dict[str, str]:
     """['rows=agreed with the board'] → {'rows': 'agreed with the board'}."""
     return inputs.pairs(values, "--waive")
+
+
+def rule_waivers(values: Sequence[str] | None) -> dict[str, str]:
+    """Those of the waivers that name a rule, and not a finding on a column."""
+    from crypsis.release.findings import split_waivers
+
+    return split_waivers(waivers_of(values))[0]
 
 
 def results_text(results: Sequence[RuleResult]) -> str:

@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
 def disagreements(plan: Plan) -> list[str]:
     """A sentence for every two things in the plan that cannot both be meant."""
-    return [*_columns(plan), *_scenarios(plan), *_searches(plan), *_measures(plan), *_limits(plan), *_run(plan)]
+    return [
+        *_columns(plan),
+        *_scenarios(plan),
+        *_searches(plan),
+        *_measures(plan),
+        *_limits(plan),
+        *_waivers(plan),
+        *_run(plan),
+    ]
 
 
 def _columns(plan: Plan) -> list[str]:
@@ -109,6 +117,11 @@ def _limits(plan: Plan) -> list[str]:
                 f"release.suppression; keep one of the two"
             )
     return found
+
+
+def _waivers(plan: Plan) -> list[str]:
+    counts = Counter(each.column for each in plan.waive)
+    return [f"waive: {n} waivers of {name!r}; keep the one whose reason counts" for name, n in counts.items() if n > 1]
 
 
 def _run(plan: Plan) -> list[str]:

@@ -16,6 +16,7 @@ from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
+from crypsis.privacy.singling_out import singling_out
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
@@ -108,6 +109,7 @@ def against(plan: Plan, table: Table) -> list[str]:
 
 def _columns(plan: Plan, table: Table) -> list[str]:
     named = [(f"columns.{name}", name) for name in plan.columns]
+    named += [(f"waive[{n}].column", each.column) for n, each in enumerate(plan.waive, 1)]
     named += [(f"scenario[{n}].knows", c) for n, each in enumerate(plan.scenario, 1) for c in each.knows]
     return [
         f"{where}: the file has no column {name!r}{suggestion(name, table.names)}; columns: {listing(table.names)}"
@@ -173,6 +175,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
     silent = [name for name in table.names if name not in plan.columns]
     if silent:
         found.append(f"columns the plan does not mention are released untouched: {listing(silent)}")
+    found += _single(plan, table)
     for number, each in enumerate(plan.scenario, 1):
         unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
         if unmasked:
@@ -185,6 +188,22 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         found.append("no search is named: the plan can be used by `mask`, `assess` and `release`, not by `run`")
     for use in plan.use:
         found += _use_remark(use)
+    return found
+
+
+def _single(plan: Plan, table: Table) -> list[str]:
+    """Columns nobody will mask in which many stand alone, and what was decided about them."""
+    waivers = plan.waivers()
+    found = []
+    for each in singling_out(table.drop(table.named(Role.IDENTIFIER, Role.QUASI_IDENTIFIER))):
+        (name,) = each.columns
+        share = f"{name} singles out {100 * each.share:.3g} % of the records by itself"
+        if each.key in waivers:
+            found.append(f"{share}, which is waived: {waivers[each.key]}")
+        else:
+            found.append(
+                f"{share}: no release before it has the role quasi or identifier, or a [[waive]] table gives a reason"
+            )
     return found
 
 

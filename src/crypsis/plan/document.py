@@ -32,10 +32,12 @@ from crypsis.plan.sections import (
     Scenario,
     SearchChoice,
     Use,
+    Waiver,
     share,
 )
 from crypsis.plan.sentences import place, sentences
 from crypsis.privacy.model import PrivacyModel
+from crypsis.privacy.singling_out import waiver_key
 from crypsis.registry import Settings
 from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
@@ -43,7 +45,7 @@ from crypsis.table.table import Table
 
 
 class Plan(Settings):
-    """data + columns + requirements + scenarios + searches + measures + uses + limits + run + release."""
+    """data + columns + requirements + scenarios + searches + measures + uses + limits + waivers + run + release."""
 
     data: Data
     columns: dict[str, Column] = Field(default_factory=dict, description="one entry per column that has a role")
@@ -53,6 +55,7 @@ class Plan(Settings):
     measures: Measures = Field(default=Measures(), description="losses and risks of the common front")
     use: tuple[Use, ...] = Field(default=(), description="what the file must still be good for")
     limit: tuple[Limit, ...] = Field(default=(), description="largest readings a released file may have")
+    waive: tuple[Waiver, ...] = Field(default=(), description="findings on the released file that may pass, and why")
     run: Running = Field(default=Running(), description="budget, engine, seed")
     release: Release = Field(default=Release(), description="how to publish")
 
@@ -117,6 +120,10 @@ class Plan(Settings):
             models=self.models(),
             suppression=self.suppression,
         )
+
+    def waivers(self) -> dict[str, str]:
+        """What may pass, as a release takes it: finding and column → reason."""
+        return {waiver_key(each.finding, each.column): each.because for each in self.waive}
 
     @property
     def suppression(self) -> float:

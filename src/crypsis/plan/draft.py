@@ -11,9 +11,10 @@ from pathlib import Path
 
 from crypsis.masking.blocks import LARGE
 from crypsis.plan.document import Plan
+from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
-from crypsis.table.attribute import Role
-from crypsis.table.profile import Clue, ColumnProfile, Profile, Reason
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.profile import LARGEST_SHARE, Clue, ColumnProfile, Profile, Reason
 from crypsis.table.table import Table
 from crypsis.text import reason_text
 
@@ -23,13 +24,17 @@ LINKED_OF_MANY = 20_000
 
 def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each."""
-    head = _head(os.path.relpath(source, plan.parent), _roles(seen), k)
+    head = _head(os.path.relpath(source, plan.parent), _roles(seen), seen.rows, k)
     return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
 
 
 def _roles(seen: Profile) -> list[ColumnProfile]:
-    """The profile's columns; where it recognised no quasi-identifier, every column that might be one."""
-    if any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
+    """The profile's columns; where it recognised no quasi-identifier, every column that might be one.
+
+    A column in which many records are unique is masked because of its values, whatever it means.
+    """
+    quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    if any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1]):
         return list(seen.columns)
     careful = []
     for column in seen.columns:
@@ -39,7 +44,7 @@ def _roles(seen: Profile) -> list[ColumnProfile]:
     return careful
 
 
-def _head(source: str, columns: Sequence[ColumnProfile], k: int) -> list[str]:
+def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
     lines = [
         "# What this file is, what must hold, how to search, and how it is published. Every line is yours to correct.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -55,7 +60,7 @@ def _head(source: str, columns: Sequence[ColumnProfile], k: int) -> list[str]:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
         if column.hierarchy:
             entry += f", hierarchy = {_quoted(column.hierarchy)}"
-        lines.append(f"{_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
+        lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
     return [
         *lines,
         "",
@@ -64,12 +69,33 @@ def _head(source: str, columns: Sequence[ColumnProfile], k: int) -> list[str]:
         'model = "k-anonymity"',
         f"k = {k}",
         "",
+        *_waivers(columns, rows),
         "# Several intruders? One table each; the worst counts.",
         "# [[scenario]]",
         '# name = "neighbour"',
         f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)[:120]}]",
         "",
     ]
+
+
+def _waivers(columns: Sequence[ColumnProfile], rows: int) -> list[str]:
+    """Confidential numbers in which many stand alone are released as they are: the plan says so, and why."""
+    amounts = [c for c in columns if c.role == Role.CONFIDENTIAL and c.kind == Kind.NUMERIC]
+    lines = []
+    for column in amounts:
+        share = column.unique / max(rows, 1)
+        if share > LARGEST_SHARE:
+            name = _one_line(column.name)
+            lines += [
+                f"# {name}: {100 * share:.3g} % of the records hold a value that no other record holds.",
+                "# Whoever knows it finds the record. May somebody outside know it? Make it quasi and delete this.",
+                "[[waive]]",
+                'finding = "singling-out"',
+                f"column = {_quoted(column.name)}",
+                'because = "confidential: taken as known to nobody outside, as first drafted"',
+                "",
+            ]
+    return lines
 
 
 def _searches(head: Sequence[str], folder: Path, k: int) -> list[str]:
@@ -112,7 +138,5 @@ def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
 
 
-def _key(name: str) -> str:
-    """A TOML key: bare where that is allowed."""
-    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if bare else _quoted(name)
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

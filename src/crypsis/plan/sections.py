@@ -169,6 +169,14 @@ class Limit(Named):
 AXES = ("loss", "risk", "suppressed")
 
 
+class Waiver(Settings):
+    """Something the released file reveals, let pass for a reason that stands in the internal report."""
+
+    finding: Literal["singling-out"] = Field(description="what is waived: that a column singles people out by itself")
+    column: str = Field(min_length=1, description="the column it is found in")
+    because: str = Field(min_length=5, max_length=500, description="why the column may be released as it is, in words")
+
+
 class Running(Settings):
     """How the run goes about it."""
 

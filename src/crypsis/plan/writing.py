@@ -23,9 +23,9 @@ def _table(content: dict[str, Any], path: str, lines: list[str]) -> None:
     }
     for key, value in content.items():
         if key not in nested and value is not None:
-            lines.append(f"{_key(key)} = {_value(value)}")
+            lines.append(f"{toml_key(key)} = {_value(value)}")
     for key, value in nested.items():
-        name = f"{path}.{_key(key)}" if path else _key(key)
+        name = f"{path}.{toml_key(key)}" if path else toml_key(key)
         for item in value if isinstance(value, list) else [value]:
             lines += ["", f"[[{name}]]" if isinstance(value, list) else f"[{name}]"]
             _table(item, name, lines)
@@ -38,9 +38,8 @@ def _is_tables(value: Any) -> bool:
 
 def _value(value: Any) -> str:
     if isinstance(value, dict):
-        return (
-            "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items() if item is not None) + " }"
-        )
+        pairs = (f"{toml_key(key)} = {_value(item)}" for key, item in value.items() if item is not None)
+        return "{ " + ", ".join(pairs) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(_value(item) for item in value) + "]"
     if isinstance(value, float):
@@ -48,6 +47,7 @@ def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _key(name: str) -> str:
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML table: bare where that is allowed."""
     bare = bool(name) and name.isascii() and name.replace("_", "").replace("-", "").isalnum()
     return name if bare else json.dumps(name, ensure_ascii=False)

@@ -19,6 +19,7 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings_of
+from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
     Limit,
     LimitResult,
@@ -68,7 +69,9 @@ def publish(
     rng        order of the rows; the operating system's randomness unless given
     limits     largest readings allowed: of risks, and of declared uses
     scenarios  name → columns an intruder knows; one who knows every quasi-identifier is always added
-    rulebook   rules the file must keep, except those waived with a reason (rule id → reason)
+    rulebook   rules the file must keep
+    waivers    what may pass for a reason, on record: a rule by its id, or a finding on a column by its kind and name,
+               e.g. {"singling-out:weight": "known to nobody outside the office"}
     front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
     seed       of the masking: searched for in everything public, and reported as a salted digest only
     """
@@ -78,6 +81,7 @@ def publish(
         original, masked = aligned_pair(original, masked)
     folder, account = Path(folder), account or Account.of(masked)
     _refuse_early(masked, original, models, limits, account, rulebook, waivers)
+    of_rules, of_findings = split_waivers(waivers)
     rows = row_order(masked, order, rng)
     published = flatten(masked, rows)
     verdicts = judge(models, published)
@@ -91,11 +95,15 @@ def publish(
         write_table(published, public / schema["file"])
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         again = _read_again(public, published, models, verdicts)
+        findings = check_findings(again, original, rows, of_findings)
         shown = put_back(again, masked, rows)
         kept = _limits_again(limits, original, shown, account.family, before)
         readings = readings_of(original, shown, account.family, scenarios)
-        rules = _rules(rulebook, waivers, again, readings, kept, account, order, len(masked) - len(again))
-        facts = Facts(account, order, models, verdicts, smallest_class(again), kept, rulebook, rules, front, seed)
+        suppressed = len(masked) - len(again)
+        rules = _rules(rulebook, of_rules, again, readings, kept, account, order, suppressed)
+        facts = Facts(
+            account, order, models, verdicts, smallest_class(again), findings, kept, rulebook, rules, front, seed
+        )
         dossier = dossier_of(facts, original, shown, len(again), readings)
         write_reports(public, internal, dossier)
         _write_manifests(public, internal, again, dossier, facts, readings)
@@ -125,10 +133,12 @@ def _refuse_early(
         refuse_meaningless(models, family)
     if original is not None:
         refuse_changed_roles(original, masked)
-    if waivers and rulebook is None:
+    of_rules, of_findings = split_waivers(waivers)
+    check_finding_waivers(of_findings, masked.names)
+    if of_rules and rulebook is None:
         raise PlanError("a rule was waived and no rulebook given; name the rulebook the rule stands in")
     if rulebook is not None:
-        rulebook.check_waivers(waivers or {})
+        rulebook.check_waivers(of_rules)
 
 
 def _read_again(public: Path, published: Table, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Table:
@@ -218,6 +228,7 @@ def _write_manifests(
             "files": digests(internal),
             "measured": readings.measured,
             "risks": [asdict(reading) for reading in (*readings.risks, *(s.after for s in readings.scenarios))],
+            "findings": [asdict(each) for each in facts.findings],
             "limits": [asdict(each) for each in facts.limits],
             "rulebook": book and {"name": book.name, "rules": [asdict(each) for each in facts.rules]},
             "seed": dossier.seed_print,

@@ -21,7 +21,8 @@ from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.release.facts import EVERYTHING, Account, without_seeds
+from crypsis.release.facts import EVERYTHING, Account, stories_of, without_seeds
+from crypsis.release.findings import FindingResult
 from crypsis.release.lazy_release import Fate
 from crypsis.report import Dossier
 from crypsis.report.columns import ReportedColumn
@@ -84,7 +85,12 @@ def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Readin
 
 
 def dossier_of_counts(
-    node: Node, before: Sequence[Verdict], after: Sequence[Verdict], account: Account, order: str
+    node: Node,
+    before: Sequence[Verdict],
+    after: Sequence[Verdict],
+    findings: Sequence[FindingResult],
+    account: Account,
+    order: str,
 ) -> Dossier:
     """Everything the reports may speak of."""
     scope, total = tuple(node.lattice.names), node.source.counts.total
@@ -105,6 +111,7 @@ def dossier_of_counts(
         verdicts_before=tuple(before),
         verdicts=tuple(after),
         smallest_class=SmallestClass(scope, smallest[1]),
+        findings=stories_of(findings),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
         risks=(risks[1],),

@@ -26,7 +26,7 @@ from crypsis.release.bundle import write_reports
 from crypsis.release.count_facts import Node, distinct, dossier_of_counts, schema_of_counts
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import complaint
-from crypsis.release.lazy_release import decide, lattice_of, write_node
+from crypsis.release.lazy_release import decide, judged_findings, lattice_of, write_node
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sealed, write_text
 from crypsis.release.published import Order
@@ -69,11 +69,13 @@ def publish_counted(
     account: Account | None = None,
     order: Order = "shuffled",
     rng: Generator | None = None,
+    waivers: Mapping[str, str] | None = None,
 ) -> Path:
     """Generalise, suppress, write, count what was written, judge it, and let the bundle appear at once.
 
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     models  k-anonymity and distinct l-diversity
+    waivers findings on columns that may pass for a reason, e.g. {"singling-out:wage": "known to nobody outside"}
     folder  must not exist; gets `public/` and `internal/` as any release, the data in several Parquet files
     """
     k, l = provable(models)  # noqa: E741
@@ -86,6 +88,7 @@ def publish_counted(
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)
         found, written = write_node(source, levels, fate, data, order, rng, k, l)
+        findings = judged_findings(source, levels, data, waivers)
         for place, path in enumerate(sorted(data.iterdir())):
             path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
         published = tuples_of(written, source.counts.names[: len(lattice.names)])
@@ -93,7 +96,8 @@ def publish_counted(
         node = Node(source, lattice, levels, found, written)
         schema = schema_of_counts(node, data, PATTERN)
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
-        told = dossier_of_counts(node, _judged_before(source, lattice, models), verdicts, account or Account(), order)
+        before = _judged_before(source, lattice, models)
+        told = dossier_of_counts(node, before, verdicts, findings, account or Account(), order)
         write_reports(public, internal, told)
         _write_manifests(public, internal, data, told, node, models)
         sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in told.losses]
@@ -215,6 +219,7 @@ def _write_manifests(
         "files": digests(internal),
         "measured": True,
         "risks": [asdict(reading) for reading in told.risks],
+        "findings": [{"finding": asdict(each.finding), "waived": each.waived} for each in told.findings],
         "limits": [],
         "rulebook": None,
         "seed": "",

@@ -19,14 +19,16 @@ from crypsis.measures.uses import Use
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
+from crypsis.release.findings import FindingResult
 from crypsis.release.guarantees import LimitResult
 from crypsis.report.columns import describe_columns
-from crypsis.report.dossier import Demand, Dossier, ReportedRule, ReportedScenario
+from crypsis.report.dossier import Demand, Dossier, ReportedFinding, ReportedRule, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
+from crypsis.text import finding_text
 from crypsis.version import __version__
 
 EVERYTHING = "every quasi-identifier"
@@ -61,6 +63,7 @@ class Facts:
     models: Sequence[PrivacyModel]
     verdicts: Sequence[Verdict]
     smallest_class: SmallestClass | None
+    findings: Sequence[FindingResult]
     limits: Sequence[LimitResult]
     rulebook: Rulebook | None
     rules: Sequence[RuleResult]
@@ -147,6 +150,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
+        findings=stories_of(facts.findings),
         losses=readings.losses,
         risks_before=readings.risks_before,
         risks=readings.risks,
@@ -165,6 +169,11 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         seed_print=seed_print(facts.seed) if facts.seed is not None else "",
         notes=_notes(facts, known),
     )
+
+
+def stories_of(findings: Sequence[FindingResult]) -> tuple[ReportedFinding, ...]:
+    """What a file reveals by itself, as the internal report tells it."""
+    return tuple(ReportedFinding(finding_text(each.finding), each.waived, each.finding) for each in findings)
 
 
 def _burden(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:

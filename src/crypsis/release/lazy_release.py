@@ -8,7 +8,7 @@ what the counts promise, or the folder never gets its name.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +22,13 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, ReleaseRefused, TableError
+from crypsis.release.findings import (
+    FindingResult,
+    check_finding_waivers,
+    findings_in_files,
+    split_waivers,
+    waived,
+)
 from crypsis.release.manifest import digests, write_sealed
 from crypsis.release.published import Order
 from crypsis.release.shuffling import shuffle_files
@@ -75,6 +82,7 @@ def release_lazily(
     l: int = 0,  # noqa: E741
     order: Order = "shuffled",
     rng: Generator | None = None,
+    waivers: Mapping[str, str] | None = None,
 ) -> LazyRelease:
     """Generalise, suppress, write with the engine of the source, count the written files and compare.
 
@@ -82,6 +90,7 @@ def release_lazily(
     k, l    demanded of every class, as in the masking method `generalisation`; 0 takes what the limit allows
     order   of the written records; the order of the source can betray who is who
     rng     of that order; the operating system's randomness unless given
+    waivers findings on columns that may pass for a reason, e.g. {"singling-out:wage": "known to nobody outside"}
     folder  must not exist; gets `data/*.parquet` and a sealed `manifest.json` without any value of the data
     """
     lattice = lattice_of(source)
@@ -91,6 +100,7 @@ def release_lazily(
     folder = Path(folder)
     with atomic_folder(folder) as aside:
         found, _ = write_node(source, levels, fate, aside / "data", order, rng, k, l)
+        judged_findings(source, levels, aside / "data", waivers)
         made = LazyRelease(
             folder, levels, node_text(lattice, levels), source.counts.total - found.suppressed, found.suppressed,
             found.k, found.l, source.engine,
@@ -121,6 +131,17 @@ def write_node(
         shuffle_files(data, rng or np.random.default_rng())
     written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
     return verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l), written
+
+
+def judged_findings(
+    source: LazyTable, levels: Sequence[int], data: Path, waivers: Mapping[str, str] | None
+) -> list[FindingResult]:
+    """What the written files reveal in the columns that were not generalised; refused unless it was waived."""
+    raised = {name for name, level in zip(lattice_of(source).names, levels, strict=True) if level}
+    names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
+    check_finding_waivers(of_findings, names)
+    untouched = [name for name in names if name not in raised and name not in source.identifiers]
+    return waived(findings_in_files(data, untouched), of_findings)
 
 
 def lattice_of(source: LazyTable) -> Lattice:

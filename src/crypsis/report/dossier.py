@@ -9,6 +9,7 @@ from typing import Any
 from crypsis.measures.measure import Reading
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
+from crypsis.privacy.singling_out import Finding
 from crypsis.report.columns import ReportedColumn
 from crypsis.report.hardest import Subgroup
 from crypsis.report.histograms import Histogram
@@ -60,6 +61,23 @@ class ReportedRule:
     found: str
     holds: bool
     waived: str
+
+
+@dataclass(frozen=True)
+class ReportedFinding:
+    """What the file reveals by itself, and the reason it was released all the same.
+
+    Attributes
+    ----------
+    found, waived : str
+        In words.
+    finding : Finding
+        The same, typed.
+    """
+
+    found: str
+    waived: str
+    finding: Finding
 
 
 @dataclass(frozen=True)
@@ -147,6 +165,7 @@ class Dossier:
     verdicts: tuple[Verdict, ...]
     smallest_class: SmallestClass | None
     """k over every quasi-identifier of the released file, whatever columns the demands name."""
+    findings: tuple[ReportedFinding, ...] = ()
     losses: tuple[Reading, ...] = ()
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()

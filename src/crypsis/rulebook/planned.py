@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
 from crypsis.rulebook.book import Rulebook, RuleResult
-from crypsis.rulebook.rules import ColumnsRule, Finding, OrderRule, RiskRule, Rule, SuppressionRule
+from crypsis.rulebook.rules import ColumnsRule, OrderRule, Outcome, RiskRule, Rule, SuppressionRule
 
 
 def check_planned(
@@ -45,7 +45,7 @@ def _planned(
     suppression: float,
     order: str,
     limits: Mapping[str, float],
-) -> Finding | None:
+) -> Outcome | None:
     if isinstance(rule, ColumnsRule):
         return rule.among(columns)
     if isinstance(rule, SuppressionRule):
@@ -63,7 +63,7 @@ def _planned(
     return _promised(demanded[0], models, bool(rule.families))
 
 
-def _promised(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Finding | None:
+def _promised(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Outcome | None:
     """Whether the plan requires a model at least as strict; a plan without models may mean to perturb."""
     if not models and only_some_families:
         return None

@@ -29,7 +29,7 @@ from crypsis.table.table import Table
 
 EVERY = "all quasi-identifiers"
 
-Finding = tuple[str, bool]
+Outcome = tuple[str, bool]
 """What was found, in words, and whether the rule is kept."""
 
 
@@ -64,7 +64,7 @@ class Rule(Settings):
         """The demand in words."""
 
     @abstractmethod
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         """What the evidence says."""
 
 
@@ -93,7 +93,7 @@ class ModelRule(Rule):
         (model,) = self.requirements()
         return f"{self.model} {model.sense} {model.required:g} over {listing(model.quasi_identifiers) or EVERY}"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         (model,) = self.requirements()
         if evidence.family == "perturbation":
             return f"{self.model} {_PERTURBED}", False
@@ -118,7 +118,7 @@ class ClassRule(Rule):
     def statement(self) -> str:
         return f"at least {self.at_least} records share any combination of quasi-identifiers"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         if evidence.family == "perturbation":
             return f"the size of a class {_PERTURBED}", False
         table = evidence.table
@@ -149,7 +149,7 @@ class RiskRule(Rule):
     def statement(self) -> str:
         return f"{self.measure} at most {self.at_most:g} %"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         if evidence.risks is None:
             return "not known: no original was given, or the internal folder is absent", False
         found = [reading.value for reading in evidence.risks if reading.measure == self.measure]
@@ -167,7 +167,7 @@ class SuppressionRule(Rule):
     def statement(self) -> str:
         return f"at most {self.at_most:g} % of the records suppressed"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         rows = len(evidence.table) + evidence.suppressed
         share = 100 * evidence.suppressed / rows if rows else 100.0
         return f"{evidence.suppressed} of {rows} ({share:.3g} %)", share <= self.at_most
@@ -182,7 +182,7 @@ class RowsRule(Rule):
     def statement(self) -> str:
         return f"at least {self.at_least} records"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         return f"{len(evidence.table)}", len(evidence.table) >= self.at_least
 
 
@@ -195,10 +195,10 @@ class ColumnsRule(Rule):
     def statement(self) -> str:
         return f"no column is called {listing(self.never, most=6)}"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         return self.among(evidence.table.names)
 
-    def among(self, names: Iterable[str]) -> Finding:
+    def among(self, names: Iterable[str]) -> Outcome:
         bad = [name for name in names if any(fnmatch(name.lower(), pattern.lower()) for pattern in self.never)]
         return (listing(bad), False) if bad else ("none", True)
 
@@ -211,7 +211,7 @@ class IdentifierRule(Rule):
     def statement(self) -> str:
         return "no identifier, and no column of text that is different for every record"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         table = evidence.table
         bad = [name for name in table.names if table.attribute(name).role is Role.IDENTIFIER or _names_all(table, name)]
         return (listing(bad), False) if bad else ("none", True)
@@ -232,7 +232,7 @@ class OrderRule(Rule):
     def statement(self) -> str:
         return "the rows are shuffled"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         return evidence.order, evidence.order == "shuffled"
 
 
@@ -248,7 +248,7 @@ class CellRule(Rule):
         what = "category" if self.ways == 1 else "category and pair of categories"
         return f"every published {what} is held by at least {self.at_least} records"
 
-    def find(self, evidence: Evidence) -> Finding:
+    def find(self, evidence: Evidence) -> Outcome:
         table = evidence.table
         names = [n for n in self.columns or table.names if n in table.names and not table.holds_numbers(n)]
         cells = [[name] for name in names]

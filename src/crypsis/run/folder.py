@@ -78,8 +78,8 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Of everything that decides what is found; budget and engine only decide when and where."""
-    return plan.model_copy(update={"run": Running(points=plan.run.points)}).fingerprint()
+    """Of everything that decides what is found; budget and engine only decide when and where, waivers what passes."""
+    return plan.model_copy(update={"run": Running(points=plan.run.points), "waive": ()}).fingerprint()
 
 
 @contextmanager

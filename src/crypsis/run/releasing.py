@@ -50,7 +50,7 @@ def release_solution(
         front=_points(front, solution),
         seed=seed,
         rulebook=rulebook,
-        waivers=waivers,
+        waivers=plan.waivers() if waivers is None else waivers,
     )
 
 

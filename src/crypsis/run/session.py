@@ -303,7 +303,7 @@ class Run:
         rulebook : Rulebook, optional
             Rules the file must keep.
         waivers : mapping, optional
-            Rule or finding → reason why it may be broken.
+            Rule (its id) or finding (e.g. ``singling-out:weight``) → why it may pass; in place of the plan's own.
 
         Returns
         -------

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from crypsis.errors import CrypsisError, ReleaseRefused
-from crypsis.release.published import flatten
 from crypsis.run import Solution
 from crypsis.studio.session import Session
 from crypsis.studio.studio import figure
@@ -30,7 +29,7 @@ def checklist(session: Session, solution: Solution | None) -> list[Item]:
         Item("A solution is chosen", True, f"number {solution.number}"),
         *_demands(session, solution),
         _agreement(session),
-        _identifiers(session, solution),
+        _identifiers(session),
     ]
 
 
@@ -67,15 +66,15 @@ def _agreement(session: Session) -> Item:
     return Item("Plan and search agree", not outdated, words)
 
 
-def _identifiers(session: Session, solution: Solution) -> Item:
+def _identifiers(session: Session) -> Item:
     """No column that the plan, as it stands now or as it was searched, calls an identifier is in the file."""
     what = "Identifiers are not released"
     try:
-        masked = session.masked(solution.number)
+        original = session.run.original
     except CrypsisError as error:
         return Item(what, False, f"the file cannot be looked at: {error}")
     plans = (session.plan, session.run.plan)
     named = dict.fromkeys(n for plan in plans for n, c in plan.columns.items() if c.role is Role.IDENTIFIER)
-    published = [name for name in flatten(masked, masked.kept.nonzero()[0]).names if name in named]
+    published = [a.name for a in original.attributes if a.role is not Role.IDENTIFIER and a.name in named]
     found = f"{', '.join(published)} would be published" if published else ", ".join(named) or "none declared"
     return Item(what, not published, found)

@@ -6,12 +6,14 @@ import re
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
-from crypsis.release.published import flatten
+from crypsis.privacy.singling_out import singling_out
+from crypsis.release.findings import FindingResult, cells_as_collected, split_waivers
+from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.run import Solution
 from crypsis.table.table import Table
@@ -27,7 +29,7 @@ class Signed:
 
     title: str
     rulebook: str = ""
-    waivers: Mapping[str, str] | None = None
+    waivers: Mapping[str, str] = field(default_factory=dict)
 
     def book(self) -> Rulebook | None:
         return read_rulebook(self.rulebook) if self.rulebook else None
@@ -47,7 +49,15 @@ def rules(plan: Plan, masked: Table, original: Table, solution: Solution, signed
             risks.append(measure.against(original).explain(masked))
     suppressed = int((~masked.kept).sum())
     evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks)
-    return check_rulebook(book, evidence, signed.waivers)
+    return check_rulebook(book, evidence, split_waivers(signed.waivers)[0])
+
+
+def findings(masked: Table, original: Table, waivers: Mapping[str, str]) -> list[FindingResult]:
+    """What the file reveals by itself, with the reason it was waived for; empty where nobody gave one."""
+    rows = row_order(masked, "kept")
+    published = flatten(masked, rows)
+    found = singling_out(published, cells_as_collected(published, original, rows))
+    return [FindingResult(each, waivers.get(each.key, "")) for each in found]
 
 
 def fresh_preview(home: Path) -> Path:

@@ -19,6 +19,10 @@ from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
+ENOUGH = 20
+"""Values a column must have before their shape says anything."""
+LARGEST_SHARE = 0.05
+"""Share of the records that one column may single out by itself before somebody has to decide about it."""
 RARE = 3
 """A value held by fewer records than this is rare."""
 
@@ -35,6 +39,7 @@ class Clue(StrEnum):
     DATE = "date"
     DISTINCT_TEXT = "distinct text"
     RUNNING_NUMBER = "running number"
+    SINGLING_OUT = "singling out"
     UNDECIDED = "undecided"
     PRECAUTION = "precaution"
     """Nothing shows what the column is, and a draft treats it as a quasi-identifier."""
@@ -55,11 +60,14 @@ class Reason:
         The word found in the name of the column, for a clue from its name.
     values : int
         Number of distinct values, for a clue from their number.
+    share : float
+        Share of the values that one record alone holds, for a clue from that, 0 to 1.
     """
 
     clue: Clue
     word: str = ""
     values: int = 0
+    share: float = 0.0
 
 
 NAMES: tuple[tuple[Role, Clue, str], ...] = (
@@ -221,7 +229,7 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
         distinct=shape.distinct,
         missing=table.rows - shape.present,
         rare=int(np.sum(counts < RARE)),
-        unique=int(np.sum(counts == 1)),
+        unique=shape.alone,
         hierarchy=_builder(table, attribute, shape, kind) if role is Role.QUASI_IDENTIFIER else "",
     )
 
@@ -234,6 +242,8 @@ class Shape:
     ----------
     present, distinct : int
         Records with a value, and distinct values.
+    alone : int
+        Records with a value that no other record has.
     whole : bool
         Numbers without decimals.
     running : bool
@@ -244,6 +254,7 @@ class Shape:
 
     present: int
     distinct: int
+    alone: int
     whole: bool
     running: bool
     digits: int
@@ -252,6 +263,11 @@ class Shape:
     def spread(self) -> float:
         """Distinct values per record that has one."""
         return self.distinct / self.present if self.present else 0.0
+
+    @property
+    def exposing(self) -> bool:
+        """Whether so many stand alone in the column that whoever knows a value finds its record."""
+        return self.present >= ENOUGH and self.alone > LARGEST_SHARE * self.present
 
 
 def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
@@ -263,7 +279,8 @@ def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
 
 def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
     present = int(counts.sum())
-    return Shape(present, len(counts), _whole(table, name), _running(table, name), _digits(table, name))
+    alone = int(np.sum(counts == 1))
+    return Shape(present, len(counts), alone, _whole(table, name), _running(table, name), _digits(table, name))
 
 
 def _whole(table: Table, name: str) -> bool:
@@ -309,6 +326,8 @@ def _role(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
         match = _match(words, known.split())
         if role is Role.IDENTIFIER and match and shape.spread < 0.5:
             continue  # a 'name' that many records share identifies nobody
+        if match and role is Role.OTHER and shape.exposing:
+            break
         if match:
             return role, Reason(clue, word=match)
     return _role_by_shape(attribute, shape)
@@ -321,13 +340,15 @@ def _match(words: list[str], known: list[str]) -> str:
 
 
 def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
-    enough = shape.present >= 20
+    enough = shape.present >= ENOUGH
     if attribute.dates:
         return Role.QUASI_IDENTIFIER, Reason(Clue.DATE)
     if not attribute.numeric and enough and shape.spread >= 0.8:
         return Role.IDENTIFIER, Reason(Clue.DISTINCT_TEXT, values=shape.distinct)
     if shape.running and enough and shape.spread == 1.0:
         return Role.IDENTIFIER, Reason(Clue.RUNNING_NUMBER)
+    if shape.exposing:
+        return Role.QUASI_IDENTIFIER, Reason(Clue.SINGLING_OUT, share=shape.alone / shape.present)
     return Role.OTHER, Reason(Clue.UNDECIDED)
 
 

@@ -2,6 +2,7 @@
 
 from crypsis.text.attacks import attack_text
 from crypsis.text.evaluations import complaint_text, omission_text
+from crypsis.text.findings import decisions_text, finding_text
 from crypsis.text.groupings import grouping_text
 from crypsis.text.guarantees import over_all_text
 from crypsis.text.levels import level_text, node_text
@@ -15,6 +16,8 @@ __all__ = [
     "class_size_text",
     "column_text",
     "complaint_text",
+    "decisions_text",
+    "finding_text",
     "grouping_text",
     "level_text",
     "node_text",

@@ -16,6 +16,7 @@ _TEXTS = {
     Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
     Clue.DISTINCT_TEXT: "direct identifier: text that differs from record to record ({values} values)",
     Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
+    Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
     Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
     Clue.PRECAUTION: "neither name nor values show what it is; treated as a quasi-identifier to be safe",
     Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
@@ -41,4 +42,7 @@ def reason_text(reasons: Iterable[Reason]) -> str:
     >>> reason_text([Reason(Clue.QUASI_NAME, word="age")])
     'quasi-identifier: likely known to others (matched by name: age)'
     """
-    return "; ".join(_TEXTS[reason.clue].format(word=reason.word, values=reason.values) for reason in reasons)
+    return "; ".join(
+        _TEXTS[reason.clue].format(word=reason.word, values=reason.values, share=100 * reason.share)
+        for reason in reasons
+    )

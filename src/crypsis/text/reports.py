@@ -117,7 +117,7 @@ def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
     Returns
     -------
     dict
-        "message"; "good": whether everything holds; "waived": number of waived rules.
+        "message"; "good": whether everything holds; "waived": number of waived rules and findings.
     """
     demands = [d for d in facts["demands"] if d["binding"]]
     kept = [v["holds"] for v in facts["verdicts"]] + [d["holds"] for d in demands]
@@ -127,7 +127,10 @@ def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts["rules"]:
         message += f"; {len(facts['rules']) - len(waived) - len(failed)} of {len(facts['rules'])} rules are kept"
         message += f", {len(waived)} waived" if waived else ""
-    return {"message": f"{message}.", "good": all(kept) and not failed, "waived": len(waived)}
+    if facts["findings"]:
+        message += f"; {len(facts['findings'])} finding{'s'[: len(facts['findings']) != 1]} waived"
+    waivers = len(waived) + len(facts["findings"])
+    return {"message": f"{message}.", "good": all(kept) and not failed, "waived": waivers}
 
 
 def front_text(points: Sequence[Mapping[str, Any]]) -> str:

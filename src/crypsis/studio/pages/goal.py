@@ -14,6 +14,7 @@ from crypsis.plan.catalogue import measures, models, searches
 from crypsis.plan.checking import check
 from crypsis.plan.document import Plan
 from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
+from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
 from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.editing import apply
@@ -42,7 +43,7 @@ def routes(studio: Studio) -> list[Route]:
     def save(request: Request, form: Form) -> Response:
         session = studio.session
         if one(form, "rulebook") != session.choices.rulebook:
-            session.change(rulebook=one(form, "rulebook"), waivers={})
+            session.change(rulebook=one(form, "rulebook"), waivers=split_waivers(session.choices.waivers)[1])
         with session.lock:
             document, message = apply(session.document, form, _quasi(session.document))
             problems = session.save(document)

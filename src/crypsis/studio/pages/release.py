@@ -11,15 +11,16 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, PlanError, TableError
 from crypsis.release import verify
+from crypsis.release.findings import check_finding_waivers, split_waivers
 from crypsis.run import Solution
 from crypsis.studio.access import POLICY
 from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.checklist import checklist, refuse_open
 from crypsis.studio.forms import Form, one
-from crypsis.studio.publishing import Signed, framed, fresh_preview, rules
+from crypsis.studio.publishing import Signed, findings, framed, fresh_preview, rules
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.text import over_all_text
+from crypsis.text import finding_text, over_all_text
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
 
@@ -48,17 +49,24 @@ def routes(studio: Studio) -> list[Route]:
         session = studio.session
         solution = _needed(session)
         run = session.run
-        found = rules(run.plan, session.masked(solution.number), run.original, solution, _signed(session))
-        waivable = {rule.id for rule in book.rule if rule.waivable} if (book := _signed(session).book()) else set()
-        return studio.part("rules.html", rules=found, waivable=waivable, waivers=session.choices.waivers)
+        signed, masked = _signed(session), session.masked(solution.number)
+        return studio.part(
+            "rules.html",
+            rules=rules(run.plan, masked, run.original, solution, signed),
+            findings=[(each, finding_text(each.finding)) for each in findings(masked, run.original, signed.waivers)],
+            waivable={rule.id for rule in book.rule if rule.waivable} if (book := signed.book()) else set(),
+            waivers=signed.waivers,
+        )
 
     def waive(request: Request, form: Form) -> Response:
         session = studio.session
         reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
         waivers = {rule: reason for rule, reason in reasons.items() if reason}
         book = _signed(session).book()
+        of_rules, of_findings = split_waivers(waivers)
+        check_finding_waivers(of_findings, session.run.original.names)
         if book is not None:
-            book.check_waivers(waivers)
+            book.check_waivers(of_rules)
         session.change(waivers=waivers)
         return answer("The waivers are noted and will stand in the internal report.", go="/release")
 
@@ -137,7 +145,8 @@ def _candidates(session: Session) -> list[Solution]:
 
 def _signed(session: Session) -> Signed:
     choices = session.choices
-    return Signed(choices.title or f"Protected {session.source.stem}", choices.rulebook, choices.waivers)
+    waivers = {**session.plan.waivers(), **choices.waivers}
+    return Signed(choices.title or f"Protected {session.source.stem}", choices.rulebook, waivers)
 
 
 def _publish(session: Session, folder: Path) -> Path:

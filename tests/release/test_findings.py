@@ -1,0 +1,188 @@
+"""The gate on what a file reveals by itself: one for Python, the command line and counted data."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from cli.test_commands import crypsis
+from crypsis.errors import PlanError, ReleaseRefused
+from crypsis.masking import Microaggregation, RankSwapping
+from crypsis.masking.recoding import LocalRecoding
+from crypsis.measures import measures
+from crypsis.privacy import KAnonymity
+from crypsis.release import Account, Limit, findings, publish, verify
+from crypsis.release.count_release import publish_counted
+from crypsis.release.findings import cells_as_collected, findings_in_files
+from crypsis.release.published import flatten, row_order
+from crypsis.table.example import example
+from crypsis.table.files import write_table
+from crypsis.table.lazy import count_lazily
+from crypsis.table.table import LOCAL, Table
+from waiving import REASON, waive, waiving
+
+K2 = [KAnonymity(k=2)]
+
+
+@pytest.fixture
+def people() -> Table:
+    """Forty people: sexes shared, weights and incomes nobody shares."""
+    columns = {
+        "sex": ["f", "m"] * 20,
+        "weight": [float(n) for n in range(40)],
+        "income": [1000.0 + n for n in range(40)],
+    }
+    return Table.from_columns(columns, {"sex": "quasi", "income": "confidential"})
+
+
+@pytest.mark.parametrize("with_original", [True, False])
+def test_columns_nobody_masked_are_named_with_share_and_remedy(
+    people: Table, tmp_path: Path, with_original: bool
+) -> None:
+    with pytest.raises(ReleaseRefused) as refused:
+        publish(people, tmp_path / "out", models=K2, original=people if with_original else None)
+    told = str(refused.value)
+    assert "weight singles out 100 % of the records by itself: 40 hold a value that no other record holds" in told
+    assert "income singles out 100 %" in told
+    assert "sex" not in told
+    for remedy in ('weight = { role = "quasi" }', '{ role = "identifier" }', '[[waive]] finding = "singling-out"'):
+        assert remedy in told
+    assert "--waive 'singling-out:weight=" in told
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_each_column_needs_a_reason_of_its_own(people: Table, tmp_path: Path) -> None:
+    with pytest.raises(ReleaseRefused, match="income singles out"):
+        publish(people, tmp_path / "out", models=K2, waivers=waiving("weight"))
+    folder = publish(people, tmp_path / "out", models=K2, original=people, waivers=waiving("weight", "income"))
+    assert verify(folder).sound
+    inside = json.loads((folder / "internal" / "manifest.json").read_text())
+    assert [each["waived"] for each in inside["findings"]] == [REASON, REASON]
+    assert inside["findings"][0]["finding"] == {
+        "kind": "singling-out",
+        "columns": ["weight"],
+        "records": 40,
+        "share": 1.0,
+    }
+    report = (folder / "internal" / "report.html").read_text()
+    assert "Weight singles out 100 % of the records by itself" in report
+    assert report.count(f"“{REASON}”") == 2
+    assert "2 findings waived" in report
+    assert "(2)</li>" in report, "the signatory is told how many waivers there are to read"
+    for path in (folder / "public").iterdir():
+        assert REASON not in path.read_text(), "reasons stay in the house"
+
+
+@pytest.mark.parametrize(
+    ("waivers", "words"),
+    [
+        ({"singling-out:wieght": "no such column"}, "there is no column 'wieght' .did you mean 'weight'"),
+        ({"singling-in:weight": "no such finding"}, "there is no finding 'singling-in'"),
+        ({"singling-out:weight": "so"}, "needs a reason in words"),
+        ({"rows": "no rulebook was given"}, "no rulebook given"),
+    ],
+)
+def test_a_waiver_must_name_something_and_say_why(
+    people: Table, tmp_path: Path, waivers: dict[str, str], words: str
+) -> None:
+    with pytest.raises(PlanError, match=words):
+        publish(people, tmp_path / "out", models=K2, waivers=waivers)
+
+
+def test_dropping_or_masking_the_columns_needs_no_waiver(people: Table, tmp_path: Path) -> None:
+    dropped = people.drop(["weight", "income"])
+    assert verify(publish(dropped, tmp_path / "dropped", models=K2)).sound
+    method = Microaggregation(k=4, columns=("weight", "income"))
+    grouped = method.mask(people, np.random.default_rng(0))
+    assert verify(publish(grouped, tmp_path / "grouped", models=K2, original=people)).sound
+
+
+def test_a_swapped_value_stands_alone_and_leads_to_nobody(people: Table, tmp_path: Path) -> None:
+    """Beside the original it is seen that the value is another's; without it nobody can know."""
+    swapped = RankSwapping(columns=("weight", "income"), percent=50).mask(people, np.random.default_rng(0))
+    stayed = (swapped.column("weight") == people.column("weight")).mean()
+    assert stayed <= 0.05
+    account, limit = Account(family="perturbation"), Limit(measures.build("record-linkage"), 100.0)
+    shared = {"models": [], "original": people, "limits": [limit], "account": account}
+    assert verify(publish(swapped, tmp_path / "out", **shared)).sound  # type: ignore[arg-type]
+
+
+def test_cells_that_kept_their_value_are_seen_through_recoding() -> None:
+    """Locally recoded numbers become text: a leaf still says what was collected, a group does not."""
+    original = example(120, seed=5)
+    masked = LocalRecoding(k=3).mask(original, np.random.default_rng(0))
+    rows = row_order(masked, "shuffled", np.random.default_rng(1))
+    published = flatten(masked, rows)
+    cells = cells_as_collected(published, original, rows)
+    seen: list[bool] = []
+    for name in original.quasi_identifiers:
+        assert masked.level(name) == LOCAL
+        leaf, hierarchy = original.leaf_codes(name), original.attribute(name).hierarchy
+        assert hierarchy is not None
+        names = (*hierarchy.labels[0], None)
+        shown = (*published.labels(name), None)
+        expected = [names[a] == shown[b] for a, b in zip(leaf[rows], published.column(name), strict=True)]
+        assert cells[name].tolist() == expected
+        seen += expected
+    assert 0 < sum(seen) < len(seen)
+    assert all(cells[name][published.codes([name])[:, 0] >= 0].all() for name in original.confidential)
+
+
+def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) -> None:
+    write_table(people, tmp_path / "people.csv")
+    plan = tmp_path / "plan.toml"
+    text = '[data]\nsource = "people.csv"\n[columns]\nsex = { role = "quasi", hierarchy = "merge:1" }\n'
+    text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n[[search]]\nname = "lattice"\n[run]\nbudget = "1 generations"\n'
+    plan.write_text(text)
+    checked = crypsis("check", plan, "--no-estimate").stdout
+    assert "weight singles out 100 % of the records by itself: no release before it has the role" in checked
+    answer = crypsis("run", plan, "--out", tmp_path / "run")
+    assert answer.returncode == 0, answer.stderr
+    refused = crypsis("release", tmp_path / "run", "-o", tmp_path / "out")
+    assert refused.returncode == 1
+    assert "weight singles out" in refused.stderr
+    on_record = crypsis("release", tmp_path / "run", *waive("weight", "income"), "-o", tmp_path / "waived")
+    assert on_record.returncode == 0, on_record.stderr
+    for column in ("weight", "income"):
+        text += f'[[waive]]\nfinding = "singling-out"\ncolumn = "{column}"\nbecause = "{REASON}"\n'
+    plan.write_text(text)
+    assert (
+        f"weight singles out 100 % of the records by itself, which is waived: {REASON}"
+        in crypsis("check", plan, "--no-estimate").stdout
+    )
+    for words in ((tmp_path / "people.csv", "-p", plan), (tmp_path / "run2",)):
+        if words[0].name == "run2":
+            assert crypsis("run", plan, "--out", tmp_path / "run2").returncode == 0
+        answer = crypsis("release", *words, "-o", tmp_path / f"by-{words[0].stem}")
+        assert answer.returncode == 0, answer.stderr
+
+
+def test_counted_files_pass_the_same_gate(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "wage": np.arange(100) / 7, "hours": [40, 41] * 50})
+    source = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "prefixes:1"})
+    demanded = {"models": [KAnonymity(k=5)], "suppression": 0.0}
+    with pytest.raises(ReleaseRefused, match="wage singles out 100 %"):
+        publish_counted(source, [0], tmp_path / "out", **demanded)  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+    folder = publish_counted(source, [0], tmp_path / "out", waivers=waiving("wage"), **demanded)  # type: ignore[arg-type]
+    assert verify(folder).sound
+    assert f"“{REASON}”" in (folder / "internal" / "report.html").read_text()
+
+
+def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a table in memory counts them: missing is no value, and the parts of the hashes add up."""
+    rng = np.random.default_rng(2)
+    values = pl.Series(rng.integers(0, 3000, 2000)).cast(pl.Float64).set(pl.Series(np.arange(2000) % 9 == 0), None)
+    frame = pl.DataFrame({"x": values, "t": values.cast(pl.String), "few": rng.integers(0, 20, 2000)})
+    (tmp_path / "data").mkdir()
+    frame[:1200].write_parquet(tmp_path / "data" / "a.parquet")
+    frame[1200:].write_parquet(tmp_path / "data" / "b.parquet")
+    expected = int((values.drop_nulls().value_counts()["count"] == 1).sum())
+    for part in (5_000_000, 300):
+        monkeypatch.setattr(findings, "PART", part)
+        found = findings_in_files(tmp_path / "data", frame.columns)
+        assert [(each.columns, each.records) for each in found] == [(("x",), expected), (("t",), expected)]
