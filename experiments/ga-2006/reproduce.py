@@ -23,6 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[0]))
 from ga_conclusions import conclude
 from verdicts import Report, begin
 
+from crypsis.charts.sensitivity import sensitivity_picture
 from crypsis.engines import engine
 from crypsis.masking.partition import partitioners
 from crypsis.searches import exhaustive
@@ -35,7 +36,6 @@ from crypsis.sensitivity import (
     Results,
     analyse,
     run_design,
-    sensitivity_picture,
 )
 
 K = 3

@@ -57,7 +57,10 @@ def test_whichever_file_of_a_release_finds_no_room_nothing_is_there(tmp_path: Pa
     files = {path.stat().st_size: path.name for path in (tmp_path / "whole").rglob("*") if path.is_file()}
     assert {"data.csv", "report.html", "report.json", "manifest.json"} <= set(files.values())
     for size in files:
-        with room(size - 1), pytest.raises(TableError, match=r"cannot be written \(file too large\); nothing was left"):
+        with (
+            room(size - 1),
+            pytest.raises(TableError, match=r"cannot be written \(file too large\); nothing was written"),
+        ):
             release(tmp_path / "half")
         assert [path.name for path in tmp_path.iterdir()] == ["whole"]
     assert verify(tmp_path / "whole").sound

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from crypsis.masking.scaling import embed
+from crypsis.measures import measures
 from crypsis.searches.search import Search
-from crypsis.table.attribute import Kind
 from crypsis.table.table import LOCAL, Table
-from naive import categorical
 from naive.cell_loss import Scale, node_of, recoded_cell
 from naive.equivalence_classes import group_by
 
@@ -145,24 +144,14 @@ def grouping(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
 
 
 def masking(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
-    """Mean of the three losses and mean of the four risks for categories, as they come."""
-    names = search.columns or [n for n in original.quasi_identifiers if not original.attribute(n).numeric]
-    before, after = (table.codes(names).tolist() for table in (original, masked))
-    kept = masked.kept.tolist()
-    sizes = [len(original.attribute(name).categories) for name in names]
-    ordinal = [original.attribute(name).kind is Kind.ORDINAL for name in names]
-    losses = (
-        categorical.contingency(before, after, kept, 2),
-        categorical.distance_loss(before, after, kept, sizes, ordinal, "size"),
-        categorical.entropy_loss(before, after, kept, sizes, "size"),
+    """Mean of the three losses and mean of the four risks for categories; each has a slow twin of its own."""
+    names = tuple(search.columns or [n for n in original.quasi_identifiers if not original.attribute(n).numeric])
+    losses = ("contingency-loss", "distance-loss", "entropy-loss")
+    risks = ("category-disclosure", "category-linkage", "probabilistic-linkage", "rank-linkage")
+    return tuple(
+        sum(measures.build(name, columns=names).against(original).read(masked) for name in group) / len(group)
+        for group in (losses, risks)
     )
-    risks = (
-        categorical.disclosure(before, after, kept, sizes, ordinal, 0.1),
-        categorical.linkage(before, after, kept, sizes, ordinal, "size", "expected"),
-        categorical.probabilistic(before, after, kept),
-        categorical.rank_linkage(before, after, kept, sizes, ordinal, 10.0, "categories", "set"),
-    )
-    return sum(losses) / 3, sum(risks) / 4
 
 
 TWINS: dict[str, Twin] = {

@@ -67,7 +67,7 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
     assert seen["education"].reasons == (Reason(Clue.QUASI_NAME, word="education"), Reason(Clue.ORDER))
     assert seen["remark"].reasons == (Reason(Clue.DISTINCT_TEXT, values=40),)
     assert seen["colour"].reasons == (Reason(Clue.UNDECIDED),)
-    assert seen["survey_weight"].reasons == (Reason(Clue.WEIGHT_NAME, word="weight"),)
+    assert seen["survey_weight"].reasons == (Reason(Clue.SINGLING_OUT, share=1.0),)
     assert seen["dateOfBirth"].hierarchy == "dates:month,quarter,year"
     assert seen["zipCode"].hierarchy == "prefixes:4,3,2,1"
     assert seen["sex"].hierarchy == "merge:1"

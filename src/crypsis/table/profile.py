@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.builder_choice import builder_for
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
@@ -230,7 +231,9 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
         missing=table.rows - shape.present,
         rare=int(np.sum(counts < RARE)),
         unique=shape.alone,
-        hierarchy=_builder(table, attribute, shape, kind) if role is Role.QUASI_IDENTIFIER else "",
+        hierarchy=builder_for(attribute, table.column(attribute.name), shape, kind)
+        if role is Role.QUASI_IDENTIFIER
+        else "",
     )
 
 
@@ -387,29 +390,5 @@ def suggested_builder(table: Table, name: str) -> str:
     'intervals:5,10,20,40'
     """
     attribute = table.attribute(name)
-    return _builder(table, attribute, _shape(table, name, _value_counts(table, name)), attribute.kind)
-
-
-def _builder(table: Table, attribute: Attribute, shape: Shape, kind: Kind) -> str:
-    """A hierarchy to start from."""
-    if attribute.dates:
-        return "dates:month,quarter,year"
-    if kind is Kind.NUMERIC:
-        return _intervals(table.column(attribute.name), shape)
-    if shape.digits >= 3 and shape.distinct > 10:
-        return f"prefixes:{','.join(str(length) for length in range(shape.digits - 1, 0, -1))}"
-    sizes = [size for size in (32, 16, 8, 4, 2) if size < shape.distinct]
-    return f"merge:{','.join(map(str, sizes or [1]))}"
-
-
-def _intervals(numbers: NDArray[np.float64], shape: Shape) -> str:
-    """Widths that double, from about a twentieth of the range up, in round figures."""
-    span = float(np.nanmax(numbers) - np.nanmin(numbers)) or 20.0  # a constant is one interval of any width
-    power = int(np.floor(np.log10(span / 20)))
-    if shape.whole:
-        power = max(power, 0)
-    mantissa = next((m for m in (1, 2, 5) if m * 10.0**power >= span / 20), 10)
-    widths = [mantissa * 2**step for step in range(4)]
-    if power >= 0:
-        return f"intervals:{','.join(str(width * 10**power) for width in widths)}"
-    return f"intervals:{','.join(f'{width * 10.0**power:.{-power}f}' for width in widths)}"
+    shape = _shape(table, name, _value_counts(table, name))
+    return builder_for(attribute, table.column(name), shape, attribute.kind)
