@@ -108,7 +108,7 @@ def test_the_command_line_knows_what_was_added(source: Path, tmp_path: Path) -> 
     ask = "import crypsis; print({solution.title for solution in crypsis.Run.open('run').solutions})"
     assert SEARCH in call(source, tmp_path, "-c", ask)
     call(source, tmp_path, *crypsis_, "release", "run", "--pick", "best", "-o", "released", *waive("hours", "income"))
-    assert "5 %" in call(source, tmp_path, *crypsis_, "verify", "released")
+    assert MODEL in call(source, tmp_path, *crypsis_, "verify", "released")
 
 
 def test_what_is_added_is_put_to_the_conformance_tests(source: Path) -> None:

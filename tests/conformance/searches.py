@@ -85,7 +85,7 @@ OTHER: dict[tuple[str, str], Any] = {
     ("lattice", "l"): [2, 3],
     ("lattice", "crossover"): [0.0, 1.0],
     ("lattice", "mutation"): [0.9],
-    ("masking", "forbidden"): [({"sex": "female"},), ({"sex": "f"},), ({"b": "mid"},)],
+    ("masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
     ("masking", "longest"): [0.5, 0.1, 0.01],
 }
 """(search or *, setting) → values to try, where none can be guessed from the type."""
