@@ -72,6 +72,20 @@ def test_links_between_pages_lead_somewhere(page: Path) -> None:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_files_a_page_names_exist(page: Path) -> None:
+    places = (ROOT, ROOT / "src" / "crypsis", ROOT / "tests")
+    for name in re.findall(r"`((?:[\w-]+/)+[\w-]+\.(?:py|md|toml))`", page.read_text(encoding="utf-8")):
+        assert any((place / name).is_file() for place in places), f"{page.name} names {name}"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_pages_call_nobody_she(page: Path) -> None:
+    """A custodian, an analyst or an intruder may be anybody."""
+    said = re.search(r"\b(?:she|her|hers|herself)\b", page.read_text(encoding="utf-8"), re.IGNORECASE)
+    assert said is None, f"{page.name} says {said[0]!r}"
+
+
 def from_docs(module: str) -> ModuleType:
     """A module of the folder that makes the pages."""
     with patch.object(sys, "path", [str(ROOT / "docs"), *sys.path]):
