@@ -21,7 +21,7 @@ from crypsis.run.clock import Clock
 from crypsis.run.folder import held
 from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import SearchState
-from crypsis.run.store import Row
+from crypsis.run.store import FORMAT, Row
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from run.runs import PLAN, begun, bits, finished, folder_with
@@ -211,7 +211,7 @@ def test_a_store_of_a_newer_version_is_left_alone(plan: Path) -> None:
     begun(plan, folder).close()
     with sqlite3.connect(folder / "run.db") as connection:
         connection.execute("UPDATE meta SET value = '99' WHERE key = 'format'")
-    with pytest.raises(SearchError, match="format 99 and this version reads 2"):
+    with pytest.raises(SearchError, match=f"format 99 and this version reads {FORMAT}"):
         Run.open(folder)
 
 

@@ -28,6 +28,7 @@ from crypsis.measures import measures
 from crypsis.plan import Plan, read_budget, sections
 from crypsis.privacy import models
 from crypsis.registry import MOST, Registry
+from crypsis.run.sealed_rows import digest_of
 from crypsis.run.store import Store
 from crypsis.searches import searches
 from crypsis.table import capacity
@@ -187,6 +188,12 @@ def test_a_checkpoint_or_genome_that_claims_a_hundred_billion_numbers_is_refused
         number = store.contents()[0][0]
         genome = store.solution(number).genome
         store._connection.execute("UPDATE solution SET genome = ? WHERE id = ?", (boasting(genome, rows), number))
+        with pytest.raises(CrypsisError, match="the genome of row 1 of solution was changed after the run wrote it"):
+            store.solution(number)
+        light = store._rows.all("solution")[0]
+        with store.transaction():  # with all digests right
+            resealed = (*light[:3], digest_of(boasting(genome, rows)), *light[4:])
+            store._rows.write("solution", 1, resealed, boasting(genome, rows))
         with pytest.raises(CrypsisError, match="damaged"):
             store.solution(number)
     archive = np.load(io.BytesIO(whole))

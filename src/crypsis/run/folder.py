@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -35,6 +36,11 @@ class Lock:
     plan: str
     """Fingerprint of the plan without its [run] table."""
     versions: dict[str, str]
+
+    @property
+    def identity(self) -> str:
+        """What the rows of the store are bound to: seed, data and plan, as a digest."""
+        return blake2b("\0".join([str(self.seed), self.data, self.plan]).encode(), digest_size=16).hexdigest()
 
     def write(self, folder: Path) -> None:
         lines = [

@@ -56,6 +56,12 @@ class Run:
         self.folder, self.plan, self.engine = folder, plan, engine or Serial()
         self.lock = places.Lock.read(folder)
         self.store = Store(folder / places.STORE)
+        if self.store.run != self.lock.identity:
+            self.store.close()
+            raise SearchError(
+                f"{folder}: {places.LOCK} and {places.STORE} are not of one run, or one of them was changed after the "
+                f"run wrote it; put back a copy of the folder from before, or start the run again in a new folder"
+            )
         self._given, self._trusted = table, False
         self._temporary: TemporaryDirectory[str] | None = None
         self._decoded: OrderedDict[int, Table] = OrderedDict()
@@ -116,7 +122,7 @@ class Run:
         lock = places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions())
         with places.new(folder, text if text is not None else as_toml(plan)) as aside:
             lock.write(aside)
-            with Store(aside / places.STORE, create=True) as store, store.transaction():
+            with Store(aside / places.STORE, create=True, run=lock.identity) as store, store.transaction():
                 store.note("budget", budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
         run._trusted = True
@@ -339,6 +345,7 @@ class Run:
         Stopped from outside (an exception, or nobody asks for more), the front so far stays on disk.
         """
         with places.held(self.folder):
+            self.store.check()
             yield from Schedule(
                 self.plan, self.store, self.lock.seed, self.original, self.objective, self._encodings, self.engine
             ).proceed()

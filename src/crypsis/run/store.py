@@ -1,7 +1,8 @@
 """The run's memory: one SQLite file that a search writes while others read, and that a kill cannot corrupt.
 
 Everything a generation learnt is written in one transaction: its checkpoint, its line of history and its new
-solutions. After a kill the store holds the last whole generation and nothing of the next.
+solutions. After a kill the store holds the last whole generation and nothing of the next. Every row carries a digest
+that is checked when it is read; see `sealed_rows`.
 """
 
 from __future__ import annotations
@@ -20,21 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import Interrupted, SearchError
+from crypsis.run.sealed_rows import Changed, SealedRows, digest_of
 
-FORMAT = 2
-
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE checkpoint (search INTEGER PRIMARY KEY, generation INTEGER NOT NULL, state BLOB NOT NULL);
-CREATE TABLE history (
-    search INTEGER NOT NULL, generation INTEGER NOT NULL, evaluations INTEGER NOT NULL, hits INTEGER NOT NULL,
-    seconds REAL NOT NULL, best REAL NOT NULL, front INTEGER NOT NULL, PRIMARY KEY (search, generation)
-);
-CREATE TABLE solution (
-    id INTEGER PRIMARY KEY, search INTEGER NOT NULL, key BLOB NOT NULL, genome BLOB NOT NULL, content TEXT NOT NULL,
-    provisional INTEGER NOT NULL, UNIQUE (search, key)
-);
-"""
+FORMAT = 3
 
 
 @dataclass(frozen=True)
@@ -62,15 +51,19 @@ class Step:
 
 
 class Store:
-    """An open run.db. Use as a context manager; readers and one writer may have it open at once."""
+    """An open run.db. Use as a context manager; readers and one writer may have it open at once.
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    run  identity of a new run; every digest is bound to it
+    """
+
+    def __init__(self, path: Path, *, create: bool = False, run: str = "") -> None:
         self.path = path
         if create and not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
             raise SearchError(f"{path.parent}: holds no run (no {path.name}); start one with `crypsis run`")
         self._connection = self._connected()
+        self._rows = SealedRows(self._connection, run)
         try:
             self._prepare(create)
         except sqlite3.OperationalError as error:
@@ -103,16 +96,34 @@ class Store:
         fresh = not self._connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone()
         if fresh and create:
             with self.transaction():
-                for statement in filter(str.strip, _TABLES.split(";")):
-                    self._connection.execute(statement)
+                self._rows.create()
                 self.note("format", FORMAT)
-        found = self.noted("format") if not fresh or create else None
+                self.note("run", self.run)
+        found = self._unchecked("format") if not fresh or create else None
         if found != FORMAT:
             self._connection.close()
             raise SearchError(
                 f"{self.path}: the store has format {found} and this version reads {FORMAT}; "
                 f"use the Crypsis that wrote it"
             )
+        self._rows.run = str(self._unchecked("run"))
+
+    def _unchecked(self, key: str) -> Any:
+        """A note that must be known before any digest can be checked."""
+        row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return json.loads(row[0]) if row else None
+
+    @property
+    def run(self) -> str:
+        """Identity of the run the rows belong to."""
+        return self._rows.run
+
+    def check(self) -> None:
+        """Refuse a store whose pages or indices are damaged, before anything is written to it."""
+        with self.reading():
+            (answer,) = self._connection.execute("PRAGMA integrity_check(1)").fetchone()
+            if answer != "ok":
+                raise sqlite3.DatabaseError("its pages are damaged")
 
     def _damaged(self, error: Exception) -> SearchError:
         what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # others may quote what they read
@@ -120,9 +131,14 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Whatever a damaged file makes of a row becomes one sentence."""
+        """Whatever a damaged or changed file makes of a row becomes one sentence."""
         try:
             yield
+        except Changed as error:
+            raise SearchError(
+                f"{self.path}: {error} after the run wrote it, so nothing in it can be trusted; put back a copy of the "
+                f"folder from before, or start the run again in a new folder"
+            ) from None
         except (sqlite3.DatabaseError, ValueError, TypeError, KeyError, EOFError, MemoryError) as error:
             raise self._damaged(error) from None
 
@@ -142,8 +158,11 @@ class Store:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield
+                with self.reading():
+                    self._rows.seal()
                 self._connection.execute("COMMIT")
             except BaseException:
+                self._rows.forget()
                 if self._connection.in_transaction:  # a full disk may have ended it already
                     self._connection.execute("ROLLBACK")
                 raise
@@ -162,35 +181,31 @@ class Store:
     # -- notes: small facts of the run --
 
     def note(self, key: str, value: Any) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, json.dumps(value)))
+        self._rows.write("meta", 1, (key, json.dumps(value)))
 
     def noted(self, key: str, default: Any = None) -> Any:
         with self.reading():
-            row = self._connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
-            return json.loads(row[0]) if row else default
+            notes = dict(self._rows.all("meta"))
+            return json.loads(notes[key]) if key in notes else default
 
     # -- checkpoints and history --
 
     def checkpoint(self, steps: Sequence[Step], state: bytes) -> None:
         """The state after the last of some generations of one search, and a line of history for each."""
         last = steps[-1]
-        self._connection.execute(
-            "INSERT OR REPLACE INTO checkpoint VALUES (?, ?, ?)", (last.search, last.generation, state)
-        )
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO history VALUES (?, ?, ?, ?, ?, ?, ?)", [astuple(step) for step in steps]
-        )
+        self._rows.write("checkpoint", 1, (last.search, last.generation, digest_of(state)), state)
+        for step in steps:
+            self._rows.write("history", 2, astuple(step))
 
     def state(self, search: int) -> bytes | None:
         with self.reading():
-            row = self._connection.execute("SELECT state FROM checkpoint WHERE search = ?", (search,)).fetchone()
-            return bytes(row[0]) if row else None
+            digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
+            return None if digest is None else self._rows.large("checkpoint", "state", search, digest)
 
     def history(self, search: int | None = None) -> list[Step]:
-        where, values = ("", ()) if search is None else ("WHERE search = ?", (search,))
         with self.reading():
-            rows = self._connection.execute(f"SELECT * FROM history {where} ORDER BY rowid", values)
-            return [Step(*row) for row in rows]
+            steps = [Step(*row) for row in self._rows.all("history")]
+            return [step for step in steps if search is None or step.search == search]
 
     # -- solutions --
 
@@ -201,36 +216,30 @@ class Store:
         """
         buffer = io.BytesIO()
         np.save(buffer, row.genome, allow_pickle=False)
-        self._connection.execute("DELETE FROM solution WHERE id = ? AND provisional", (row.id,))
-        self._connection.execute(
-            "INSERT INTO solution VALUES (?, ?, ?, ?, ?, ?)",
-            (row.id, row.search, row.key, buffer.getvalue(), json.dumps(row.content, sort_keys=True), provisional),
-        )
+        genome, content = buffer.getvalue(), json.dumps(row.content, sort_keys=True)
+        self._rows.remove("solution", "id = ? AND provisional", (row.id,))
+        self._rows.write("solution", 0, (row.id, row.search, row.key, digest_of(genome), content, provisional), genome)
 
     def forget_provisional(self) -> None:
         """Drop what was shown before its generation was whole, so that the run goes on as if it never had been."""
-        self._connection.execute("DELETE FROM solution WHERE provisional")
+        self._rows.remove("solution", "provisional")
 
     def known(self, search: int) -> set[bytes]:
         with self.reading():
-            rows = self._connection.execute("SELECT key FROM solution WHERE search = ?", (search,))
-            return {bytes(row[0]) for row in rows}
+            return {bytes(row[2]) for row in self._rows.all("solution") if row[1] == search}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
         """(id, search, content) of every solution, in order of discovery; genomes stay on disk."""
         with self.reading():
-            rows = self._connection.execute("SELECT id, search, content FROM solution ORDER BY id")
-            return [(int(i), int(search), json.loads(content)) for i, search, content in rows]
+            return [(int(row[0]), int(row[1]), json.loads(row[4])) for row in self._rows.all("solution")]
 
     def solution(self, id: int) -> Row:
         with self.reading():
-            row = self._connection.execute(
-                "SELECT id, search, key, genome, content FROM solution WHERE id = ?", (id,)
-            ).fetchone()
-        if row is None:
-            known: Sequence[int] = [i for i, _, _ in self.contents()]
-            span = f"{min(known)} to {max(known)}" if known else "none yet"
+            rows = {int(row[0]): row for row in self._rows.all("solution")}
+        if id not in rows:
+            span = f"{min(rows)} to {max(rows)}" if rows else "none yet"
             raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")
+        _, search, key, digest, content, _ = rows[id]
         with self.reading():
-            genome = np.load(io.BytesIO(row[3]), allow_pickle=False)
-            return Row(int(row[0]), int(row[1]), bytes(row[2]), genome, json.loads(row[4]))
+            genome = np.load(io.BytesIO(self._rows.large("solution", "genome", id, digest)), allow_pickle=False)
+            return Row(id, int(search), bytes(key), genome, json.loads(content))

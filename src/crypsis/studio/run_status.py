@@ -29,7 +29,7 @@ def run_status(folder: Path) -> RunStatus:
             notes = {key: json.loads(value) for key, value in store.execute("SELECT key, value FROM meta")}
             (solutions,) = store.execute("SELECT count(*) FROM solution").fetchone()
             tried = store.execute("SELECT max(evaluations) FROM history GROUP BY search").fetchall()
-    except sqlite3.Error:
+    except (sqlite3.Error, ValueError):
         return RunStatus()
     return RunStatus(
         int(solutions),
