@@ -18,7 +18,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import joblib
 from joblib.externals.loky.process_executor import TerminatedWorkerError  # type: ignore[import-untyped]
@@ -48,6 +48,17 @@ def _recall(path: str, fingerprint: str) -> Any:
 
 def _at_worker(function: Function, path: str, fingerprint: str, item: Any) -> Any:
     return function(_recall(path, fingerprint), item)
+
+
+class Engine(Protocol):
+    """Where pure functions run; results come back in order."""
+
+    @property
+    def workers(self) -> int:
+        """How many items are treated at once."""
+
+    def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
+        """[function(shared, item) for item in items], with `shared` sent once to each worker."""
 
 
 class _Closing:

@@ -5,21 +5,43 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.linkage import Forest, Groups, grow, nearest, ties_at, to_box
+from crypsis.kernels.linkage import CodeGroups, Forest, Known, grow, linked, to_box
 
-NO_CODES = Groups(np.empty((1, 0), dtype=np.int32), np.empty((1, 0), dtype=np.int32), np.array([0, 1]))
+NO_CODES = CodeGroups(np.empty((1, 0), dtype=np.int32), np.empty((1, 0), dtype=np.int32), np.array([0, 1]))
 
 
-def groups_of(codes: np.ndarray, places: np.ndarray) -> Groups:
-    """Groups whose rows are already in order."""
+def groups_of(codes: np.ndarray, places: np.ndarray) -> CodeGroups:
+    """CodeGroups whose rows are already in order."""
     new = [0, *(g for g in range(1, len(places)) if not np.array_equal(places[g], places[g - 1])), len(places)]
-    return Groups(codes, places, np.array(new))
+    return CodeGroups(codes, places, np.array(new))
 
 
 def forest_of(points: np.ndarray, starts: list[int], bucket: int = 2) -> Forest:
     order, low, high, span, root = grow(points, np.array(starts, dtype=np.int64), bucket)
     rows = np.arange(len(points))
     return Forest(points[order], np.ones(len(points), dtype=np.int64), rows[order], low, high, span, root)
+
+
+def ties_at(
+    points: np.ndarray,
+    distance: np.ndarray,
+    ancestors: np.ndarray,
+    order: np.ndarray,
+    groups: CodeGroups,
+    forest: Forest,
+) -> tuple[np.ndarray, np.ndarray]:
+    ties, lowest, reach = linked(Known(points, ancestors, order), distance, groups, forest)
+    assert np.isnan(reach).all()
+    return ties, lowest
+
+
+def nearest(
+    points: np.ndarray, ancestors: np.ndarray, order: np.ndarray, groups: CodeGroups, forest: Forest
+) -> np.ndarray:
+    ties, lowest, reach = linked(Known(points, ancestors, order), np.full(len(points), np.inf), groups, forest)
+    assert not ties.any()
+    assert (lowest == -1).all()
+    return reach
 
 
 def plain(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +60,7 @@ def test_by_hand() -> None:
 
 
 def test_codes_add_one_each() -> None:
-    """Groups (0,0) and (1,0) with one point each; the record (1,1) differs by 2 and by 1."""
+    """CodeGroups (0,0) and (1,0) with one point each; the record (1,1) differs by 2 and by 1."""
     forest = forest_of(np.array([[0.0], [1.0]]), [0, 1, 2])
     codes = np.array([[0, 0], [1, 0]], dtype=np.int32)
     places = np.array([[0, 1], [0, 1]], dtype=np.int32)

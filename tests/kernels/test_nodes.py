@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels import nodes
-from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Block
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, CellBlock
 from crypsis.searches.lattices import lattice_preparation
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -53,7 +53,7 @@ def test_cells_are_added_up_by_hand() -> None:
     words = [[0, 1, 2, 0], [0, 0, 16, 0], [0, 4, 4, 0], [0, 64, 0, 0], [0, 1, 8, 0], [0, 32, 0, 0]]
     present = np.array(words, dtype=np.uint64)
     tally = np.arange(24, dtype=np.int32).reshape(6, 4)
-    block = nodes.added_up(Block(size, present, tally, 1, 3), np.array([1, 0, 1]), 2)
+    block = nodes.added_up(CellBlock(size, present, tally, 1, 3), np.array([1, 0, 1]), 2)
     assert block.size.tolist() == [[6, 7], [3, 4]]
     assert block.present.tolist() == [[4, 4], [64, 0], [1, 10], [32, 16]]
     assert block.tally.tolist() == [[9, 10], [13, 14], [1 + 17, 2 + 18], [5 + 21, 6 + 22]]
@@ -65,12 +65,12 @@ def test_counts_of_cells_by_hand() -> None:
     """Two cells, of each two values and then two labels; the second and third of three classes count."""
     size = np.array([[9, 5, 4], [9, 0, 7]], dtype=np.int32)
     tally = np.array([[9, 3, 0], [9, 2, 4], [9, 1, 2], [9, 4, 2], [9, 0, 1], [9, 0, 6], [9, 0, 7], [9, 0, 0]])
-    block = Block(size, np.zeros((0, 3), dtype=np.uint64), tally.astype(np.int32), 1, 3)
+    block = CellBlock(size, np.zeros((0, 3), dtype=np.uint64), tally.astype(np.int32), 1, 3)
     assert nodes.diversity_of(block, 2).tolist() == [2, 1, 0, 2]
     assert nodes.misfits_of(block, 2) == (5 - 4) + (4 - 2) + 0 + (7 - 7)
     assert nodes.value_squares_of(block, 2) == 9 + 4 + 16 + 1 + 36
     words = np.array([[7, 3, 1], [0, 0, 2**63 + 6], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
-    assert nodes.diversity_of(Block(size, words, tally[:0], 1, 3), 0).tolist() == [2, 4, 0, 3]
+    assert nodes.diversity_of(CellBlock(size, words, tally[:0], 1, 3), 0).tolist() == [2, 4, 0, 3]
 
 
 def test_listed_labels_leave_tallied_values_and_no_values_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

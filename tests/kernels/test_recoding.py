@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels.recoding import (
-    Demand,
+    ClassDemand,
     Tuples,
     freeze,
     house_leftovers,
@@ -51,7 +51,7 @@ def test_tuples_freeze_where_a_plain_loop_freezes_them(seed, m, s, k, l):  # noq
     tuples, lifts, nodes = problem(seed, m, s)
     values = [{bit for bit in range(4) if int(word) >> bit & 1} for word in tuples.present[:, 0]]
     twin = naive.freeze(tuples.leaf.tolist(), tuples.records.tolist(), values, lifts, nodes.tolist(), k, l)
-    owner = freeze(tuples, nodes, Demand(k, l))
+    owner = freeze(tuples, nodes, ClassDemand(k, l))
     assert [place == -1 for place in owner] == [node is None for node in twin]
     assert sorted(set(owner.tolist()) - {-1}) == list(range(int(owner.max()) + 1))
     for group in range(int(owner.max()) + 1):
@@ -63,7 +63,7 @@ def test_tuples_freeze_where_a_plain_loop_freezes_them(seed, m, s, k, l):  # noq
 def test_moves_keep_every_record_every_k_and_never_cost(seed, m, s, k):
     tuples, lifts, nodes = problem(seed, m, s)
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, Demand(k, 1))
+    owner = freeze(tuples, nodes, ClassDemand(k, 1))
     homes = settle(tuples, owner)
     house_leftovers(tuples, homes, owner, k, True)
     before = float((homes.size * homes.loss).sum())
@@ -117,7 +117,7 @@ def test_moves_are_those_of_plain_lists(seed, m, s, k, lending):
     cells = [[[(level.count(group) - 1) / 8 for group in level] for level in lift] for lift in lifts]
     tuples = tuples._replace(cell=np.array([cell for lift in cells for level in lift for cell in level]))
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, Demand(k, 1))
+    owner = freeze(tuples, nodes, ClassDemand(k, 1))
     twin = naive.Homes(tuples.leaf.tolist(), tuples.records.tolist(), lifts, cells, owner.tolist())
     homes = settle(tuples, owner)
     agree(homes, twin)
@@ -148,7 +148,7 @@ def test_a_pass_takes_the_dearest_first_until_its_effort_is_spent(seed, m, s, k,
     ]
     tuples = tuples._replace(cell=np.array([cell for lift in cells for level in lift for cell in level]))
     k = min(k, int(tuples.records.sum()))
-    owner = freeze(tuples, nodes, Demand(k, 1))
+    owner = freeze(tuples, nodes, ClassDemand(k, 1))
     twin = naive.Homes(tuples.leaf.tolist(), tuples.records.tolist(), lifts, cells, owner.tolist())
     homes = settle(tuples, owner)
     house_leftovers(tuples, homes, owner, k, True)

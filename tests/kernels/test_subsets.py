@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.subsets import Search, best_partition, extend, group_costs, least_shares, squared_distances
+from crypsis.kernels.subsets import SubsetSearch, best_partition, extend, group_costs, least_shares, squared_distances
 from naive.subsets import optimum, partitions, sum_of_squares
 
 
@@ -55,7 +55,7 @@ def test_one_step_notes_every_group_that_may_end_below_the_bound(n: int, k: int,
             if (not others or len(others) >= k) and total + owed[others].sum() <= bound:
                 better[grouped | group] = min(better[grouped | group], total)
     before, junk = totals.copy(), np.full((2, n), n + 5)
-    extend(Search(costs, totals, chosen, owed, junk[0], junk[1]), grouped, k, bound)
+    extend(SubsetSearch(costs, totals, chosen, owed, junk[0], junk[1]), grouped, k, bound)
     assert totals.tolist() == better.tolist()
     changed = np.flatnonzero(totals < before)
     assert (totals[grouped] + costs[chosen[changed]]).tolist() == totals[changed].tolist()

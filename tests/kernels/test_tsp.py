@@ -39,7 +39,7 @@ def test_a_crossing_is_undone() -> None:
     points = np.array([[0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
     order = np.arange(4, dtype=np.int32)
     place = order.copy()
-    assert tsp.two_opt(points, all_others(points), order, place, 0)
+    assert tsp.two_opt(tsp.Route(points, all_others(points), order, place), 0)
     assert length(points, order) == pytest.approx(3)
     assert np.array_equal(order[place], np.arange(4))
 
@@ -81,8 +81,9 @@ def test_edges_by_hand() -> None:
     """(0, 0) and (3, 4) lie 5 apart; before the first and behind the last record of a tour nothing is paid."""
     points, order = np.array([[3.0, 4.0], [0.0, 0.0], [0.0, 1.0]]), np.array([1, 0, 2], np.int32)
     assert tsp.distance(points, 0, 1) == 5.0
-    assert [tsp.edge(points, order, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
-    assert [tsp.edge(points, order, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
+    route = tsp.Route(points, all_others(points), order, placed(order))
+    assert [tsp.edge(route, i, j) for i, j in ((0, 1), (1, 0), (2, 0))] == [5.0, 5.0, 1.0]
+    assert [tsp.edge(route, i, j) for i, j in ((-1, 0), (0, -1), (3, 2), (2, 3))] == [0.0] * 4
 
 
 @settings(max_examples=60, deadline=None)
@@ -93,12 +94,13 @@ def test_stretches_are_turned_and_carried_as_a_list_would_be(n: int, data: st.Da
     last = data.draw(st.integers(first, n - 1))
     order, place, records = start.copy(), placed(start), start.tolist()
     part, rest = records[first : last + 1], records[:first] + records[last + 1 :]
-    tsp.reverse(order, place, first, last)
+    nowhere = np.zeros((n, 1)), np.zeros((n, 0), np.int32)
+    tsp.reverse(tsp.Route(*nowhere, order, place), first, last)
     assert order.tolist() == records[:first] + part[::-1] + records[last + 1 :]
     assert place.tolist() == placed(order).tolist()
     behind = data.draw(st.sampled_from([*range(-1, first), *range(last + 1, n)]))
     order, place = start.copy(), placed(start)
-    tsp.shift(order, place, first, last, behind)
+    tsp.shift(tsp.Route(*nowhere, order, place), first, last, behind)
     at = behind + 1 if behind < first else behind - len(part) + 1
     assert order.tolist() == rest[:at] + part + rest[at:]
     assert place.tolist() == placed(order).tolist()
@@ -116,7 +118,7 @@ def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: 
         for a in range(n):
             order, place = start.copy(), placed(start)
             expected = twin(*plain, start.tolist(), a)
-            assert move(points, neighbours, order, place, a) == (expected is not None)
+            assert move(tsp.Route(points, neighbours, order, place), a) == (expected is not None)
             assert order.tolist() == (expected or start.tolist())
             assert place.tolist() == placed(order).tolist()
     assert tsp.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, NodeReadings
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 from naive.lattices import judge_node
@@ -21,7 +21,7 @@ FIGURES = {
 RULES = {BY_SIZE: "by-size", STRICTEST: "failing-class", DEMANDED: "failing-class"}
 
 
-def figures(read: Readings, place: int) -> dict[str, int]:
+def figures(read: NodeReadings, place: int) -> dict[str, int]:
     return {name: int(getattr(read, field)[place]) for name, field in FIGURES.items()}
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from crypsis.charts.chart import SCHEMA, Spec
-from crypsis.sensitivity.procedure import Findings, Stage
+from crypsis.sensitivity.procedure import SensitivityFindings, Stage
 
 _BEST, _OTHER = "#0b6e4f", "#8a8f98"
 
 
-def sensitivity_picture(findings: Findings, title: str) -> Spec:
+def sensitivity_picture(findings: SensitivityFindings, title: str) -> Spec:
     """One row per response: how much each setting explains, then the mean of every level, the best group in green.
 
     Whiskers are half of Tukey's critical difference: levels whose whiskers do not overlap differ.

@@ -13,7 +13,7 @@ from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
-    from crypsis.sensitivity import Findings, Results, Stage, Subject
+    from crypsis.sensitivity import Results, SensitivityFindings, Stage, Subject
 
 
 def sensitivity(
@@ -149,7 +149,7 @@ def _unfinished(results: Results, as_json: bool) -> None:
     )
 
 
-def findings_text(findings: Findings) -> str:
+def findings_text(findings: SensitivityFindings) -> str:
     """The steps as tables."""
     parts = []
     for number, stage in enumerate((findings.result, findings.speed)):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
+from crypsis.engines import Engine
+
 if TYPE_CHECKING:
     from crypsis.evolution.state import State
 
@@ -178,27 +180,6 @@ class Strategy(Protocol):
         Returns
         -------
         State
-        """
-
-
-class Engine(Protocol):
-    """Where pure functions run; results are in the order of the items."""
-
-    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any) -> list[Any]:
-        """Apply a function to every item.
-
-        Parameters
-        ----------
-        function : callable
-            Takes the shared part and an item.
-        items : sequence
-            The items.
-        shared : object
-            Sent once to each worker.
-
-        Returns
-        -------
-        list
         """
 
 

@@ -42,7 +42,7 @@ class WalkContext(NamedTuple):
     warmth: NDArray[np.float64]
 
 
-class Groups(NamedTuple):
+class WalkGroups(NamedTuple):
     """A partition that can be changed in place.
 
     place  where a record stands in its group's list;  members  int32[slots, 2k − 1];  used  int64[1]: slots in use
@@ -109,7 +109,7 @@ def _apart(one: NDArray[np.float64], i: int, other: NDArray[np.float64], j: int)
 apart = kernel(_apart)
 
 
-def _exchange(groups: Groups, points: NDArray[np.float64], i: int, j: int) -> float:
+def _exchange(groups: WalkGroups, points: NDArray[np.float64], i: int, j: int) -> float:
     """Change of SSE if two records of different groups trade places."""
     a, b = groups.labels[i], groups.labels[j]
     centroids = groups.centroids
@@ -126,7 +126,7 @@ def _exchange(groups: Groups, points: NDArray[np.float64], i: int, j: int) -> fl
 exchange = kernel(_exchange)
 
 
-def _leave(groups: Groups, points: NDArray[np.float64], i: int) -> None:
+def _leave(groups: WalkGroups, points: NDArray[np.float64], i: int) -> None:
     """Take a record out of its group; its label stays until it enters another."""
     a = groups.labels[i]
     last = groups.sizes[a] - 1
@@ -142,7 +142,7 @@ def _leave(groups: Groups, points: NDArray[np.float64], i: int) -> None:
 leave = kernel(_leave)
 
 
-def _enter(groups: Groups, points: NDArray[np.float64], i: int, b: int) -> None:
+def _enter(groups: WalkGroups, points: NDArray[np.float64], i: int, b: int) -> None:
     """Put a record that left its group into another one."""
     size = groups.sizes[b]
     groups.members[b, size] = i
@@ -157,7 +157,7 @@ def _enter(groups: Groups, points: NDArray[np.float64], i: int, b: int) -> None:
 enter = kernel(_enter)
 
 
-def _close(groups: Groups, a: int) -> None:
+def _close(groups: WalkGroups, a: int) -> None:
     """Give up an empty slot; the last slot moves into the hole."""
     last = groups.used[0] - 1
     groups.used[0] = last
@@ -174,7 +174,7 @@ def _close(groups: Groups, a: int) -> None:
 close = kernel(_close)
 
 
-def _settle(groups: Groups, points: NDArray[np.float64], pool: NDArray[np.int32]) -> float:
+def _settle(groups: WalkGroups, points: NDArray[np.float64], pool: NDArray[np.int32]) -> float:
     """Recompute the centroids of the pool's groups from their members alone and return their exact SSE: no drift."""
     total = 0.0
     for i in pool:
@@ -193,7 +193,7 @@ def _settle(groups: Groups, points: NDArray[np.float64], pool: NDArray[np.int32]
 settle = kernel(_settle)
 
 
-def _arrange(groups: Groups, points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+def _arrange(groups: WalkGroups, points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
     """Load labels 0 … G−1 into the groups; returns the SSE."""
     groups.sizes[:] = 0
     groups.used[0] = labels.max() + 1
@@ -209,7 +209,7 @@ def _arrange(groups: Groups, points: NDArray[np.float64], labels: NDArray[np.int
 arrange = kernel(_arrange)
 
 
-def _rewind(groups: Groups, points: NDArray[np.float64], start: int, end: int) -> None:
+def _rewind(groups: WalkGroups, points: NDArray[np.float64], start: int, end: int) -> None:
     """Take back the moves start … end − 1 of the trail, last first."""
     for q in range(end - 1, start - 1, -1):
         i = groups.trail[0, q]
@@ -220,7 +220,7 @@ def _rewind(groups: Groups, points: NDArray[np.float64], start: int, end: int) -
 rewind = kernel(_rewind)
 
 
-def _scatter(groups: Groups, context: WalkContext, g: int, limit: float) -> float:
+def _scatter(groups: WalkGroups, context: WalkContext, g: int, limit: float) -> float:
     """Send the members of a group one by one to the cheapest neighbouring group with room; the rise of SSE.
 
     Leaves slot g empty and the moves in the trail. Where there is no room, or the rise reaches the limit, nothing
@@ -256,7 +256,7 @@ def _scatter(groups: Groups, context: WalkContext, g: int, limit: float) -> floa
 scatter = kernel(_scatter)
 
 
-def _gather(groups: Groups, context: WalkContext, seed: int, g: int, start: int) -> float:
+def _gather(groups: WalkGroups, context: WalkContext, seed: int, g: int, start: int) -> float:
     """Fill the empty slot g with a record and its nearest neighbours that their groups can spare; the rise of SSE.
 
     The trail is written from position `start`; with too few to spare nothing changes: infinity.
@@ -290,7 +290,7 @@ def _gather(groups: Groups, context: WalkContext, seed: int, g: int, start: int)
 gather = kernel(_gather)
 
 
-def _upheave(groups: Groups, context: WalkContext, seed: int, kind: int, heat: float, chance: Chance) -> bool:
+def _upheave(groups: WalkGroups, context: WalkContext, seed: int, kind: int, heat: float, chance: Chance) -> bool:
     """Dissolve the seed's group (0), open a group around the seed (1) or do both at once (2), if the rise is borne."""
     least = (groups.members.shape[1] + 1) // 2
     g = groups.used[0] if kind == 1 else groups.labels[seed]
@@ -318,7 +318,7 @@ upheave = kernel(_upheave)
 
 
 def _anneal(
-    groups: Groups,
+    groups: WalkGroups,
     context: WalkContext,
     pool: NDArray[np.int32],
     steps: int,

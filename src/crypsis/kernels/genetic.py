@@ -33,10 +33,12 @@ class Brood(NamedTuple):
 
 
 class Work(NamedTuple):
-    """What every evaluation needs and no one keeps."""
+    """What every evaluation needs and no one keeps.
+
+    distances  float64[n, n]: squared, of a record to those before it; or float64[0, 0]
+    """
 
     distances: NDArray[np.float64]
-    """float64[n, n]: squared, of a record to those before it; or float64[0, 0]"""
     counts: NDArray[np.int64]
     last: NDArray[np.int64]
     previous: NDArray[np.int64]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.ledger_types import Frame, Shape, Tallies
+from crypsis.kernels.ledger_types import Frame, TableLayout, Tallies
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -36,7 +36,7 @@ def _distance_loss(spread: Ints, denominators: Floats, rows: int) -> float:
     return 100.0 * total / (rows * len(spread))
 
 
-def _entropy_loss(pairs: Codes, totals: Codes, shape: Shape, known: Floats, logs: Floats, steps: Floats) -> float:
+def _entropy_loss(pairs: Codes, totals: Codes, shape: TableLayout, known: Floats, logs: Floats, steps: Floats) -> float:
     """100 · mean over attributes of H(V | V') / logs, with n·H = Σ_m (c_m log c_m − Σ_o c_om log c_om)."""
     rows = len(steps) - 1
     total = 0.0

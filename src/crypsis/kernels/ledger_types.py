@@ -12,7 +12,7 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
-class Shape(NamedTuple):
+class TableLayout(NamedTuple):
     """Where things lie: the pair (original o, masked m) of attribute j is ``at[j] + m · wide[j] + o``."""
 
     at: Ints  # int64[p + 1]
@@ -25,7 +25,7 @@ class Shape(NamedTuple):
 class Frame(NamedTuple):
     """All that stays while masked files change."""
 
-    shape: Shape
+    shape: TableLayout
     tuples: Codes  # int32[a, p], distinct originals
     counts: Ints  # int64[a]
     members: Ints  # int64[n], tuple of each record
@@ -61,7 +61,7 @@ class Tallies(NamedTuple):
     hits: Ints  # int64[N, 2, a]
 
 
-class Trial(NamedTuple):
+class MaskingTrial(NamedTuple):
     """What a search holds against each of its files."""
 
     goals: Floats  # float64[N, 4], see `trials.fitness`

@@ -3,7 +3,7 @@
 The squared distance of a record to a published one is the squared distance of their points plus one for every
 code that differs. Published records are told apart by their codes first; each group of equal codes holds a
 tree of boxes over its points. An intruder's link to the right record is spoilt by a single nearer one, so a
-search from the right record's distance ends at the first that is nearer, and has all ties when none is. Groups
+search from the right record's distance ends at the first that is nearer, and has all ties when none is. CodeGroups
 whose codes all match are found by bisection; the others are ranked only for a record that must look beyond them.
 """
 
@@ -22,33 +22,50 @@ this keeps pace with blocked matrix products and stays exact."""
 SLACK = 1e-12
 
 
-class Groups(NamedTuple):
-    """The distinct codes of published records, sorted by places, then by codes, the last column first in rank."""
+class CodeGroups(NamedTuple):
+    """The distinct codes of published records, sorted by places, then by codes, the last column first in rank.
+
+    codes   int32[groups, c]
+    places  int32[groups, c]: which of a record's ancestors each code is held against
+    starts  int64[patterns + 1]: where the groups of each distinct row of places begin; the last entry is groups
+    """
 
     codes: NDArray[np.int32]
-    """int32[groups, c]"""
     places: NDArray[np.int32]
-    """int32[groups, c]: which of a record's ancestors each code is held against"""
     starts: NDArray[np.int64]
-    """int64[patterns + 1]: where the groups of each distinct row of places begin; the last entry is groups"""
+
+
+class Known(NamedTuple):
+    """The records an intruder holds.
+
+    points     float64[n, q]
+    ancestors  int32[n, w]: the codes a published code is held against
+    order      int64[n]: rows so that equal ancestors follow each other
+    """
+
+    points: NDArray[np.float64]
+    ancestors: NDArray[np.int32]
+    order: NDArray[np.int64]
 
 
 class Forest(NamedTuple):
-    """Distinct published records, one tree for each group of equal codes."""
+    """Distinct published records, one tree for each group of equal codes.
+
+    points  float64[m, q], in the order of the leaves
+    weight  int64[m]: how many published records are this one
+    first   int64[m]: the lowest row among them
+    low     float64[nodes, q]: the box of a node
+    span    int64[nodes, 3]: first point, end, and left child (the right one follows it; −1 for a leaf)
+    root    int64[groups]: the node each group starts at
+    """
 
     points: NDArray[np.float64]
-    """float64[m, q], in the order of the leaves"""
     weight: NDArray[np.int64]
-    """int64[m]: how many published records are this one"""
     first: NDArray[np.int64]
-    """int64[m]: the lowest row among them"""
     low: NDArray[np.float64]
-    """float64[nodes, q]: the box of a node"""
     high: NDArray[np.float64]
     span: NDArray[np.int64]
-    """int64[nodes, 3]: first point, end, and left child (the right one follows it; −1 for a leaf)"""
     root: NDArray[np.int64]
-    """int64[groups]: the node each group starts at"""
 
 
 def _grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -> Any:
@@ -130,20 +147,16 @@ push_halves = kernel(_push_halves)
 
 
 def _probe(
-    point: NDArray[np.float64],
-    base: float,
-    bounds: NDArray[np.float64],
-    root: int,
-    forest: Forest,
-    found: NDArray[np.int64],
-    stack: NDArray[np.int64],
-) -> bool:
+    point: NDArray[np.float64], base: float, bounds: NDArray[np.float64], root: int, forest: Forest,
+    found: NDArray[np.int64], stack: NDArray[np.int64], closing: bool,
+) -> bool:  # fmt: skip
     """Look through one tree for records nearer than bounds[0]; tally those up to bounds[1] in `found`.
 
-    base    what the codes already add to the squared distance
-    bounds  float64[2]: squared distances below the first are nearer, up to the second are ties
-    found   int64[2]: weight of the ties so far, and their lowest row (changed in place)
-    →       True as soon as a nearer record is met; `found` means nothing then
+    base     what the codes already add to the squared distance
+    bounds   float64[2]: squared distances below the first are nearer, up to the second are ties
+    found    int64[2]: weight of the ties so far, and their lowest row (changed in place)
+    closing  bring bounds[1] down to the least distance met: then it is the nearest that is wanted
+    →        True as soon as a nearer record is met; `found` means nothing then
     """
     top = 1
     stack[0] = root
@@ -169,13 +182,15 @@ def _probe(
                 found[0] += forest.weight[i]
                 if found[1] < 0 or forest.first[i] < found[1]:
                     found[1] = forest.first[i]
+                if closing:
+                    bounds[1] = total
     return False
 
 
 probe = kernel(_probe)
 
 
-def _matching_groups(ancestors: NDArray[np.int32], row: int, groups: Groups, matching: NDArray[np.int64]) -> int:
+def _matching_groups(ancestors: NDArray[np.int32], row: int, groups: CodeGroups, matching: NDArray[np.int64]) -> int:
     """Write the groups that differ from a record in no code into `matching`, and say how many they are."""
     count = 0
     for pattern in range(len(groups.starts) - 1):
@@ -200,11 +215,7 @@ matching_groups = kernel(_matching_groups)
 
 
 def _rank_groups(
-    ancestors: NDArray[np.int32],
-    row: int,
-    groups: Groups,
-    cost: NDArray[np.int64],
-    ranking: NDArray[np.int64],
+    ancestors: NDArray[np.int32], row: int, groups: CodeGroups, cost: NDArray[np.int64], ranking: NDArray[np.int64]
 ) -> None:
     """Fill `cost` with the number of codes by which each group differs from a record, `ranking` by rising cost."""
     many, c = groups.codes.shape
@@ -237,23 +248,19 @@ def _differs(ancestors: NDArray[np.int32], row: int, previous: int) -> bool:
 differs = kernel(_differs)
 
 
-def _ties_at(
-    points: NDArray[np.float64],
-    distance: NDArray[np.float64],
-    ancestors: NDArray[np.int32],
-    order: NDArray[np.int64],
-    groups: Groups,
-    forest: Forest,
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _linked(
+    known: Known, distance: NDArray[np.float64], groups: CodeGroups, forest: Forest
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """For each record, how many published records lie exactly at a given distance, none being nearer.
 
-    points     float64[n, q]; distance float64[n], NaN for a record that cannot be linked
-    ancestors  int32[n, w]: the codes a published code is held against; order int64[n] sorts their rows
-    →          ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1)
+    distance  float64[n]; NaN for a record that cannot be linked, infinite to ask for the nearest
+    →         ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1), and
+              float64[n]: the distance of the nearest where it was asked for
     """
-    n, many = len(points), len(groups.codes)
+    n, many = len(known.points), len(groups.codes)
     ties = np.zeros(n, dtype=np.int64)
     lowest = np.full(n, -1, dtype=np.int64)
+    reach = np.full(n, np.nan)
     matching = np.empty(len(groups.starts), dtype=np.int64)
     cost = np.zeros(many, dtype=np.int64)
     ranking = np.arange(many)
@@ -261,94 +268,33 @@ def _ties_at(
     found = np.empty(2, dtype=np.int64)
     stack = np.empty(256, dtype=np.int64)
     previous, matches, ranked = -1, 0, False
-    for row in order:
+    for row in known.order:
         if np.isnan(distance[row]):
             continue
-        if differs(ancestors, row, previous):
-            matches, ranked = matching_groups(ancestors, row, groups, matching), False
+        if differs(known.ancestors, row, previous):
+            matches, ranked = matching_groups(known.ancestors, row, groups, matching), False
             previous = row
-        slack = SLACK * (1.0 + distance[row])
-        bounds[0] = max(distance[row] - slack, 0.0) ** 2
+        point, asked = known.points[row], np.isinf(distance[row])
+        slack = 0.0 if asked else SLACK * (1.0 + distance[row])
+        bounds[0] = 0.0 if asked else max(distance[row] - slack, 0.0) ** 2
         bounds[1] = (distance[row] + slack) ** 2
         found[0], found[1] = 0, -1
         nearer = False
         for g in matching[:matches]:
-            nearer = nearer or probe(points[row], 0.0, bounds, forest.root[g], forest, found, stack)
+            nearer = nearer or probe(point, 0.0, bounds, forest.root[g], forest, found, stack, asked)
         if not nearer and bounds[1] >= 1.0:
             if not ranked:
-                rank_groups(ancestors, row, groups, cost, ranking)
+                rank_groups(known.ancestors, row, groups, cost, ranking)
                 ranked = True
             for g in ranking[matches:]:
                 if nearer or cost[g] > bounds[1]:
                     break
-                nearer = probe(points[row], float(cost[g]), bounds, forest.root[g], forest, found, stack)
-        if not nearer:
+                nearer = probe(point, float(cost[g]), bounds, forest.root[g], forest, found, stack, asked)
+        if asked:
+            reach[row] = np.sqrt(bounds[1])
+        elif not nearer:
             ties[row], lowest[row] = found[0], found[1]
-    return ties, lowest
+    return ties, lowest, reach
 
 
-ties_at = kernel(_ties_at)
-
-
-def _nearest_in(
-    point: NDArray[np.float64], base: float, best: float, root: int, forest: Forest, stack: NDArray[np.int64]
-) -> float:
-    """The least squared distance of a point to one tree's records, plus what the codes add; `best` if none is less."""
-    top = 1
-    stack[0] = root
-    while top:
-        top -= 1
-        node = stack[top]
-        if base + to_box(point, forest.low, forest.high, node) >= best:
-            continue
-        child = forest.span[node, 2]
-        if child >= 0:
-            push_halves(point, child, forest, stack, top)
-            top += 2
-            continue
-        for i in range(forest.span[node, 0], forest.span[node, 1]):
-            total = base
-            for j in range(len(point)):
-                total += (point[j] - forest.points[i, j]) ** 2
-            best = min(best, total)
-    return best
-
-
-nearest_in = kernel(_nearest_in)
-
-
-def _nearest(
-    points: NDArray[np.float64],
-    ancestors: NDArray[np.int32],
-    order: NDArray[np.int64],
-    groups: Groups,
-    forest: Forest,
-) -> NDArray[np.float64]:
-    """float64[n]: the distance of each record to its nearest published one. Arguments as in `ties_at`."""
-    n, many = len(points), len(groups.codes)
-    result = np.empty(n)
-    matching = np.empty(len(groups.starts), dtype=np.int64)
-    cost = np.zeros(many, dtype=np.int64)
-    ranking = np.arange(many)
-    stack = np.empty(256, dtype=np.int64)
-    previous, matches, ranked = -1, 0, False
-    for row in order:
-        if differs(ancestors, row, previous):
-            matches, ranked = matching_groups(ancestors, row, groups, matching), False
-            previous = row
-        best = np.inf
-        for g in matching[:matches]:
-            best = nearest_in(points[row], 0.0, best, forest.root[g], forest, stack)
-        if best > 1.0:
-            if not ranked:
-                rank_groups(ancestors, row, groups, cost, ranking)
-                ranked = True
-            for g in ranking[matches:]:
-                if cost[g] >= best:
-                    break
-                best = nearest_in(points[row], float(cost[g]), best, forest.root[g], forest, stack)
-        result[row] = np.sqrt(best)
-    return result
-
-
-nearest = kernel(_nearest)
+linked = kernel(_linked)

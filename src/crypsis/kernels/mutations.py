@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.ledger_types import Frame, Tallies, Trial
+from crypsis.kernels.ledger_types import Frame, MaskingTrial, Tallies
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,7 +27,9 @@ def _linked(frame: Frame, tallies: Tallies, who: int, row: int) -> bool:
 linked = kernel(_linked)
 
 
-def _aim(frame: Frame, tallies: Tallies, trial: Trial, who: int, changes: Ints, draws: Floats, aimed: float) -> None:
+def _aim(
+    frame: Frame, tallies: Tallies, trial: MaskingTrial, who: int, changes: Ints, draws: Floats, aimed: float
+) -> None:
     """Some of the changes of one file, in place, are aimed at where the weightier side sits, as the file stands now.
 
     changes  int64[k, 3]: row, attribute, new code

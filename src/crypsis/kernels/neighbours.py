@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.blocks import select
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, finish_mdav
 
@@ -48,30 +49,6 @@ class Tree(NamedTuple):
     along: NDArray[np.float64]
     nodes: NDArray[np.int64]
     bounds: NDArray[np.float64]
-
-
-def _select(values: NDArray[np.float64], order: NDArray[np.int64], rank: int) -> None:
-    """Reorder values (and order with them) so that the one at `rank` is where sorting would put it (Hoare 1961)."""
-    left, right = 0, values.shape[0] - 1
-    while left < right:
-        pivot = values[(left + right) // 2]
-        i, j = left, right
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            right = j
-        elif rank >= i:
-            left = i
-        else:
-            return
 
 
 def _plant(points: NDArray[np.float64], order: NDArray[np.int64]) -> Tree:
@@ -146,7 +123,7 @@ def _box_node(tree: Tree, node: int) -> bool:
     return changed
 
 
-select, plant, halve = kernel(_select), kernel(_plant), kernel(_halve)
+plant, halve = kernel(_plant), kernel(_halve)
 box_leaf, box_node = kernel(_box_leaf), kernel(_box_node)
 
 

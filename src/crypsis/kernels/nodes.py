@@ -19,80 +19,88 @@ _HUGE = 1 << 62
 
 
 class Leaves(NamedTuple):
-    """The distinct head tuples and their hierarchies; never changed. h attributes, m tuples."""
+    """The distinct head tuples and their hierarchies; never changed. h attributes, m tuples.
+
+    codes     int32[h, m]: leaf in tree order
+    suffix    int32[h, m]: rank of the tuple's remainder after the attribute
+    height    int64[h]: highest level of each attribute
+    start     int64[h, levels]: where the leaves of an attribute at a level begin in `group` and `cell`
+    group     int32[…]: group of the leaf, ascending
+    cell      float64[…]: loss of one such cell
+    marginal  float64[h, levels]: loss of the whole column, nothing suppressed
+    place     int64[h]: weight of the attribute's level in the number of a node
+    values    The confidential attribute, if it has too many values to tally
+    labels    The label, if it has too many values and is not the confidential attribute
+    """
 
     codes: NDArray[np.int32]
-    """int32[h, m]: leaf in tree order"""
     suffix: NDArray[np.int32]
-    """int32[h, m]: rank of the tuple's remainder after the attribute"""
     height: NDArray[np.int64]
-    """int64[h]: highest level of each attribute"""
     start: NDArray[np.int64]
-    """int64[h, levels]: where the leaves of an attribute at a level begin in `group` and `cell`"""
     group: NDArray[np.int32]
-    """int32[…]: group of the leaf, ascending"""
     cell: NDArray[np.float64]
-    """float64[…]: loss of one such cell"""
     marginal: NDArray[np.float64]
-    """float64[h, levels]: loss of the whole column, nothing suppressed"""
     place: NDArray[np.int64]
-    """int64[h]: weight of the attribute's level in the number of a node"""
     values: Listed
-    """The confidential attribute, if it has too many values to tally"""
     labels: Listed
-    """The label, if it has too many values and is not the confidential attribute"""
 
 
 class Tail(NamedTuple):
-    """The nodes over the tail; the first is the lowest, each other is added up from an earlier one."""
+    """The nodes over the tail; the first is the lowest, each other is added up from an earlier one.
+
+    below     int64[t]: the node it is added up from
+    step      int64[t, cells]: where each cell of that node goes
+    width     int64[t]: cells of the node
+    spared    float64[t, cells]: what a record of the cell loses by suppression beyond its tail's generalisation
+    marginal  float64[t]: loss of the tail columns, nothing suppressed
+    place     int64[t]: what the node adds to the number of a node
+    """
 
     below: NDArray[np.int64]
-    """int64[t]: the node it is added up from"""
     step: NDArray[np.int64]
-    """int64[t, cells]: where each cell of that node goes"""
     width: NDArray[np.int64]
-    """int64[t]: cells of the node"""
     spared: NDArray[np.float64]
-    """float64[t, cells]: what a record of the cell loses by suppression beyond its tail's generalisation"""
     marginal: NDArray[np.float64]
-    """float64[t]: loss of the tail columns, nothing suppressed"""
     place: NDArray[np.int64]
-    """int64[t]: what the node adds to the number of a node"""
 
 
-class Demand(NamedTuple):
-    """What is asked of every node."""
+class NodeDemand(NamedTuple):
+    """What is asked of every node.
+
+    allowance  How many records may be suppressed.
+    values     v: leading columns of a cell's tally that belong to the confidential attribute
+    prune      Leave out what cannot reach this k within the allowance; 0 looks at every node.
+    """
 
     rule: int
     allowance: int
-    """How many records may be suppressed."""
     k: int
     l: int  # noqa: E741 (the paper's letter)
     values: int
-    """v: leading columns of a cell's tally that belong to the confidential attribute"""
     prune: int
-    """Leave out what cannot reach this k within the allowance; 0 looks at every node."""
 
 
-class Readings(NamedTuple):
-    """One entry per node."""
+class NodeReadings(NamedTuple):
+    """One entry per node.
+
+    size_sum   Σ class size over records; the suppressed are one class of their own
+    value_sum  Σ over records of how often their confidential value occurs in their class
+    misfits    Records suppressed or without the majority label of their class
+    classes    Surviving classes; left as it was where a node was pruned
+    loss       Σ of cell losses; a suppressed record loses every cell
+    """
 
     k: NDArray[np.int64]
     l: NDArray[np.int64]  # noqa: E741
     suppressed: NDArray[np.int64]
     size_sum: NDArray[np.int64]
-    """Σ class size over records; the suppressed are one class of their own"""
     value_sum: NDArray[np.int64]
-    """Σ over records of how often their confidential value occurs in their class"""
     misfits: NDArray[np.int64]
-    """Records suppressed or without the majority label of their class"""
     classes: NDArray[np.int64]
-    """Surviving classes; left as it was where a node was pruned"""
     loss: NDArray[np.float64]
-    """Σ of cell losses; a suppressed record loses every cell"""
 
 
-class Block(NamedTuple):
+class CellBlock(NamedTuple):
     """The cells of consecutive classes, from `begin` up to `end`."""
 
     size: NDArray[Any]
@@ -120,7 +128,7 @@ def _unite(target: NDArray[np.uint64], source: NDArray[np.uint64]) -> None:
 unite = kernel(_unite)
 
 
-def _added_up(block: Block, step: NDArray[np.int64], width: int) -> Block:
+def _added_up(block: CellBlock, step: NDArray[np.int64], width: int) -> CellBlock:
     """The cells of every class added up into `width` cells; step[c] is where cell c goes."""
     cells, begin, end = len(block.size), block.begin, block.end
     words, columns = len(block.present) // cells, len(block.tally) // cells
@@ -133,13 +141,13 @@ def _added_up(block: Block, step: NDArray[np.int64], width: int) -> Block:
             unite(present[step[c] * words + w], block.present[c * words + w, begin:end])
         for v in range(columns):
             add(tally[step[c] * columns + v], block.tally[c * columns + v, begin:end])
-    return Block(size, present, tally, 0, end - begin)
+    return CellBlock(size, present, tally, 0, end - begin)
 
 
 added_up = kernel(_added_up)
 
 
-def _diversity(block: Block, values: int) -> NDArray[np.int64]:
+def _diversity(block: CellBlock, values: int) -> NDArray[np.int64]:
     """int64[cells · classes]: confidential values in every cell, cell by cell."""
     cells, n, begin, end = len(block.size), block.end - block.begin, block.begin, block.end
     words, columns = len(block.present) // cells, len(block.tally) // cells
@@ -160,7 +168,7 @@ def _diversity(block: Block, values: int) -> NDArray[np.int64]:
 diversity_of = kernel(_diversity)
 
 
-def _misfits(block: Block, values: int) -> int:
+def _misfits(block: CellBlock, values: int) -> int:
     """Records without the majority label of their cell."""
     cells, n, begin, end = len(block.size), block.end - block.begin, block.begin, block.end
     columns, total = len(block.tally) // cells, 0
@@ -180,7 +188,7 @@ def _misfits(block: Block, values: int) -> int:
 misfits_of = kernel(_misfits)
 
 
-def _value_squares(block: Block, values: int) -> int:
+def _value_squares(block: CellBlock, values: int) -> int:
     """Σ over records of how often their confidential value occurs in their cell."""
     cells, total = len(block.size), np.int64(0)
     columns = len(block.tally) // cells
@@ -206,21 +214,23 @@ def _suppressed_loss(row: int, levels: NDArray[np.int64], leaves: Leaves) -> flo
 suppressed_loss = kernel(_suppressed_loss)
 
 
-class Node(NamedTuple):
-    """A node under judgement."""
+class JudgedNode(NamedTuple):
+    """A node under judgement.
+
+    rows    A tuple of each class
+    levels  Levels of the head
+    tail    JudgedNode of the tail
+    of      Class of each distinct tuple where something is listed, else empty; then there is no tail
+    """
 
     rows: NDArray[np.int32]
-    """A tuple of each class"""
     levels: NDArray[np.int64]
-    """Levels of the head"""
     tail: int
-    """Node of the tail"""
     number: int
     of: NDArray[np.int32]
-    """Class of each distinct tuple where something is listed, else empty; then there is no tail"""
 
 
-def _listed_in(node: Node, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray[np.int64]]:
+def _listed_in(node: JudgedNode, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray[np.int64]]:
     """What the classes hold of the listed values, and of the commonest label where labels are not tallied.
 
     Empty if nothing is listed.
@@ -235,7 +245,9 @@ def _listed_in(node: Node, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray
 listed_in = kernel(_listed_in)
 
 
-def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand, out: Readings) -> None:
+def _judge(
+    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings
+) -> None:
     """Judge the classes of one node, its tail already added up, and enter the result.
 
     Everything is summed over all classes first; what is suppressed is taken back.
@@ -301,13 +313,15 @@ def _judge(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand,
 judge = kernel(_judge)
 
 
-def _judge_tail(block: Block, node: Node, leaves: Leaves, tail: Tail, demand: Demand, out: Readings) -> None:
+def _judge_tail(
+    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings
+) -> None:
     """Judge one node of the head at every node of the tail."""
     blocks = [block]
     for t in range(len(tail.below)):
         if t:
             blocks.append(added_up(blocks[tail.below[t]], tail.step[t], tail.width[t]))
-        at = Node(node.rows, node.levels, t, node.number + tail.place[t], node.of)
+        at = JudgedNode(node.rows, node.levels, t, node.number + tail.place[t], node.of)
         judge(blocks[t], at, leaves, tail, demand, out)
 
 

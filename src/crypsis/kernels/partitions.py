@@ -39,7 +39,7 @@ STRIP = 512
 """Records per strip of a distance pass: one strip of sums stays in the fastest cache."""
 
 
-class Pool(NamedTuple):
+class RecordPool(NamedTuple):
     """The unassigned records, compact in the first `count` positions.
 
     coordinates  float64[p, n], one attribute per row so that a distance pass runs over neighbours in memory
@@ -57,10 +57,10 @@ class Pool(NamedTuple):
     centre: NDArray[np.float64]
 
 
-def _fill(points: NDArray[np.float64]) -> Pool:
+def _fill(points: NDArray[np.float64]) -> RecordPool:
     """All rows of float64[n, p], unassigned, shifted by their column minima."""
     n, p = points.shape
-    pool = Pool(np.empty((p, n)), np.arange(n), np.arange(n), np.zeros(n), np.zeros((2, p)), np.zeros(p))
+    pool = RecordPool(np.empty((p, n)), np.arange(n), np.arange(n), np.zeros(n), np.zeros((2, p)), np.zeros(p))
     for j in range(p):
         least = np.inf
         for i in range(n):
@@ -72,7 +72,7 @@ def _fill(points: NDArray[np.float64]) -> Pool:
     return pool
 
 
-def _add(pool: Pool, place: int, sign: float) -> None:
+def _add(pool: RecordPool, place: int, sign: float) -> None:
     """Add (sign 1) or take away (−1) the record at a position from the totals, by Knuth's two-sum."""
     for j in range(pool.totals.shape[1]):
         value = sign * pool.coordinates[j, place]
@@ -83,19 +83,19 @@ def _add(pool: Pool, place: int, sign: float) -> None:
         pool.totals[1, j] += (old - (new - part)) + (value - part)
 
 
-def _look_from_mean(pool: Pool, count: int) -> None:
+def _look_from_mean(pool: RecordPool, count: int) -> None:
     """Put the centre at the mean of the unassigned records."""
     for j in range(pool.centre.shape[0]):
         pool.centre[j] = (pool.totals[0, j] + pool.totals[1, j]) / count
 
 
-def _look_from_row(pool: Pool, row: int) -> None:
+def _look_from_row(pool: RecordPool, row: int) -> None:
     """Put the centre at an unassigned record."""
     for j in range(pool.centre.shape[0]):
         pool.centre[j] = pool.coordinates[j, pool.places[row]]
 
 
-def _measure(pool: Pool, count: int, metric: int) -> None:
+def _measure(pool: RecordPool, count: int, metric: int) -> None:
     """Squared Euclidean or Manhattan distance of every unassigned record from the centre."""
     for start in range(0, count, STRIP):
         stop = min(start + STRIP, count)
@@ -112,7 +112,7 @@ def _measure(pool: Pool, count: int, metric: int) -> None:
                     sums[i] += abs(line[i] - at)
 
 
-def _outermost(pool: Pool, count: int) -> int:
+def _outermost(pool: RecordPool, count: int) -> int:
     """Row of the unassigned record farthest from the centre; ties go to the lower row."""
     best, row = -1.0, -1
     for i in range(count):
@@ -122,7 +122,22 @@ def _outermost(pool: Pool, count: int) -> int:
     return row
 
 
-def _gather(pool: Pool, count: int, seed: int, group: NDArray[np.int64], reach: NDArray[np.float64]) -> None:
+def _measure_from(pool: RecordPool, count: int, row: int, metric: int) -> None:
+    """Distances of every unassigned record from one of them."""
+    look_from_row(pool, row)
+    measure(pool, count, metric)
+
+
+def _outer_seed(pool: RecordPool, count: int, metric: int) -> int:
+    """Row of the unassigned record farthest from the mean of all; distances are then measured from it."""
+    look_from_mean(pool, count)
+    measure(pool, count, metric)
+    seed = outermost(pool, count)
+    measure_from(pool, count, seed, metric)
+    return seed
+
+
+def _gather(pool: RecordPool, count: int, seed: int, group: NDArray[np.int64], reach: NDArray[np.float64]) -> None:
     """group ← seed and the nearest other unassigned rows as last measured, nearest first; reach ← their distances."""
     size = group.shape[0]
     group[0], reach[0] = seed, 0.0
@@ -144,7 +159,7 @@ def _gather(pool: Pool, count: int, seed: int, group: NDArray[np.int64], reach: 
         reach[place], group[place] = distance, row
 
 
-def _assign(pool: Pool, count: int, row: int, label: int, labels: NDArray[np.int32]) -> int:
+def _assign(pool: RecordPool, count: int, row: int, label: int, labels: NDArray[np.int32]) -> int:
     """Give a row its label and take it out of the pool; → the new count."""
     place, last = pool.places[row], count - 1
     add(pool, place, -1.0)
@@ -157,7 +172,7 @@ def _assign(pool: Pool, count: int, row: int, label: int, labels: NDArray[np.int
     return last
 
 
-def _assign_all(pool: Pool, count: int, group: NDArray[np.int64], label: int, labels: NDArray[np.int32]) -> int:
+def _assign_all(pool: RecordPool, count: int, group: NDArray[np.int64], label: int, labels: NDArray[np.int32]) -> int:
     for member in range(group.shape[0]):
         count = assign(pool, count, group[member], label, labels)
     return count
@@ -166,10 +181,11 @@ def _assign_all(pool: Pool, count: int, group: NDArray[np.int64], label: int, la
 fill, add = kernel(_fill), kernel(_add)
 look_from_mean, look_from_row = kernel(_look_from_mean), kernel(_look_from_row)
 measure, outermost, gather, assign = kernel(_measure), kernel(_outermost), kernel(_gather), kernel(_assign)
+measure_from, outer_seed = kernel(_measure_from), kernel(_outer_seed)
 assign_all = kernel(_assign_all)
 
 
-def _assign_rest(pool: Pool, count: int, label: int, labels: NDArray[np.int32]) -> None:
+def _assign_rest(pool: RecordPool, count: int, label: int, labels: NDArray[np.int32]) -> None:
     for i in range(count):
         labels[pool.rows[i]] = label
 
@@ -216,11 +232,7 @@ def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int,
     if ending == GENERIC and count >= 2 * k:
         pool = fill(points[rest])
         group, reach = np.empty(k, dtype=np.int64), np.empty(k)
-        look_from_mean(pool, count)
-        measure(pool, count, metric)
-        seed = outermost(pool, count)
-        look_from_row(pool, seed)
-        measure(pool, count, metric)
+        seed = outer_seed(pool, count, metric)
         gather(pool, count, seed, group, reach)
         for member in group:
             labels[rest[member]] = groups
@@ -248,19 +260,14 @@ def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDAr
     pool, count, label = fill(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= (3 * k if ending == GENERIC else 2 * k):
-        look_from_mean(pool, count)
-        measure(pool, count, metric)
-        near = outermost(pool, count)
-        look_from_row(pool, near)
-        measure(pool, count, metric)
+        near = outer_seed(pool, count, metric)
         far = outermost(pool, count)
         gather(pool, count, near, group, reach)
         count = assign_all(pool, count, group, label, labels)
         if labels[far] >= 0:  # only where distances tie: look again, still from the first record
             measure(pool, count, metric)
             far = outermost(pool, count)
-        look_from_row(pool, far)
-        measure(pool, count, metric)
+        measure_from(pool, count, far, metric)
         gather(pool, count, far, group, reach)
         count = assign_all(pool, count, group, label + 1, labels)
         label += 2
@@ -283,11 +290,7 @@ def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     pool, count, label = fill(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= 2 * k:
-        look_from_mean(pool, count)
-        measure(pool, count, EUCLIDEAN)
-        seed = outermost(pool, count)
-        look_from_row(pool, seed)
-        measure(pool, count, EUCLIDEAN)
+        seed = outer_seed(pool, count, EUCLIDEAN)
         gather(pool, count, seed, group, reach)
         count = assign_all(pool, count, group, label, labels)
         label += 1
@@ -322,8 +325,7 @@ def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
             row = pool.rows[i]
             if outward[row] >= best and (outward[row] > best or row < seed):
                 best, seed = outward[row], row
-        look_from_row(pool, seed)
-        measure(pool, count, EUCLIDEAN)
+        measure_from(pool, count, seed, EUCLIDEAN)
         gather(pool, count, seed, group, reach)
         for size in range(k):
             for j in range(points.shape[1]):
@@ -338,12 +340,7 @@ def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
 
 
 def _grow(
-    pool: Pool,
-    count: int,
-    members: NDArray[np.float64],
-    label: int,
-    labels: NDArray[np.int32],
-    gamma: float,
+    pool: RecordPool, count: int, members: NDArray[np.float64], label: int, labels: NDArray[np.int32], gamma: float
 ) -> int:
     """V-MDAV's extension of the group whose k members are the first rows of `members` (float64[2k, p]); → count."""
     p, size = members.shape[1], members.shape[0] // 2
@@ -368,8 +365,7 @@ def _grow(
                 if distance < nearest or (distance == nearest and pool.rows[i] < row):
                     nearest, row = distance, pool.rows[i]
             bound = (np.sqrt(nearest) + np.sqrt(radius)) ** 2 * (1.0 + 1e-9)
-        look_from_row(pool, row)
-        measure(pool, count, EUCLIDEAN)
+        measure_from(pool, count, row, EUCLIDEAN)
         other = np.inf
         for i in range(count):
             if pool.distances[i] < other and pool.rows[i] != row:

@@ -20,34 +20,36 @@ _ONE = np.uint64(1)
 
 
 class Tuples(NamedTuple):
-    """Distinct tuples over s attributes and their hierarchies."""
+    """Distinct tuples over s attributes and their hierarchies.
+
+    leaf     int32[m, s]: leaves
+    records  int64[m]: how many records share the tuple
+    present  uint64[m, words]: one bit per confidential value among them
+    start    int64[s, levels]: where the leaves of an attribute at a level begin in `group`, `cell` and `mark`
+    height   int64[s]: the highest level of each attribute, where all leaves are one group
+    group    int32[…]: group of the leaf at the level
+    cell     float64[…]: loss of one such cell
+    mark     uint64[…]: a random word per group
+    """
 
     leaf: NDArray[np.int32]
-    """int32[m, s]: leaves"""
     records: NDArray[np.int64]
-    """int64[m]: how many records share the tuple"""
     present: NDArray[np.uint64]
-    """uint64[m, words]: one bit per confidential value among them"""
     start: NDArray[np.int64]
-    """int64[s, levels]: where the leaves of an attribute at a level begin in `group`, `cell` and `mark`"""
     height: NDArray[np.int64]
-    """int64[s]: the highest level of each attribute, where all leaves are one group"""
     group: NDArray[np.int32]
-    """int32[…]: group of the leaf at the level"""
     cell: NDArray[np.float64]
-    """float64[…]: loss of one such cell"""
     mark: NDArray[np.uint64]
-    """uint64[…]: a random word per group"""
 
 
-class Demand(NamedTuple):
+class ClassDemand(NamedTuple):
     """What every class must hold."""
 
     k: int
     l: int  # noqa: E741 (the letter of l-diversity)
 
 
-def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: Demand) -> NDArray[np.int64]:
+def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> NDArray[np.int64]:
     """Group every tuple at the first node that lets its class meet the demand.
 
     nodes  int16[n, s]: level vectors in the order they are offered
@@ -121,24 +123,26 @@ freeze = kernel(_freeze)
 
 
 class Homes(NamedTuple):
-    """Groups as chains of entries (a tuple and how many of its records live there), with room to grow."""
+    """Groups as chains of entries (a tuple and how many of its records live there), with room to grow.
+
+    row        int64[entries]: the tuple
+    held       int64[entries]: its records here
+    following  int64[entries]: next entry of the same group; −1 ends the chain
+    head       int64[groups]: first entry; −1 for a group that was given up
+    size       int64[groups]: records
+    level      int64[groups, s]: what the group publishes
+    loss       float64[groups]: loss of one record there
+    used       int64[2]: entries and groups in use
+    """
 
     row: NDArray[np.int64]
-    """int64[entries]: the tuple"""
     held: NDArray[np.int64]
-    """int64[entries]: its records here"""
     following: NDArray[np.int64]
-    """int64[entries]: next entry of the same group; −1 ends the chain"""
     head: NDArray[np.int64]
-    """int64[groups]: first entry; −1 for a group that was given up"""
     size: NDArray[np.int64]
-    """int64[groups]: records"""
     level: NDArray[np.int64]
-    """int64[groups, s]: what the group publishes"""
     loss: NDArray[np.float64]
-    """float64[groups]: loss of one record there"""
     used: NDArray[np.int64]
-    """int64[2]: entries and groups in use"""
 
 
 def _widened(tuples: Tuples, homes: Homes, group: int, row: int, limit: float) -> float:

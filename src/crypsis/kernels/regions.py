@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.annealing import Groups, WalkContext
+from crypsis.kernels.annealing import WalkContext, WalkGroups
 from crypsis.kernels.compile import kernel
 
 
-def _region(groups: Groups, context: WalkContext, seed: int, pool: NDArray[np.int32]) -> int:
+def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: NDArray[np.int32]) -> int:
     """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
     groups.free[:] = False
     most = groups.members.shape[1]

@@ -16,24 +16,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.nodes import Block, Demand, Leaves, Node, Readings, Tail, added_up, judge, judge_tail
+from crypsis.kernels.nodes import (
+    CellBlock,
+    JudgedNode,
+    Leaves,
+    NodeDemand,
+    NodeReadings,
+    Tail,
+    added_up,
+    judge,
+    judge_tail,
+)
 
 _SHORT = 32
 
 
 class Classes(NamedTuple):
-    """Classes of the head in lexicographic order, each with its cells. Counts are int32 or int64."""
+    """Classes of the head in lexicographic order, each with its cells. Counts are int32 or int64.
+
+    row      int32[c]: a tuple of the class
+    differs  int32[c]: first attribute in which the class differs from the one before it
+    size     [cells, c]: records
+    present  uint64[cells · words, c]: one bit per confidential value that occurs
+    tally    [cells · (v + u), c]: records per confidential value (v columns, or none), then per label
+    """
 
     row: NDArray[np.int32]
-    """int32[c]: a tuple of the class"""
     differs: NDArray[np.int32]
-    """int32[c]: first attribute in which the class differs from the one before it"""
     size: NDArray[Any]
-    """[cells, c]: records"""
     present: NDArray[np.uint64]
-    """uint64[cells · words, c]: one bit per confidential value that occurs"""
     tally: NDArray[Any]
-    """[cells · (v + u), c]: records per confidential value (v columns, or none), then per label"""
 
 
 def _sort_runs(
@@ -149,7 +161,7 @@ def _merge_raised(
 merge_raised = kernel(_merge_raised)
 
 
-def _hopeless(classes: Classes, begin: int, end: int, attribute: int, demand: Demand) -> bool:
+def _hopeless(classes: Classes, begin: int, end: int, attribute: int, demand: NodeDemand) -> bool:
     """Whether hiding this and all later attributes still leaves too many records in classes that are too small."""
     if demand.prune == 0 or attribute == 0:
         return False
@@ -198,7 +210,7 @@ def _tuples_of(leaves: Leaves, depth: int) -> NDArray[np.int32]:
 tuples_of = kernel(_tuples_of)
 
 
-def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: Readings) -> None:
+def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings) -> None:
     """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
 
     classes  the distinct tuples themselves
@@ -217,8 +229,8 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
     arena = enlarged(classes, end[0], 3 * end[0] + 16)
     top, number = 0, 0
     if not hopeless(arena, 0, end[0], attributes, demand):
-        block = Block(arena.size, arena.present, arena.tally, 0, end[0])
-        judge_tail(block, Node(arena.row[: end[0]], levels, 0, number, of[0]), leaves, tail, demand, out)
+        block = CellBlock(arena.size, arena.present, arena.tally, 0, end[0])
+        judge_tail(block, JudgedNode(arena.row[: end[0]], levels, 0, number, of[0]), leaves, tail, demand, out)
     while top >= 0:
         attribute = upcoming[top]
         if raised[top] < attribute < attributes and hopeless(arena, begin[top], end[top], attribute, demand):
@@ -243,8 +255,8 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: Demand, out: 
         levels[attribute] += 1
         number += leaves.place[attribute]
         if not hopeless(arena, free, free + found, attributes, demand):
-            block = Block(arena.size, arena.present, arena.tally, free, free + found)
-            node = Node(arena.row[free : free + found], levels, 0, number, of[top])
+            block = CellBlock(arena.size, arena.present, arena.tally, free, free + found)
+            node = JudgedNode(arena.row[free : free + found], levels, 0, number, of[top])
             judge_tail(block, node, leaves, tail, demand, out)
 
 
@@ -252,7 +264,13 @@ roll_up = kernel(_roll_up)
 
 
 def _read_one(
-    classes: Classes, leaves: Leaves, tail: Tail, levels: NDArray[np.int64], node: int, demand: Demand, out: Readings
+    classes: Classes,
+    leaves: Leaves,
+    tail: Tail,
+    levels: NDArray[np.int64],
+    node: int,
+    demand: NodeDemand,
+    out: NodeReadings,
 ) -> None:
     """Judge a single node: the head lifted straight to `levels`, the tail at its node; the result goes to entry 0."""
     count = len(classes.row)
@@ -267,7 +285,7 @@ def _read_one(
                 of[t] = into[of[t]]
             begin, end = target, target + found
             target = 0 if begin else count  # the two halves of the arena in turn
-    block = Block(arena.size, arena.present, arena.tally, begin, end)
+    block = CellBlock(arena.size, arena.present, arena.tally, begin, end)
     steps = np.empty(len(tail.below), dtype=np.int64)
     depth, at = 0, node
     while at:
@@ -277,7 +295,7 @@ def _read_one(
     for position in range(depth - 1, -1, -1):
         at = steps[position]
         block = added_up(block, tail.step[at], tail.width[at])
-    judge(block, Node(arena.row[begin:end], levels, node, 0, of), leaves, tail, demand, out)
+    judge(block, JudgedNode(arena.row[begin:end], levels, node, 0, of), leaves, tail, demand, out)
 
 
 read_one = kernel(_read_one)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.compile import kernel
 
 
-class Search(NamedTuple):
+class SubsetSearch(NamedTuple):
     """The recursion's memory, indexed by subset where 2ⁿ long.
 
     costs   float64[2ⁿ]: SSE of the subset as one group, infinite above 2k − 1 records
@@ -87,7 +87,7 @@ def _group_costs(squared: NDArray[np.float64], largest: int) -> NDArray[np.float
 group_costs = kernel(_group_costs)
 
 
-def _extend(search: Search, grouped: int, k: int, bound: float) -> None:
+def _extend(search: SubsetSearch, grouped: int, k: int, bound: float) -> None:
     """Try every group of the lowest free record after the subset `grouped`, and note the totals that get better.
 
     A depth-first walk over ascending choices of fellows, cut where no end below `bound` is possible.
@@ -149,7 +149,7 @@ def _best_partition(points: NDArray[np.float64], k: int, known: float) -> tuple[
     costs = group_costs(squared, min(n, 2 * k - 1))
     totals = np.full(1 << n, np.inf)
     chosen = np.zeros(1 << n, np.int32)
-    search = Search(costs, totals, chosen, least_shares(squared, k), np.empty(n, np.int64), np.empty(n, np.int64))
+    search = SubsetSearch(costs, totals, chosen, least_shares(squared, k), np.empty(n, np.int64), np.empty(n, np.int64))
     # Room for rounding, so that the optimum itself is never cut off.
     bound = known + 1e-9 * squared.sum() / n
     totals[0] = 0.0

@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
+
+
+class SwapGroups(NamedTuple):
+    """A partition under improvement.
+
+    points     float64[n, p]
+    centroids  float64[G, p]
+    members    int64[G, room]: rows of each group, in its first sizes[g] places
+    sizes      int64[G]
+    """
+
+    points: NDArray[np.float64]
+    centroids: NDArray[np.float64]
+    members: NDArray[np.int64]
+    sizes: NDArray[np.int64]
 
 
 def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]:
@@ -33,21 +50,13 @@ def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]
     return near
 
 
-def _best_change(
-    points: NDArray[np.float64],
-    centroids: NDArray[np.float64],
-    members: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    near: NDArray[np.int32],
-    k: int,
-    row: int,
-    own: int,
-) -> tuple[float, int, int]:
+def _best_change(groups: SwapGroups, near: NDArray[np.int32], k: int, row: int, own: int) -> tuple[float, int, int]:
     """The change of one row's group that lowers the SSE most → (change, group, place of the partner or −1).
 
     With d = y − x and w the own centroid less the other, exchanging x for y changes the SSE by
     −2 d·w − |d|² (1/a + 1/b); moving x alone, by b/(b+1) |x − c_b|² − a/(a−1) |x − c_a|². a, b are the sizes.
     """
+    points, centroids, members, sizes = groups.points, groups.centroids, groups.members, groups.sizes
     p = points.shape[1]
     best, group, partner = -1e-12, -1, -1
     inner = 0.0
@@ -74,19 +83,13 @@ def _best_change(
     return best, group, partner
 
 
-def _recentre(
-    points: NDArray[np.float64],
-    centroids: NDArray[np.float64],
-    members: NDArray[np.int64],
-    sizes: NDArray[np.int64],
-    group: int,
-) -> None:
+def _recentre(groups: SwapGroups, group: int) -> None:
     """A group's centroid from its members, afresh."""
-    for j in range(points.shape[1]):
+    for j in range(groups.points.shape[1]):
         total = 0.0
-        for place in range(sizes[group]):
-            total += points[members[group, place], j]
-        centroids[group, j] = total / sizes[group]
+        for place in range(groups.sizes[group]):
+            total += groups.points[groups.members[group, place], j]
+        groups.centroids[group, j] = total / groups.sizes[group]
 
 
 best_change, recentre, near_groups = kernel(_best_change), kernel(_recentre), kernel(_near_groups)
@@ -102,23 +105,23 @@ def _swap_records(
     Sizes stay at least k, and at most 2k − 1 where they were. The SSE never rises. O(passes · n c k p) time.
     """
     n, p = points.shape
-    groups = near.shape[0]
-    sizes = np.zeros(groups, dtype=np.int64)
+    count = near.shape[0]
+    sizes = np.zeros(count, dtype=np.int64)
     for label in labels:
         sizes[label] += 1
-    members, places = np.empty((groups, max(sizes.max(), 2 * k)), dtype=np.int64), np.empty(n, dtype=np.int64)
+    members, places = np.empty((count, max(sizes.max(), 2 * k)), dtype=np.int64), np.empty(n, dtype=np.int64)
     sizes[:] = 0
     for row in range(n):
         members[labels[row], sizes[labels[row]]], places[row] = row, sizes[labels[row]]
         sizes[labels[row]] += 1
-    centroids, changes = np.empty((groups, p)), 0
-    for group in range(groups):
-        recentre(points, centroids, members, sizes, group)
+    groups, changes = SwapGroups(points, np.empty((count, p)), members, sizes), 0
+    for group in range(count):
+        recentre(groups, group)
     for _ in range(passes):
         before = changes
         for row in range(n):
             own = labels[row]
-            _change, group, partner = best_change(points, centroids, members, sizes, near, k, row, own)
+            _change, group, partner = best_change(groups, near, k, row, own)
             if group < 0:
                 continue
             if partner >= 0:
@@ -133,8 +136,8 @@ def _swap_records(
                 members[group, sizes[group]], places[row] = row, sizes[group]
                 sizes[group] += 1
             labels[row] = group
-            recentre(points, centroids, members, sizes, own)
-            recentre(points, centroids, members, sizes, group)
+            recentre(groups, own)
+            recentre(groups, group)
             changes += 1
         if changes == before:
             break

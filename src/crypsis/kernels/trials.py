@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.ledger import amend, read_all
-from crypsis.kernels.ledger_types import Frame, Tallies, Trial
+from crypsis.kernels.ledger_types import Frame, MaskingTrial, Tallies
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -65,7 +65,7 @@ follow = kernel(_follow)
 
 
 def _attempts(
-    frame: Frame, tallies: Tallies, trial: Trial, who: int, changes: Ints, neutral: bool
+    frame: Frame, tallies: Tallies, trial: MaskingTrial, who: int, changes: Ints, neutral: bool
 ) -> tuple[int, int, int, float, float]:
     """Single cells of one file changed in turn, each kept if the file is `preferred`, else taken back.
 

@@ -3,11 +3,26 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.compile import kernel
+
+
+class Route(NamedTuple):
+    """An open tour under way.
+
+    points      float64[n, p]
+    neighbours  int32[n, m]: nearest other records, nearest first
+    order       int32[n]: the record at each position;  place  int32[n]: the position of each record
+    """
+
+    points: NDArray[np.float64]
+    neighbours: NDArray[np.int32]
+    order: NDArray[np.int32]
+    place: NDArray[np.int32]
 
 
 def _distance(points: NDArray[np.float64], i: int, j: int) -> float:
@@ -55,8 +70,9 @@ def _chain(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: in
 chain = kernel(_chain)
 
 
-def _reverse(order: NDArray[np.int32], place: NDArray[np.int32], first: int, last: int) -> None:
+def _reverse(route: Route, first: int, last: int) -> None:
     """Turn round the stretch of the tour from position first to last, both included."""
+    order, place = route.order, route.place
     while first < last:
         one, other = order[first], order[last]
         order[first], order[last] = other, one
@@ -68,39 +84,34 @@ def _reverse(order: NDArray[np.int32], place: NDArray[np.int32], first: int, las
 reverse = kernel(_reverse)
 
 
-def _edge(points: NDArray[np.float64], order: NDArray[np.int32], one: int, other: int) -> float:
+def _edge(route: Route, one: int, other: int) -> float:
     """Length between two positions; past the ends of the tour nothing is paid."""
+    order = route.order
     if one < 0 or other < 0 or one >= len(order) or other >= len(order):
         return 0.0
-    return distance(points, order[one], order[other])
+    return distance(route.points, order[one], order[other])
 
 
 edge = kernel(_edge)
 
 
-def _two_opt(
-    points: NDArray[np.float64],
-    neighbours: NDArray[np.int32],
-    order: NDArray[np.int32],
-    place: NDArray[np.int32],
-    a: int,
-) -> bool:
+def _two_opt(route: Route, a: int) -> bool:
     """Replace two edges, one of them at a, by two shorter ones if there are such."""
-    i = place[a]
+    i = route.place[a]
     for side in (1, -1):
-        length = edge(points, order, i, i + side)
-        for c in neighbours[a]:
-            near = distance(points, a, c)
+        length = edge(route, i, i + side)
+        for c in route.neighbours[a]:
+            near = distance(route.points, a, c)
             if near >= length:
                 break
-            j = place[c]
-            before = length + edge(points, order, j, j + side)
-            if near + edge(points, order, i + side, j + side) < before - 1e-9 * before:
+            j = route.place[c]
+            before = length + edge(route, j, j + side)
+            if near + edge(route, i + side, j + side) < before - 1e-9 * before:
                 low, high = min(i, j), max(i, j)
                 if side == 1:
-                    reverse(order, place, low + 1, high)
+                    reverse(route, low + 1, high)
                 else:
-                    reverse(order, place, low, high - 1)
+                    reverse(route, low, high - 1)
                 return True
     return False
 
@@ -108,45 +119,39 @@ def _two_opt(
 two_opt = kernel(_two_opt)
 
 
-def _or_opt(
-    points: NDArray[np.float64],
-    neighbours: NDArray[np.int32],
-    order: NDArray[np.int32],
-    place: NDArray[np.int32],
-    a: int,
-) -> bool:
+def _or_opt(route: Route, a: int) -> bool:
     """Move a and up to two records behind it next to one of a's neighbours if that is shorter."""
-    first = place[a]
-    for last in range(first, min(first + 3, len(order))):
-        saved = edge(points, order, first - 1, first) + edge(points, order, last, last + 1)
-        saved -= edge(points, order, first - 1, last + 1)
-        for c in neighbours[a]:
-            near = distance(points, a, c)
+    first = route.place[a]
+    for last in range(first, min(first + 3, len(route.order))):
+        saved = edge(route, first - 1, first) + edge(route, last, last + 1)
+        saved -= edge(route, first - 1, last + 1)
+        for c in route.neighbours[a]:
+            near = distance(route.points, a, c)
             if near >= saved:
                 break
-            j = place[c]
+            j = route.place[c]
             for side in (1, -1):
                 if first - 1 <= min(j, j + side) <= last:
                     continue
-                if near + edge(points, order, last, j + side) - edge(points, order, j, j + side) < saved * (1 - 1e-9):
-                    shift(order, place, first, last, min(j, j + side))
+                if near + edge(route, last, j + side) - edge(route, j, j + side) < saved * (1 - 1e-9):
+                    shift(route, first, last, min(j, j + side))
                     if side == -1:
-                        here = place[a]
-                        reverse(order, place, here, here + last - first)
+                        here = route.place[a]
+                        reverse(route, here, here + last - first)
                     return True
     return False
 
 
-def _shift(order: NDArray[np.int32], place: NDArray[np.int32], first: int, last: int, behind: int) -> None:
+def _shift(route: Route, first: int, last: int, behind: int) -> None:
     """Carry a stretch, unturned, to the place behind the position `behind` outside it."""
     if behind > last:
-        reverse(order, place, first, behind)
-        reverse(order, place, first, behind - (last - first) - 1)
-        reverse(order, place, behind - (last - first), behind)
+        reverse(route, first, behind)
+        reverse(route, first, behind - (last - first) - 1)
+        reverse(route, behind - (last - first), behind)
     else:
-        reverse(order, place, behind + 1, last)
-        reverse(order, place, behind + 1, behind + 1 + last - first)
-        reverse(order, place, behind + 2 + last - first, last)
+        reverse(route, behind + 1, last)
+        reverse(route, behind + 1, behind + 1 + last - first)
+        reverse(route, behind + 2 + last - first, last)
 
 
 shift = kernel(_shift)
@@ -166,11 +171,12 @@ def _tour(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int
     place = np.empty(n, np.int32)
     for q in range(n):
         place[order[q]] = q
+    route = Route(points, neighbours, order, place)
     improved = True
     while improved:
         improved = False
         for a in range(n):
-            while two_opt(points, neighbours, order, place, a) or or_opt(points, neighbours, order, place, a):
+            while two_opt(route, a) or or_opt(route, a):
                 improved = True
     return order
 

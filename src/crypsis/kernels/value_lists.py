@@ -11,25 +11,29 @@ from crypsis.kernels.compile import kernel
 
 
 class Listed(NamedTuple):
-    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed."""
+    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed.
+
+    row      int32[p]: the tuple
+    value    int32[p]: the value, ascending
+    records  int64[p]: records of the tuple that hold it
+    """
 
     row: NDArray[np.int32]
-    """int32[p]: the tuple"""
     value: NDArray[np.int32]
-    """int32[p]: the value, ascending"""
     records: NDArray[np.int64]
-    """int64[p]: records of the tuple that hold it"""
 
 
 class Held(NamedTuple):
-    """What every class holds. n classes."""
+    """What every class holds. n classes.
+
+    distinct  int64[n]: different values
+    most      int64[n]: records that hold the commonest value
+    squares   int64[n]: Σ over records of how many of the class hold the same value
+    """
 
     distinct: NDArray[np.int64]
-    """int64[n]: different values"""
     most: NDArray[np.int64]
-    """int64[n]: records that hold the commonest value"""
     squares: NDArray[np.int64]
-    """int64[n]: Σ over records of how many of the class hold the same value"""
 
 
 def _count_listed(listed: Listed, of: NDArray[np.int32], classes: int) -> Held:

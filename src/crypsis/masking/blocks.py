@@ -7,17 +7,17 @@ so that no worker ever holds more than the blocks it is at.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
-from crypsis.engines import Serial
+from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError
 from crypsis.kernels.blocks import halve_until
 from crypsis.kernels.swaps import near_groups, swap_records
@@ -34,12 +34,6 @@ QUICK_BLOCK = 10_000
 """Records of a block then."""
 PIECES = 8
 """Blocks handed out per worker at a time."""
-
-
-class Engine(Protocol):
-    """The part of an engine that blocks need: [function(shared, item) for item in items], anywhere."""
-
-    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any = None) -> list[Any]: ...
 
 
 @dataclass(frozen=True)

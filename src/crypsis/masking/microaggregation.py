@@ -10,9 +10,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
+from crypsis.engines import Engine
 from crypsis.errors import TableError, listing, repeated
 from crypsis.masking.aggregates import means, medians, modes
-from crypsis.masking.blocks import Blocks, Engine
+from crypsis.masking.blocks import Blocks
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.scaling import embed

@@ -21,10 +21,10 @@ import pyarrow.parquet as pq
 from numpy.random import Generator, SeedSequence, default_rng
 from numpy.typing import NDArray
 
-from crypsis.engines import Serial
+from crypsis.engines import Engine, Serial
 from crypsis.errors import EngineError, PlanError, TableError, listing, unknown_column
 from crypsis.masking.aggregates import means
-from crypsis.masking.blocks import Blocks, Engine
+from crypsis.masking.blocks import Blocks
 from crypsis.table.files import atomic_folder
 from crypsis.table.scaling import Scales
 from crypsis.table.signed_zeros import without_signed_zeros
@@ -69,7 +69,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Demand:
+class BlockContext:
     """What all blocks share."""
 
     names: tuple[str, ...]
@@ -128,7 +128,7 @@ def microaggregate_files(
             for place, seed in enumerate(SeedSequence(int(rng.integers(2**63))).spawn(len(counts)))
         ]
         pieces = _joined(pieces, counts, k)
-        shared = Demand(names, k, scales, partitioner or Blocks())
+        shared = BlockContext(names, k, scales, partitioner or Blocks())
         found = (engine or Serial()).map(_microaggregated, pieces, shared)
     lost, groups, least = zip(*found, strict=True)
     varying = int((scales.deviation > 0).sum())
@@ -187,7 +187,7 @@ def _in_order(column: list[int], left: list[int], right: list[int]) -> list[int]
     return leaves
 
 
-def _microaggregated(shared: Demand, piece: Piece) -> tuple[float, int, int]:
+def _microaggregated(shared: BlockContext, piece: Piece) -> tuple[float, int, int]:
     """Microaggregate one file; → SSE of the scaled columns, groups, size of the smallest."""
     frame = pl.read_parquet(piece.path)
     values = frame.select(shared.names).cast(pl.Float64).to_numpy()

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import PlanError, TableError
-from crypsis.kernels.recoding import Demand, Homes, Tuples, freeze, house_leftovers, rehome, settle
+from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome, settle
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
@@ -83,13 +83,13 @@ class LocalRecoding(MaskingMethod):
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:
             raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
-        trees = [_Tree.over(hierarchy) for hierarchy in lattice.hierarchies]
+        trees = [_PaddedTree.over(hierarchy) for hierarchy in lattice.hierarchies]
         leaf = _leaf_table(table, lattice.names, trees, kept)
         classes = equivalence_classes(leaf)
         present = self._present(table, kept, classes)
         tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
-        owner = freeze(tuples, nodes, Demand(self.k, self.l))
+        owner = freeze(tuples, nodes, ClassDemand(self.k, self.l))
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
         effort = self.effort if self.l == 1 else 0
@@ -144,8 +144,8 @@ class Publication:
         return _leaf_table(self.table, self.names, self._trees, np.flatnonzero(self.table.kept))
 
     @cached_property
-    def _trees(self) -> list[_Tree]:
-        return [_Tree.over(hierarchy) for hierarchy in Lattice.of(self.table, self.names).hierarchies]
+    def _trees(self) -> list[_PaddedTree]:
+        return [_PaddedTree.over(hierarchy) for hierarchy in Lattice.of(self.table, self.names).hierarchies]
 
     @cached_property
     def _nodes(self) -> list[NDArray[np.int32]]:
@@ -161,14 +161,14 @@ class Publication:
 
 
 def _leaf_table(
-    table: Table, names: Sequence[str], trees: Sequence[_Tree], kept: NDArray[np.int64]
+    table: Table, names: Sequence[str], trees: Sequence[_PaddedTree], kept: NDArray[np.int64]
 ) -> NDArray[np.int32]:
     """int32[n, columns]: leaves of the kept records."""
     return np.stack([_leaves(table, name, tree)[kept] for name, tree in zip(names, trees, strict=True)], axis=1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Tree:
+class _PaddedTree:
     """A hierarchy with one leaf more for a missing value and, where it has no single root, one level more."""
 
     hierarchy: Hierarchy
@@ -176,7 +176,7 @@ class _Tree:
     cells: list[NDArray[np.float64]]
 
     @classmethod
-    def over(cls, hierarchy: Hierarchy) -> _Tree:
+    def over(cls, hierarchy: Hierarchy) -> _PaddedTree:
         groups, cells = [], []
         for level, codes in enumerate(hierarchy.groups):
             groups.append(np.append(codes, np.int32(len(hierarchy.labels[level]))))
@@ -200,7 +200,7 @@ class _Tree:
         return np.stack(table).astype(np.int32)
 
 
-def _leaves(table: Table, name: str, tree: _Tree) -> NDArray[np.int32]:
+def _leaves(table: Table, name: str, tree: _PaddedTree) -> NDArray[np.int32]:
     leaf = table.leaf_codes(name)
     return np.where(leaf == MISSING, tree.hierarchy.size, leaf).astype(np.int32)
 
@@ -209,7 +209,7 @@ def _tuples(
     leaf: NDArray[np.int32],
     records: NDArray[np.int64],
     present: NDArray[np.uint64],
-    trees: list[_Tree],
+    trees: list[_PaddedTree],
     rng: Generator,
 ) -> Tuples:
     start = np.zeros((len(trees), max(len(tree.groups) for tree in trees)), dtype=np.int64)

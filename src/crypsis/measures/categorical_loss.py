@@ -15,7 +15,7 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
-from crypsis.kernels.ledger_types import Shape
+from crypsis.kernels.ledger_types import TableLayout
 from crypsis.measures.categorical_ledger import BoundCategories
 from crypsis.measures.categories import CategoricalMeasure, CategoryContext, Pairing, count_logs, count_pairs, distances
 from crypsis.measures.measure import Aim, Reading, measures
@@ -72,7 +72,7 @@ class ContingencyLoss(CategoricalMeasure):
         sizes = range(1, min(self.order, attributes) + 1)
         return [chosen for size in sizes for chosen in combinations(range(attributes), size)]
 
-    def lay_out(self, pairing: Pairing) -> tuple[Shape, int]:
+    def lay_out(self, pairing: Pairing) -> tuple[TableLayout, int]:
         """Strides and starts of the tables, and their number of cells."""
         widths = [len(span) for span in pairing.spans]
         subsets = self.subsets(len(widths))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.agreement import FAR, patterns
 from crypsis.kernels.contingency import pair_counts
-from crypsis.kernels.ledger_types import Shape
+from crypsis.kernels.ledger_types import TableLayout
 from crypsis.measures.measure import NO_RECORDS, Measure
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
@@ -191,13 +191,13 @@ class Pairing:
     kept: NDArray[np.bool_]
 
     @cached_property
-    def shape(self) -> Shape:
+    def shape(self) -> TableLayout:
         """Lay-out without contingency tables."""
         wide = np.array([size + 1 for size in self.context.sizes], dtype=np.int64)
         width = np.array([len(span) for span in self.spans], dtype=np.int64)
         at = np.concatenate([[0], np.cumsum(wide * width)]).astype(np.int64)
         mark = np.concatenate([[0], np.cumsum(width)]).astype(np.int64)
-        return Shape(at, wide, mark, np.empty((0, len(wide)), dtype=np.int64), np.empty(0, dtype=np.int64))
+        return TableLayout(at, wide, mark, np.empty((0, len(wide)), dtype=np.int64), np.empty(0, dtype=np.int64))
 
     @property
     def plain(self) -> bool:

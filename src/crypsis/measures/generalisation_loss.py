@@ -62,7 +62,7 @@ class CellMeasure(Measure):
 
     @abstractmethod
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        """float64[nodes, leaves]: loss in [0, 1] of a leaf published as a node (NaN where it is not below it)."""
+        """float64[nodes, leaves] or [nodes, 1]: loss in [0, 1] of a leaf published as a node above it."""
 
 
 class BoundCells(BoundColumns[CellMeasure]):
@@ -96,7 +96,8 @@ class BoundCells(BoundColumns[CellMeasure]):
             leaf = self.original.leaf_codes(name)
             node = column if level == LOCAL else column + hierarchy.offsets[level]
             seen = ~blank & ~absent
-            loss[seen] = self.measure.node_losses(hierarchy, leaf)[node[seen], leaf[seen]]
+            losses = self.measure.node_losses(hierarchy, leaf)
+            loss[seen] = losses[node[seen], leaf[seen] if losses.shape[1] > 1 else 0]
         loss[~masked.kept] = 1.0
         return loss
 
@@ -128,8 +129,7 @@ class GeneralLoss(CellMeasure):
     )
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        share = (hierarchy.node_leaves - 1) / max(hierarchy.size - 1, 1)
-        return np.repeat(share[:, None], hierarchy.size, axis=1)
+        return ((hierarchy.node_leaves - 1) / max(hierarchy.size - 1, 1))[:, None]
 
 
 @measures.add("precision")
@@ -159,8 +159,8 @@ class Precision(CellMeasure):
     )
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        level = np.repeat(np.arange(hierarchy.height + 1), np.diff(hierarchy.offsets)) / max(hierarchy.height, 1)
-        return np.repeat(level[:, None], hierarchy.size, axis=1)
+        level = np.repeat(np.arange(hierarchy.height + 1), np.diff(hierarchy.offsets))
+        return (level / max(hierarchy.height, 1))[:, None]
 
 
 @measures.add("non-uniform-entropy")

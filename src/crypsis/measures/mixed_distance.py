@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.kernels.linkage import BUCKET, Forest, Groups, grow, nearest, ties_at
+from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
 from crypsis.measures.pairing import alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
@@ -128,17 +128,16 @@ class Encounter:
         )
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
-        """Rows so that equal codes follow each other."""
-        if not self.ancestors.shape[1]:
-            return np.arange(len(self.points), dtype=np.int64)
-        return np.lexsort(self.ancestors.T).astype(np.int64)
+    def _known(self) -> Known:
+        """The intruder's records, those with equal codes one after another."""
+        order = np.lexsort(self.ancestors.T) if self.ancestors.shape[1] else np.arange(len(self.points))
+        return Known(self.points, self.ancestors, order.astype(np.int64))
 
     def about(self, rows: NDArray[np.int64]) -> Encounter:
         """The same published records and only some of the intruder's."""
         return replace(self, points=self.points[rows], ancestors=self.ancestors[rows])
 
-    def plant(self) -> tuple[Groups, Forest]:
+    def plant(self) -> tuple[CodeGroups, Forest]:
         """The groups of published records with equal codes, and the trees over their points."""
         rows = np.flatnonzero(self.kept)
         points, codes, places = self.published[rows], self.codes[rows], self.places[rows]
@@ -157,7 +156,7 @@ class Encounter:
         forest = Forest(apart[leaves], weight[leaves], rows[distinct][leaves], low, high, span, root)
         codes, places = np.ascontiguousarray(codes[heads]), np.ascontiguousarray(places[heads])
         patterns = np.append(np.flatnonzero(_changes(places)), len(heads)).astype(np.int64)
-        return Groups(codes, places, patterns), forest
+        return CodeGroups(codes, places, patterns), forest
 
     def own_distance(self) -> NDArray[np.float64]:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
@@ -167,11 +166,11 @@ class Encounter:
 
     def ties(self, distance: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
-        return ties_at(self.points, distance, self.ancestors, self.order, *self.plant())
+        return linked(self._known, distance, *self.plant())[:2]
 
     def nearest(self) -> NDArray[np.float64]:
         """The distance of each record to its nearest published one."""
-        return nearest(self.points, self.ancestors, self.order, *self.plant())
+        return linked(self._known, np.full(len(self.points), np.inf), *self.plant())[2]
 
 
 def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:

@@ -77,8 +77,19 @@ def moments_of(numbers: Numbers, values: Matrix | None = None) -> Moments:
     return Moments.of(numbers.values if values is None else values, numbers.present, numbers.scales.mean)
 
 
+class DiscrepancyLoss(NumericLoss):
+    """A loss by the discrepancy between statistics before and after masking."""
+
+    unit: ClassVar[str] = UNITS["variation"]
+
+    discrepancy: Discrepancy = Field(default="variation", description=DISCREPANCY)
+
+    def unit_in_words(self) -> str:
+        return UNITS[self.discrepancy]
+
+
 @measures.add("moments")
-class MomentLoss(NumericLoss):
+class MomentLoss(DiscrepancyLoss):
     """How far means and variances move.
 
     Notes
@@ -103,12 +114,10 @@ class MomentLoss(NumericLoss):
         "discrepancy between the columns' means and variances before and after masking, averaged over the two "
         "(or one of them); statistics that are 0 in the original are left out of a mean variation; unbounded above"
     )
-    unit: ClassVar[str] = UNITS["variation"]
 
     statistic: Literal["both", "means", "variances"] = Field(
         default="both", description="compare means, variances, or the average of the two discrepancies"
     )
-    discrepancy: Discrepancy = Field(default="variation", description=DISCREPANCY)
 
     def prepare(self, numbers: Numbers) -> Moments:
         return moments_of(numbers)
@@ -123,12 +132,9 @@ class MomentLoss(NumericLoss):
             return (parts["means"] + parts["variances"]) / 2, parts
         return parts[self.statistic], parts
 
-    def unit_in_words(self) -> str:
-        return UNITS[self.discrepancy]
-
 
 @measures.add("covariances")
-class CovarianceLoss(NumericLoss):
+class CovarianceLoss(DiscrepancyLoss):
     """How far the covariance matrix moves, its diagonal included.
 
     Notes
@@ -153,9 +159,6 @@ class CovarianceLoss(NumericLoss):
         "discrepancy between the p(p+1)/2 population covariances (variances included) before and after masking; "
         "covariances that are 0 in the original are left out of a mean variation; unbounded above"
     )
-    unit: ClassVar[str] = UNITS["variation"]
-
-    discrepancy: Discrepancy = Field(default="variation", description=DISCREPANCY)
 
     def prepare(self, numbers: Numbers) -> Matrix:
         return moments_of(numbers).covariance
@@ -165,12 +168,9 @@ class CovarianceLoss(NumericLoss):
         after = moments_of(numbers, published).covariance
         return discrepancy(self.discrepancy, prepared[cells], after[cells]), {"statistics": len(cells[0])}
 
-    def unit_in_words(self) -> str:
-        return UNITS[self.discrepancy]
-
 
 @measures.add("correlations")
-class CorrelationLoss(NumericLoss):
+class CorrelationLoss(DiscrepancyLoss):
     """How far the correlations move.
 
     Notes
@@ -213,7 +213,7 @@ class CorrelationLoss(NumericLoss):
         return (100.0 * value if self.discrepancy == "absolute" else value), {"statistics": len(cells[0])}
 
     def unit_in_words(self) -> str:
-        return self.unit if self.discrepancy == "absolute" else UNITS[self.discrepancy]
+        return self.unit if self.discrepancy == "absolute" else super().unit_in_words()
 
 
 def eigenvalues(correlation: Matrix) -> Matrix:

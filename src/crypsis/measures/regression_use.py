@@ -19,7 +19,7 @@ from crypsis.errors import TableError
 from crypsis.measures.measure import measures
 from crypsis.measures.pairing import finite_numbers, published_numbers
 from crypsis.measures.spreading import Axis
-from crypsis.measures.uses import Found, Use
+from crypsis.measures.uses import DeclaredUse, Found
 from crypsis.registry import ColumnName
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scales
@@ -130,7 +130,7 @@ class PreparedRegression:
 
 
 @measures.add("regression-use")
-class RegressionUse(Use):
+class RegressionUse(DeclaredUse):
     """A linear regression of a numeric column on others.
 
     Notes

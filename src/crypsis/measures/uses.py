@@ -33,7 +33,7 @@ _BINS = Field(default=10, ge=2, le=1000, description="numbers are cut at this ma
 _WEIGHTS = Field(default="", description="numeric column of record weights; empty: every record counts once")
 
 
-class Use(Measure):
+class DeclaredUse(Measure):
     """A loss of one named analysis; it needs columns, so it never stands without settings."""
 
     aim: ClassVar[Aim] = "loss"
@@ -90,7 +90,7 @@ class Use(Measure):
 class BoundUse:
     """A use bound to an original."""
 
-    use: Use
+    use: DeclaredUse
     rows: int
     prepared: Any
 
@@ -124,7 +124,7 @@ class PreparedTable:
 
 
 @measures.add("table-use")
-class TableUse(Use):
+class TableUse(DeclaredUse):
     """A (weighted) table of counts over some columns.
 
     Notes
@@ -197,7 +197,7 @@ class PreparedMeans:
 
 
 @measures.add("means-use")
-class MeansUse(Use):
+class MeansUse(DeclaredUse):
     """Means of numeric columns by group.
 
     Notes
@@ -283,7 +283,7 @@ def _relative(before: Floats, after: Floats, shares: Floats) -> float:
 
 
 @measures.add("correlation-use")
-class CorrelationUse(Use):
+class CorrelationUse(DeclaredUse):
     """Correlations among numeric columns.
 
     Notes

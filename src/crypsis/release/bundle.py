@@ -22,7 +22,6 @@ from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings
 from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
     Limit,
-    LimitResult,
     check_limits,
     judge,
     refuse_changed_roles,
@@ -34,7 +33,7 @@ from crypsis.release.manifest import MANIFEST_FORMAT, digests, seal, sha256, wri
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
-from crypsis.report.dossier import public_reading
+from crypsis.report.dossier import LimitResult, public_reading
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table

@@ -41,7 +41,7 @@ KEPT = "The rows keep the order of the source, which may tell who is who."
 
 
 @dataclass(frozen=True, eq=False)
-class Node:
+class CountedRelease:
     """Counted data, the levels they were taken to, and the tuples found in the written files."""
 
     source: LazyTable
@@ -85,7 +85,7 @@ def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Readin
 
 
 def dossier_of_counts(
-    node: Node,
+    node: CountedRelease,
     before: Sequence[Verdict],
     after: Sequence[Verdict],
     findings: Sequence[FindingResult],
@@ -123,13 +123,13 @@ def dossier_of_counts(
     )
 
 
-def _general_loss(node: Node, scope: tuple[str, ...]) -> Reading:
+def _general_loss(node: CountedRelease, scope: tuple[str, ...]) -> Reading:
     missing = "a missing value is a category of its own and loses nothing until its record is suppressed"
     counts = {name: 100.0 * loss for name, loss in node.losses.items()}
     return GeneralLoss().reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
 
 
-def _columns(node: Node) -> tuple[ReportedColumn, ...]:
+def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
     """Every published column; of those that were not counted only that they are as collected."""
     columns = []
     for name, dtype in node.source.frame.collect_schema().items():
@@ -151,7 +151,7 @@ def _columns(node: Node) -> tuple[ReportedColumn, ...]:
     return tuple(columns)
 
 
-def schema_of_counts(node: Node, data: Path, pattern: str) -> dict[str, Any]:
+def schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str, Any]:
     """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
     columns = []
     for column in _columns(node):

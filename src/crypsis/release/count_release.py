@@ -23,7 +23,7 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_reports
-from crypsis.release.count_facts import Node, distinct, dossier_of_counts, schema_of_counts
+from crypsis.release.count_facts import CountedRelease, distinct, dossier_of_counts, schema_of_counts
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import complaint
 from crypsis.release.lazy_release import decide, judged_findings, lattice_of, write_node
@@ -93,7 +93,7 @@ def publish_counted(
             path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
         published = tuples_of(written, source.counts.names[: len(lattice.names)])
         verdicts = [judge_counted(model, published, written[RECORDS].to_numpy()) for model in models]
-        node = Node(source, lattice, levels, found, written)
+        node = CountedRelease(source, lattice, levels, found, written)
         schema = schema_of_counts(node, data, PATTERN)
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         before = _judged_before(source, lattice, models)
@@ -193,7 +193,7 @@ def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[Privacy
 
 
 def _write_manifests(
-    public: Path, internal: Path, data: Path, told: Dossier, node: Node, models: Sequence[PrivacyModel]
+    public: Path, internal: Path, data: Path, told: Dossier, node: CountedRelease, models: Sequence[PrivacyModel]
 ) -> None:
     quasi = list(node.lattice.names)
     content = {

@@ -15,14 +15,13 @@ from crypsis.measures import assess
 from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
-from crypsis.measures.uses import Use
+from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.findings import FindingResult
-from crypsis.release.guarantees import LimitResult
 from crypsis.report.columns import describe_columns
-from crypsis.report.dossier import Demand, Dossier, ReportedFinding, ReportedRule, ReportedScenario
+from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedRule, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
@@ -101,7 +100,7 @@ def readings_of(
     told = tuple(_scenario(name, tuple(k), original, masked, family, ready) for name, k in known_columns.items())
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
     # A use nobody declared is not a measure that failed to apply.
-    skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], Use)}
+    skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
     return Readings(True, tuple(losses), risks, before.readings, told, skipped)
 
 
@@ -155,7 +154,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         risks_before=readings.risks_before,
         risks=readings.risks,
         skipped=readings.skipped,
-        demands=tuple(Demand(e.name, e.at_most, e.holds, e.binding, e.reading) for e in facts.limits),
+        demands=tuple(facts.limits),
         rulebook=facts.rulebook.title if facts.rulebook else "",
         rules=tuple(ReportedRule(**asdict(rule)) for rule in facts.rules),
         scenarios=readings.scenarios,

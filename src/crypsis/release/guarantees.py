@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crypsis.errors import PlanError, ReleaseRefused, listing
-from crypsis.measures.measure import Measure, Reading, measures
+from crypsis.measures.measure import Measure, measures
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.report.dossier import LimitResult
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
@@ -23,17 +24,6 @@ class Limit:
     """What people call it; the measure's name unless given."""
     binding: bool = True
     """False: the reading is told beside its tolerance, and does not stop a release."""
-
-
-@dataclass(frozen=True)
-class LimitResult:
-    """A limit and what was read."""
-
-    name: str
-    at_most: float
-    holds: bool
-    binding: bool
-    reading: Reading
 
 
 def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[Limit], original: Table | None) -> None:

@@ -16,7 +16,7 @@ from crypsis.report.histograms import Histogram
 
 
 @dataclass(frozen=True)
-class Demand:
+class LimitResult:
     """A limit on a risk, or the tolerance of a declared use, and the reading.
 
     Attributes
@@ -128,7 +128,7 @@ class Dossier:
         What was measured.
     skipped : mapping of str to str
         Measures without a meaning for this file, and why.
-    demands : tuple of Demand
+    demands : tuple of LimitResult
         Limits and uses.
     rulebook : str
         Title of the rulebook; empty without one.
@@ -170,7 +170,7 @@ class Dossier:
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
-    demands: tuple[Demand, ...] = ()
+    demands: tuple[LimitResult, ...] = ()
     rulebook: str = ""
     rules: tuple[ReportedRule, ...] = ()
     scenarios: tuple[ReportedScenario, ...] = ()

@@ -2,7 +2,7 @@
 
 from crypsis.sensitivity.comparison import Comparison, compare
 from crypsis.sensitivity.design import Design, Factor, Trial
-from crypsis.sensitivity.procedure import Findings, Stage, analyse
+from crypsis.sensitivity.procedure import SensitivityFindings, Stage, analyse
 from crypsis.sensitivity.subjects import PartitionerSubject, SearchSubject, Subject
 from crypsis.sensitivity.trials import Results, run_design
 from crypsis.sensitivity.variance import Anova, Effect, anova
@@ -13,10 +13,10 @@ __all__ = [
     "Design",
     "Effect",
     "Factor",
-    "Findings",
     "PartitionerSubject",
     "Results",
     "SearchSubject",
+    "SensitivityFindings",
     "Stage",
     "Subject",
     "Trial",

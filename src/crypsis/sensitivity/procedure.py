@@ -36,7 +36,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class Findings:
+class SensitivityFindings:
     """Steps 1 and 2, and, where runs say when they found their result, steps 3 and 4."""
 
     result: Stage
@@ -59,7 +59,7 @@ class Findings:
 
 def analyse(
     results: Results, alpha: float = ALPHA, by: Method = "tukey", trials: NDArray[np.bool_] | None = None
-) -> Findings:
+) -> SensitivityFindings:
     """The procedure on finished trials.
 
     by      the test whose best groups go on (Tukey's are never larger than Scheffé's)
@@ -71,11 +71,11 @@ def analyse(
     chosen = np.ones(design.size, dtype=bool) if trials is None else trials
     first = _stage(levels, places, results, results.responses[0], chosen, alpha, by)
     if len(results.responses) < 2:
-        return Findings(first, None, alpha)
+        return SensitivityFindings(first, None, alpha)
     for name, best in first.best.items():
         among = np.array([level in best for level in levels[name]])
         chosen = chosen & among[places[name]]
-    return Findings(first, _stage(levels, places, results, results.responses[1], chosen, alpha, by), alpha)
+    return SensitivityFindings(first, _stage(levels, places, results, results.responses[1], chosen, alpha, by), alpha)
 
 
 def _stage(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.engines import Serial
+from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.sensitivity.design import Design, Trial
 from crypsis.sensitivity.subjects import Subject
@@ -22,12 +22,6 @@ from crypsis.table.files import write_atomically
 FORMAT = 1
 _SECONDS_PER_BATCH = 2.0
 _LARGEST_BATCH = 4096
-
-
-class Engine(Protocol):
-    workers: int
-
-    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any = None) -> list[Any]: ...
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,7 +72,7 @@ def _flare(raw: str) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class Download:
     """A file that can be downloaded.
 
     Attributes
@@ -96,26 +96,26 @@ class Source:
     licence: str = _UCI_LICENCE
 
 
-SOURCES: dict[str, Source] = {
-    "water": Source(
+SOURCES: dict[str, Download] = {
+    "water": Download(
         "water_treatment.csv",
         f"{_UCI}/water-treatment/water-treatment.data",
         _water,
         "a369431f90724781863069c5db16e3a0ce7ad2bdcbc0e2be7c8af6933f76452d",
     ),
-    "adult": Source(
+    "adult": Download(
         "adult.csv",
         f"{_UCI}/adult/adult.data",
         _adult,
         "4500b1a15e2c3d5d04a29f46f127c4041310add7722b22173d52ab562d00da21",
     ),
-    "german": Source(
+    "german": Download(
         "german_credit.csv",
         f"{_UCI}/statlog/german/german.data",
         _german,
         "ee43c7e09ea623dd9b701beddb032473dba5afef9dab8202c1457cd81bcb5ab9",
     ),
-    "flare": Source(
+    "flare": Download(
         "solar_flare.csv",
         f"{_UCI}/solar-flare/flare.data2",
         _flare,

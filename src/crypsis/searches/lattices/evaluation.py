@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from crypsis.errors import PlanError, SearchError
-from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Readings
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, NodeReadings
 from crypsis.searches.lattices.lattice_preparation import LatticeContext, prepare
 from crypsis.table.counts import Counts
 from crypsis.table.frames import Frame, as_table
@@ -129,7 +129,7 @@ def _first_confidential(table: Table | Counts) -> str | None:
 
 
 def _frame(
-    context: LatticeContext, read: Readings, confidential: str | None, label: str | None, value_spread: bool
+    context: LatticeContext, read: NodeReadings, confidential: str | None, label: str | None, value_spread: bool
 ) -> pl.DataFrame:
     nodes = context.lattice.nodes()
     data: dict[str, object] = {name: nodes[:, place] for place, name in enumerate(context.lattice.names)}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
 from crypsis.kernels.dominance import undominated
-from crypsis.kernels.nodes import Readings
+from crypsis.kernels.nodes import NodeReadings
 
 Floats = NDArray[np.float64]
 Favour = Literal["many", "few"]
@@ -34,7 +34,9 @@ def check_indices(names: Sequence[str], confidential: str | None, label: str | N
             raise PlanError("index 'cm' needs a label to predict; name a column as label")
 
 
-def quality(readings: Readings, names: Sequence[str], records: int, attributes: int, favour: Favour = "many") -> Floats:
+def quality(
+    readings: NodeReadings, names: Sequence[str], records: int, attributes: int, favour: Favour = "many"
+) -> Floats:
     """float64[nodes, indices], to be maximised.
 
     favour  "many" takes a large s_l as good, as the paper's maximisation does; "few" turns it round, since a value

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.nodes import Demand, Leaves, Readings, Tail
+from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, Tail
 from crypsis.kernels.rollup import Classes, read_one, roll_up
 from crypsis.kernels.value_lists import Listed
 from crypsis.table.counts import Counts, count_distinct
@@ -40,10 +40,10 @@ class LatticeContext:
     values: int
     """Columns of a cell's tally that belong to the confidential attribute."""
 
-    def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> Readings:  # noqa: E741
+    def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> NodeReadings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
         out = _blank(self.lattice.size)
-        roll_up(self.classes, self.leaves, self.tail, Demand(rule, allowance, k, l, self.values, prune), out)
+        roll_up(self.classes, self.leaves, self.tail, NodeDemand(rule, allowance, k, l, self.values, prune), out)
         return out
 
     def reading(
@@ -53,19 +53,21 @@ class LatticeContext:
         allowance: int,
         k: int = 1,
         l: int = 0,  # noqa: E741
-    ) -> Readings:
+    ) -> NodeReadings:
         """Judge one node alone; the same figures as among all nodes, in arrays of one entry."""
         number = self.lattice.number(levels)
         inside = np.array([int(levels[a]) for a in self.head], dtype=np.int64)
         node = int(np.flatnonzero(self.tail.place == number - int(inside @ self.leaves.place))[0])
         out = _blank(1)
-        read_one(self.classes, self.leaves, self.tail, inside, node, Demand(rule, allowance, k, l, self.values, 0), out)
+        read_one(
+            self.classes, self.leaves, self.tail, inside, node, NodeDemand(rule, allowance, k, l, self.values, 0), out
+        )
         return out
 
 
-def _blank(size: int) -> Readings:
-    """Readings to be filled in."""
-    return Readings(
+def _blank(size: int) -> NodeReadings:
+    """NodeReadings to be filled in."""
+    return NodeReadings(
         k=np.zeros(size, dtype=np.int64),
         l=np.zeros(size, dtype=np.int64),
         suppressed=np.zeros(size, dtype=np.int64),

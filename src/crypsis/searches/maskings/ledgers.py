@@ -10,7 +10,7 @@ import numpy as np
 from crypsis.encodings.masked_file import masked_file_key
 from crypsis.evolution.problem import Engine, Scores
 from crypsis.kernels import trials as kernels
-from crypsis.kernels.ledger_types import Trial
+from crypsis.kernels.ledger_types import MaskingTrial
 from crypsis.kernels.mutations import aim
 from crypsis.measures.categorical_ledger import Seven, Stack
 from crypsis.measures.categories import Pairing
@@ -49,10 +49,10 @@ class Ledgers:
         return Stack(self._pairing, self._measured, max(2, self._most), least=2)
 
     @cached_property
-    def trial(self) -> Trial:
+    def trial(self) -> MaskingTrial:
         """What is held against the file in each slot."""
         context, size = self._pairing.context, len(self.stack.tallies.codes)
-        return Trial(
+        return MaskingTrial(
             goals=np.ones((size, 4)),
             readings=np.full((size, len(Seven._fields)), np.nan),
             pairs=np.full((size, 2), np.nan),

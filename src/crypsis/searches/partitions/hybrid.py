@@ -8,16 +8,15 @@ forms them of whole groups, so that none is torn, and evolves from those groups:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Literal
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.engines import Serial
+from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.squares import sse
@@ -25,12 +24,6 @@ from crypsis.masking.heuristics import checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.searches.exhaustive import MOST_RECORDS, optimal_partition
 from crypsis.searches.partitions.genetic import Evolving, renumbered
-
-
-class Engine(Protocol):
-    """The part of an engine the hybrids need: [function(shared, item) for item in items], anywhere."""
-
-    def map(self, function: Callable[[Any, Any], Any], items: Sequence[Any], shared: Any = None) -> list[Any]: ...
 
 
 @dataclass(frozen=True)

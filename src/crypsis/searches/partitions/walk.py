@@ -41,7 +41,7 @@ class Walk:
         self.lots = np.cumsum(context.warmth**LURE)
         self.everyone = np.arange(n, dtype=np.int32)
         self.measured = context.warmth
-        self.groups = annealing.Groups(
+        self.groups = annealing.WalkGroups(
             labels=np.zeros(n, np.int32),
             place=np.zeros(n, np.int32),
             members=np.zeros((slots, 2 * k - 1), np.int32),
