@@ -50,18 +50,47 @@ def _at_worker(function: Function, path: str, fingerprint: str, item: Any) -> An
     return function(_recall(path, fingerprint), item)
 
 
-class Engine(Protocol):
-    """Where pure functions run; results come back in order."""
+class Mapper(Protocol):
+    """Runs pure functions."""
+
+    def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
+        """Apply a function to every item; in other processes, all three must be picklable.
+
+        Parameters
+        ----------
+        function : callable
+            Takes the shared part and an item.
+        items : sequence
+            The items.
+        shared : object, optional
+            What the items have in common; sent once to each worker.
+
+        Returns
+        -------
+        list
+            ``[function(shared, item) for item in items]``, in this order.
+
+        Raises
+        ------
+        EngineLost
+            If a worker process ends or the cluster is lost.
+
+        Examples
+        --------
+        >>> Serial().map(lambda shared, item: shared + item, [1, 2], 10)
+        [11, 12]
+        """
+
+
+class Engine(Mapper, Protocol):
+    """Where pure functions run."""
 
     @property
     def workers(self) -> int:
         """How many items are treated at once."""
 
-    def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """[function(shared, item) for item in items], with `shared` sent once to each worker."""
 
-
-class _Closing:
+class _Closing(Mapper):
     """Engines are closed by a call or at the end of a with block."""
 
     def close(self) -> None:
@@ -92,27 +121,6 @@ class Serial(_Closing):
     workers: int = 1
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """Apply a function to every item.
-
-        Parameters
-        ----------
-        function : callable
-            Takes the shared part and an item.
-        items : sequence
-            The items.
-        shared : object
-            What the items have in common.
-
-        Returns
-        -------
-        list
-            [function(shared, item) for item in items]
-
-        Examples
-        --------
-        >>> Serial().map(lambda shared, item: shared + item, [1, 2], 10)
-        [11, 12]
-        """
         return [function(shared, item) for item in items]
 
 
@@ -138,22 +146,6 @@ class Processes(_Closing):
     _fingerprint: str = field(default="", repr=False)
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """Apply a function to every item; function, items and shared part must be picklable.
-
-        Parameters
-        ----------
-        function, items, shared
-            As for `Serial.map`.
-
-        Returns
-        -------
-        list
-
-        Raises
-        ------
-        EngineLost
-            If a worker process ends.
-        """
         if not items:
             return []
         path = self._placed(shared)
@@ -178,7 +170,6 @@ class Processes(_Closing):
         return str(path)
 
     def close(self) -> None:
-        """Remove the temporary folder."""
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -223,17 +214,6 @@ class Joblib(_Closing):
         return int(joblib.effective_n_jobs())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """Apply a function to every item.
-
-        Parameters
-        ----------
-        function, items, shared
-            As for `Serial.map`.
-
-        Returns
-        -------
-        list
-        """
         return list(joblib.Parallel()(joblib.delayed(function)(shared, item) for item in items))
 
 
@@ -293,22 +273,6 @@ class Dask(_Closing):
         self.workers = sum(self._client.ncores().values())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
-        """Apply a function to every item; a task whose worker ends is run again on another.
-
-        Parameters
-        ----------
-        function, items, shared
-            As for `Serial.map`.
-
-        Returns
-        -------
-        list
-
-        Raises
-        ------
-        EngineLost
-            If the cluster is lost.
-        """
         if not items:
             return []
         distributed = importlib.import_module("distributed")
@@ -341,7 +305,6 @@ class Dask(_Closing):
         )
 
     def close(self) -> None:
-        """Close the connection to the scheduler."""
         self._sent = self._shared = None
         if self._client is not None:
             with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler does not answer

@@ -77,7 +77,7 @@ def test_entropy_by_hand():
 
     Masked c: nobody. A second attribute cannot lose, and counts as one that lost nothing.
     """
-    shape = ledger.Shape(*(np.array(x) for x in ([0, 6, 8], [2, 2], [0, 3, 4], np.zeros((0, 2), int), [])))
+    shape = ledger.TableLayout(*(np.array(x) for x in ([0, 6, 8], [2, 2], [0, 3, 4], np.zeros((0, 2), int), [])))
     pairs, totals = np.array([3, 1, 2, 2, 0, 0, 4, 4], dtype=np.int32), np.array([4, 4, 0, 8], dtype=np.int32)
     steps = np.array([0.0, *(c * np.log2(c) for c in range(1, 9))])
     known, logs = np.array([0.5, np.nan, 7.0, np.nan]), np.array([2.0, 0.0])

@@ -1,9 +1,10 @@
 """Evolutionary search, independent of tables: the loop, strategies, operators and the frontier."""
 
+from crypsis.engines import Engine
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.loop import Budget, evolve
 from crypsis.evolution.operators import Muting, Tally
-from crypsis.evolution.problem import Child, Engine, Genome, Operator, Problem, Scores, Strategy, Streams
+from crypsis.evolution.problem import Child, Genome, Operator, Problem, Scores, Strategy, Streams
 from crypsis.evolution.state import State
 from crypsis.evolution.strategies import Application, Archived, Crowding, Elitist
 

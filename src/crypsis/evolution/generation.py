@@ -11,10 +11,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.engines import Engine
 from crypsis.errors import SearchError
 from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
-from crypsis.evolution.problem import SELECTION, Child, Engine, Evaluate, Genome, Problem, Scores, Streams
+from crypsis.evolution.problem import SELECTION, Child, Evaluate, Genome, Problem, Scores, Streams
 from crypsis.evolution.state import State
 
 

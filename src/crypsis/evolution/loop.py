@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from crypsis.engines import Serial
+from crypsis.engines import Engine, Serial
 from crypsis.errors import SearchError
-from crypsis.evolution.problem import Engine, Problem
+from crypsis.evolution.problem import Problem
 from crypsis.evolution.state import State
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.engines import Engine
 from crypsis.evolution.generation import first_generation, next_generation
 from crypsis.evolution.operators import Muting, efficiency
-from crypsis.evolution.problem import SELECTION, Child, Engine, Genome, Operator, Problem, Streams
+from crypsis.evolution.problem import SELECTION, Child, Genome, Operator, Problem, Streams
 from crypsis.evolution.selection import (
     FitnessFunction,
     Order,

@@ -335,6 +335,6 @@ class CorrelationUse(DeclaredUse):
         return 50.0 * float(gaps.mean()), {"pairs": len(before), "largest difference": float(gaps.max())}
 
 
-def uses() -> dict[str, type[Use]]:
+def uses() -> dict[str, type[DeclaredUse]]:
     """The registered measures that are uses, by name."""
-    return {name: cls for name in measures if issubclass(cls := measures[name], Use)}
+    return {name: cls for name in measures if issubclass(cls := measures[name], DeclaredUse)}

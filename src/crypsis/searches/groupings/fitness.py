@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from crypsis.encodings.grouping import groups_of
+from crypsis.engines import Engine
 from crypsis.errors import SearchError
-from crypsis.evolution import Child, Engine, Scores, State
+from crypsis.evolution import Child, Scores, State
 from crypsis.kernels import groupings as kernels
 from crypsis.kernels import partitions
 from crypsis.masking.aggregates import means

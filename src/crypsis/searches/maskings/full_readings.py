@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from crypsis.encodings.masked_file import masked_file_key
-from crypsis.evolution.problem import Engine, Evaluate, Scores
+from crypsis.engines import Engine
+from crypsis.evolution.problem import Evaluate, Scores
 from crypsis.kernels.trials import preferred
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.ledgers import Ledgers

@@ -8,7 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from crypsis.encodings.masked_file import masked_file_key
-from crypsis.evolution.problem import Engine, Scores
+from crypsis.engines import Engine
+from crypsis.evolution.problem import Scores
 from crypsis.kernels import trials as kernels
 from crypsis.kernels.ledger_types import MaskingTrial
 from crypsis.kernels.mutations import aim

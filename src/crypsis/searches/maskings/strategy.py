@@ -14,9 +14,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.engines import Engine
 from crypsis.errors import SearchError
 from crypsis.evolution.generation import empty_state, record, with_first
-from crypsis.evolution.problem import SELECTION, Child, Engine, Problem, Streams
+from crypsis.evolution.problem import SELECTION, Child, Problem, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
 from crypsis.evolution.state import State
 from crypsis.evolution.strategies import succeed

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.evolution.problem import Engine, Scores
+from crypsis.engines import Engine
+from crypsis.evolution.problem import Scores
 from crypsis.searches.maskings.constraints import Constraints
 
 Codes = NDArray[np.signedinteger[Any]]
