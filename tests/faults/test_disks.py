@@ -102,7 +102,7 @@ def test_a_run_on_a_full_disk_stops_with_what_it_had_and_goes_on(plan: Path, who
     run = begun(plan, folder)
     pages = run.store._connection.execute("PRAGMA page_count").fetchone()[0]
     run.store._connection.execute(f"PRAGMA max_page_count = {pages + 4}")  # SQLite's own "disk is full"
-    with pytest.raises(Interrupted, match=r"could not write down its last step \(database or disk is full\)"):
+    with pytest.raises(Interrupted, match=r"cannot write its last step \(database or disk is full\)"):
         finished(run)
     run.close()
     with sqlite3.connect(folder / "run.db") as connection:
@@ -155,7 +155,7 @@ def test_generations_that_wait_in_the_log_are_not_passed_over(plan: Path, monkey
     with run.store.transaction():
         run.store.note("elapsed", 1.0)
     monkeypatch.setattr(os, "access", unwritable)
-    with pytest.raises(SearchError, match=r"the last generations still wait in run\.db-wal"):
+    with pytest.raises(SearchError, match=r"the last generations are still in run\.db-wal"):
         Store(plan.parent / "waiting" / "run.db")
     run.close()
 
@@ -171,7 +171,7 @@ def test_a_folder_that_cannot_be_written_cannot_go_on(plan: Path, monkeypatch: p
     monkeypatch.setattr(os, "open", refuse)
     run = Run.open(plan.parent / "whole")
     with pytest.raises(
-        SearchError, match="cannot be written \\(read-only file system\\), so the run cannot go on here"
+        SearchError, match="cannot be written \\(read-only file system\\), so the run cannot continue here"
     ):
         finished(run)
     run.close()

@@ -79,7 +79,7 @@ def test_wherever_a_checkpoint_finds_no_room_the_run_goes_on_to_the_same_bits(tm
                 finished(run)
             except Interrupted as told:
                 stopped += 1
-                assert "could not write down its last step" in str(told)
+                assert "cannot write its last step" in str(told)
             run.close()
         with sqlite3.connect(tmp_path / f"full-{number}" / "run.db") as connection:
             assert connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok"

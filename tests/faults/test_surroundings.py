@@ -145,7 +145,7 @@ def test_a_second_process_in_a_folder_is_refused_in_a_sentence(plan: Path) -> No
         answer = crypsis("resume", folder, "--quiet")
     assert answer.returncode == 2
     assert "another process is running in this folder; wait for it" in answer.stderr
-    assert "exists already" in crypsis("run", plan, "--out", folder, "--quiet").stderr
+    assert "already exists" in crypsis("run", plan, "--out", folder, "--quiet").stderr
 
 
 @pytest.mark.parametrize("command", ["resume", "front", "show"])

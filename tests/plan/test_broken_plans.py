@@ -97,7 +97,7 @@ FORM = {
         "search[1].budget: 'soon' is not a budget",
     ),
     "unknown unit of budget": ("1 generation", "10 parsecs", "run.budget: '10 parsecs' has the unknown unit 'parsecs'"),
-    "nothing to spend": ("1 generation", "0s", "leaves nothing to spend"),
+    "nothing to spend": ("1 generation", "0s", "give one above zero"),
     "half a generation": ("1 generation", "1.5 generations", "no whole number"),
     "a year": ("1 generation", "9000h", "longer than 30 days"),
     "unknown engine": (
@@ -176,7 +176,7 @@ CONTRADICTIONS = {
     "no loss and a model": (
         "[run]",
         '[[limit]]\nmeasure = "loss"\nat_most = 0\n[run]',
-        "limit[1]: no loss at all is allowed",
+        "limit[1]: no loss is allowed",
     ),
     "two limits on one figure": (
         "[run]",
@@ -208,7 +208,7 @@ CONTRADICTIONS = {
     "a hierarchy for an identifier": (
         '{ role = "identifier" }',
         '{ role = "identifier", hierarchy = "merge:2" }',
-        "does nothing",
+        "has no effect",
     ),
 }
 
@@ -304,5 +304,5 @@ def test_text_that_is_no_toml(tmp_path: Path) -> None:
     (tmp_path / "plan.toml").write_text("[data\n")
     with pytest.raises(PlanError, match="not valid TOML"):
         Plan.read(tmp_path / "plan.toml")
-    with pytest.raises(PlanError, match="there is no such plan"):
+    with pytest.raises(PlanError, match="there is no such file"):
         Plan.read(tmp_path / "none.toml")

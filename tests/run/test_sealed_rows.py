@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -170,6 +170,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield store
 
 
+@settings(deadline=None)
 @given(notes=st.lists(st.tuples(st.sampled_from("abc"), st.integers() | st.floats(allow_nan=False)), max_size=8))
 def test_what_is_written_over_reads_back(
     notes: list[tuple[str, float]], tmp_path_factory: pytest.TempPathFactory

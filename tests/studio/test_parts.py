@@ -183,5 +183,5 @@ def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     ended(job)
     assert not jobs.running(tmp_path / "run")
     assert jobs.job(tmp_path / "run") == job
-    assert "there is no such plan" in job.complaint()
+    assert "there is no such file" in job.complaint()
     assert jobs.as_typed(jobs.resume_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"

@@ -1,4 +1,4 @@
-"""Vega-Lite specifications, and only here."""
+"""Charts as Vega-Lite specifications."""
 
 from crypsis.charts.chart import Chart, Spec, to_html, to_png, to_svg
 from crypsis.charts.reports import bars_before_after, front

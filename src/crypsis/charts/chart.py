@@ -1,6 +1,6 @@
-"""A chart: a Vega-Lite specification that shows itself in a notebook and saves itself to a file.
+"""A chart: a Vega-Lite specification that a notebook shows and that can be saved to a file.
 
-No request leaves the machine: SVG, PNG and HTML come from the bundled renderer.
+SVG, PNG and HTML are rendered locally, without a network.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ SUFFIXES = (".png", ".svg", ".html", ".json")
 
 
 class Chart:
-    """A picture as a Vega-Lite specification.
+    """A chart as a Vega-Lite specification.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class Chart:
         return self._spec
 
     def save(self, path: str | Path) -> Path:
-        """Write the picture; the suffix decides the format.
+        """Write the chart; the suffix decides the format.
 
         Parameters
         ----------
@@ -48,6 +48,12 @@ class Chart:
         Returns
         -------
         Path
+            The path written.
+
+        Raises
+        ------
+        PlanError
+            If the suffix is unknown.
         """
         import json
 
@@ -68,7 +74,7 @@ class Chart:
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
-        """What a notebook shows: the live chart where it can, a drawing elsewhere."""
+        """What a notebook shows: the interactive chart, or an image."""
         return {"application/vnd.vegalite.v5+json": self._spec, "image/svg+xml": to_svg(self._spec)}
 
     def __repr__(self) -> str:
@@ -76,21 +82,53 @@ class Chart:
 
 
 def to_svg(spec: Spec) -> str:
-    """A drawing that stands by itself in a page."""
+    """Render a specification as SVG.
+
+    Parameters
+    ----------
+    spec : dict
+        The specification.
+
+    Returns
+    -------
+    str
+    """
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec))
 
 
 def to_png(spec: Spec, scale: float = 2.0) -> bytes:
-    """A drawing in pixels."""
+    """Render a specification as PNG.
+
+    Parameters
+    ----------
+    spec : dict
+        The specification.
+    scale : float
+        Pixels per unit.
+
+    Returns
+    -------
+    bytes
+    """
     import vl_convert
 
     return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
 
 
 def to_html(spec: Spec) -> str:
-    """A page that draws itself without the network."""
+    """Render a specification as an HTML page that needs no network.
+
+    Parameters
+    ----------
+    spec : dict
+        The specification.
+
+    Returns
+    -------
+    str
+    """
     import vl_convert
 
     return str(vl_convert.vegalite_to_html(spec, bundle=True))

@@ -1,4 +1,4 @@
-"""How the operators of a run behaved, as Vega-Lite dictionaries: the paper's Figures 6, 7 and 8."""
+"""Charts of the operators of a run: Figures 6, 7 and 8 of the paper."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PANELS: dict[str, tuple[tuple[str, str], ...]] = {
         ("worst_loss", "largest loss"),
     ),
 }  # fmt: skip
-"""Four aspects, and the columns of a tally that show each."""
+"""Four measures, and the columns of a tally that show each."""
 _COLOURS = {
     "discarded unused": "#5b5f97", "life time": "#5b5f97", "improved": "#0b6e4f", "worsened": "#b5651d",
     "largest gain": "#7fc8a9", "mean gain": "#0b6e4f", "mean loss": "#b5651d", "largest loss": "#e3b98f",
@@ -28,7 +28,22 @@ _COLOURS = {
 
 
 def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
-    """The rows of `Tally.table`, averaged over runs of equal length."""
+    """Average the rows of `Tally.table` over runs of equal length.
+
+    Parameters
+    ----------
+    tallies : sequence of Tally
+        One per run.
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    ValueError
+        If the runs have different lengths.
+    """
     tables = [tally.table() for tally in tallies]
     if len({len(table) for table in tables}) != 1:
         raise ValueError("tallies of runs of different lengths cannot be averaged")
@@ -40,7 +55,21 @@ def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
 
 
 def operator_picture(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], title: str) -> Spec:
-    """Four rows of small pictures, one column per operator: Figure 6 with MUTATIONS, Figure 7 with ("crossover",)."""
+    """Four rows of small charts, one column per operator: Figure 6 with MUTATIONS, Figure 7 with ("crossover",).
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        What `averaged` gives.
+    operators : sequence of str
+        The operators.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    dict
+    """
     return {
         "$schema": SCHEMA,
         "title": {"text": title, "anchor": "start"},
@@ -82,7 +111,19 @@ def _panel(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], panel: s
 
 
 def time_picture(rows: Sequence[Mapping[str, Any]], title: str) -> Spec:
-    """Time of GOMM and D-GOMM by k, Figure 8. Rows: k, algorithm, seconds."""
+    """Time of GOMM and D-GOMM by k: Figure 8.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        With k, algorithm and seconds.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    dict
+    """
     return {
         "$schema": SCHEMA,
         "title": {"text": title, "anchor": "start"},

@@ -1,4 +1,4 @@
-"""Charts of the reports: bars before and after, and the front."""
+"""Charts of the reports: bars before and after masking, and the front."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from crypsis.charts.chart import SCHEMA, Spec
 
 BEFORE, AFTER = "#8a8f98", "#0b6e4f"
-"""Grey for the original, green for the released file: readable in print and for colour-blind eyes."""
+"""Grey for the original, green for the released file: readable in print and with colour blindness."""
 
 _FRAME: Spec = {
     "$schema": SCHEMA,
@@ -30,7 +30,23 @@ _FRAME: Spec = {
 def bars_before_after(
     title: str, labels: Sequence[str], before: Sequence[float], after: Sequence[float], axis: str
 ) -> Spec:
-    """Two bars per label, original beside released."""
+    """Two bars per label: original and released.
+
+    Parameters
+    ----------
+    title : str
+        Title of the chart.
+    labels : sequence of str
+        Labels of the bars.
+    before, after : sequence of float
+        Heights.
+    axis : str
+        Title of the axis.
+
+    Returns
+    -------
+    dict
+    """
     rows = [
         {"label": label, "file": which, "value": value}
         for label, b, a in zip(labels, before, after, strict=True)
@@ -63,13 +79,22 @@ def bars_before_after(
 
 
 FAMILIES = ("#0b6e4f", "#b3541e", "#3d5a98", "#8a5a9e", "#7a6a1b", "#4d4d4d")
-"""Dark enough on white for print, and told apart by brightness too."""
+"""Dark enough on white for print, and different in brightness."""
 
 
 def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
-    """Loss against risk, one mark per solution; `kind` tells solutions, baselines and the chosen one apart.
+    """Loss against risk, one mark per solution.
 
-    points  mappings with name, family, kind ('solution', 'baseline' or 'chosen'), loss and risk
+    Parameters
+    ----------
+    points : sequence of mapping
+        With name, family, kind ("solution", "baseline" or "chosen"), loss and risk.
+    loss, risk : str
+        Titles of the axes.
+
+    Returns
+    -------
+    dict
     """
     values = [dict(point) for point in points]
     families = list(dict.fromkeys(str(point["family"]) for point in values))
@@ -91,7 +116,7 @@ def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
     named = {"filter": "datum.kind != 'solution'"}
     return {
         **_FRAME,
-        "padding": {"left": 5, "top": 5, "right": 30, "bottom": 5},  # fonts of readers run wider than the renderer's
+        "padding": {"left": 5, "top": 5, "right": 30, "bottom": 5},  # fonts of readers may be wider than the renderer's
         "width": 560,
         "height": 320,
         "data": {"values": values},
@@ -120,7 +145,17 @@ def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
 
 
 def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
-    """Loss against risk of many solutions, by method and standing."""
+    """Loss against risk of many solutions, by method and standing.
+
+    Parameters
+    ----------
+    values : sequence of mapping
+        With loss, risk, method and standing.
+
+    Returns
+    -------
+    dict
+    """
     return {
         **_FRAME,
         "width": 520,

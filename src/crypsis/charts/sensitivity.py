@@ -1,4 +1,4 @@
-"""Which settings matter and which values are best, as one Vega-Lite dictionary."""
+"""The chart of a sensitivity analysis: which settings matter, and which values are best."""
 
 from __future__ import annotations
 
@@ -9,9 +9,20 @@ _BEST, _OTHER = "#0b6e4f", "#8a8f98"
 
 
 def sensitivity_picture(findings: SensitivityFindings, title: str) -> Spec:
-    """One row per response: how much each setting explains, then the mean of every level, the best group in green.
+    """One row per response: what each setting explains, and the mean of every level with the best group in green.
 
-    Whiskers are half of Tukey's critical difference: levels whose whiskers do not overlap differ.
+    Whiskers are half of Tukey's critical difference: levels whose whiskers do not overlap are significantly different.
+
+    Parameters
+    ----------
+    findings : SensitivityFindings
+        The analysis.
+    title : str
+        Title of the chart.
+
+    Returns
+    -------
+    dict
     """
     stages = [stage for stage in (findings.result, findings.speed) if stage is not None and stage.anova.effects]
     return {

@@ -1,4 +1,4 @@
-"""The studio's charts as Vega-Lite specifications; with named data, a page changes the data and keeps the chart."""
+"""Charts of the studio; a page changes their named data and keeps the chart."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from crypsis.charts.chart import Spec
 
 COLOURS = ["#8a8f98", "#2f9e78", "#c8641f", "#5b80d0", "#a868bd"]
-"""The original and up to four solutions: three to one against white and against the dark page."""
+"""The original and up to four solutions, with a contrast of three to one on the light and on the dark page."""
 
 STANDINGS = ("front", "baseline", "beaten", "not releasable")
 
 
 def front_picture() -> Spec:
-    """Loss against risk: shaded where the limits are kept, a stepped line along the front, every point named.
+    """Loss against risk: the region within the limits, a stepped line along the front, and every solution.
 
-    Data sets: points · allowed (one rectangle) · marked (selected, pinned and chosen points).
+    Data sets: points; allowed (one rectangle); marked (selected, pinned and chosen points).
     """
     place = {
         "x": {
@@ -91,7 +91,7 @@ def front_picture() -> Spec:
 
 
 def _names_of_baselines(place: Spec, side: str) -> Spec:
-    """Names beside the baselines, towards the middle of the chart so that none is cut off."""
+    """Names of the baselines, placed towards the middle of the chart so that none is cut off."""
     test = "datum.loss <= 55" if side == "left" else "datum.loss > 55"
     shift = 9 if side == "left" else -9
     return {
@@ -103,7 +103,23 @@ def _names_of_baselines(place: Spec, side: str) -> Spec:
 
 
 def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 190) -> Spec:
-    """One bar per file over each label, the files always in the order of the legend."""
+    """One bar per file and label, the files in the order of the legend.
+
+    Parameters
+    ----------
+    labels : sequence of str
+        Labels of the bars.
+    series : mapping of str to sequence of float
+        Heights by file.
+    axis : str
+        Title of the axis.
+    height : int
+        Height of the chart.
+
+    Returns
+    -------
+    dict
+    """
     files = list(series)
     rows = [
         {"label": label, "file": name, "value": value}
@@ -131,7 +147,19 @@ def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis:
 
 
 def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> Spec:
-    """How far the tie between each two columns moved, 0 to 1."""
+    """How far the association of each pair of columns changed, 0 to 1.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The columns.
+    cells : sequence of (str, str, float)
+        Two columns and their change.
+
+    Returns
+    -------
+    dict
+    """
     place = {
         "x": {"field": "a", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelAngle": -35}},
         "y": {"field": "b", "type": "nominal", "sort": list(names), "title": None},

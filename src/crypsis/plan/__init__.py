@@ -1,4 +1,4 @@
-"""A whole job as one document: reading, checking and drafting plans."""
+"""Plans: a whole job as one document, read, checked and drafted."""
 
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan

@@ -1,4 +1,4 @@
-"""Whether the parts of one plan can all be true at once; asked before any data are read."""
+"""Contradictions between the parts of a plan, found before any data are read."""
 
 from __future__ import annotations
 
@@ -14,7 +14,18 @@ if TYPE_CHECKING:
 
 
 def disagreements(plan: Plan) -> list[str]:
-    """A sentence for every two things in the plan that cannot both be meant."""
+    """Find contradictions in a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    list of str
+        One sentence each, with its place in the document.
+    """
     return [
         *_columns(plan),
         *_scenarios(plan),
@@ -30,8 +41,8 @@ def _columns(plan: Plan) -> list[str]:
     found = []
     if not any(column.role is Role.QUASI_IDENTIFIER for column in plan.columns.values()) and not plan.scenario:
         found.append(
-            "columns: no column has the role 'quasi', so nothing would be protected; give it to what an intruder "
-            "may know"
+            "columns: no column has the role 'quasi', so nothing is protected; give it to columns that an intruder may "
+            "know"
         )
     for name, column in plan.columns.items():
         if column.order and column.kind is not None and column.kind != "ordinal":
@@ -40,7 +51,8 @@ def _columns(plan: Plan) -> list[str]:
             found.append(f"columns.{name}.order: a category is listed twice; list every one once")
         if column.hierarchy and column.role is Role.IDENTIFIER:
             found.append(
-                f"columns.{name}: an identifier is never released, so its hierarchy does nothing; drop one of the two"
+                f"columns.{name}: an identifier is never released, so its hierarchy has no effect; drop it or change "
+                f"the role"
             )
     return found
 
@@ -57,14 +69,14 @@ def _scenarios(plan: Plan) -> list[str]:
         hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role is Role.IDENTIFIER]
         if hidden:
             found.append(
-                f"scenario[{number}].knows: {listing(map(repr, hidden))} is an identifier and never released, so she "
-                f"cannot use it; leave it out or change its role"
+                f"scenario[{number}].knows: {listing(map(repr, hidden))} is an identifier and never released, so the "
+                f"intruder cannot use it; leave it out or change its role"
             )
     return found
 
 
 def _searches(plan: Plan) -> list[str]:
-    """Settings of searches that would move nothing, with or without measures that guide them."""
+    """Settings of searches that have no effect, with or without measures that guide them."""
     refusals = [
         (n, choice.name, choice.build().refusal(plan.measures.guide)) for n, choice in enumerate(plan.search, 1)
     ]
@@ -76,9 +88,7 @@ def _measures(plan: Plan) -> list[str]:
     for aim in ("loss", "risk"):
         chosen = getattr(plan.measures, aim)
         if not chosen:
-            found.append(
-                f"measures.{aim}: the list is empty and the front needs a {aim}; name one or leave the key out"
-            )
+            found.append(f"measures.{aim}: the list is empty and the front needs a {aim}; name one or remove the key")
         for number, choice in enumerate(chosen, 1):
             measure = measures[choice.name]
             if measure.aim != aim:
@@ -89,7 +99,8 @@ def _measures(plan: Plan) -> list[str]:
                 )
             elif measure.better == "high":
                 found.append(
-                    f"measures.{aim}[{number}]: {choice.name!r} is better high, and the front minimises; choose another"
+                    f"measures.{aim}[{number}]: {choice.name!r} is better when high, and the front minimises; choose "
+                    f"another"
                 )
         twice = [name for name, count in Counter(choice.name for choice in chosen).items() if count > 1]
         if twice:
@@ -104,12 +115,12 @@ def _limits(plan: Plan) -> list[str]:
     found = []
     for name, count in Counter(limit.measure for limit in plan.limit).items():
         if count > 1:
-            found.append(f"limit: {count} limits on {name!r}; keep the one that counts")
+            found.append(f"limit: {count} limits on {name!r}; keep one of them")
     for number, limit in enumerate(plan.limit, 1):
         if limit.measure == "loss" and limit.at_most == 0 and (plan.require or any(s.require for s in plan.scenario)):
             found.append(
-                f"limit[{number}]: no loss at all is allowed and a privacy model is required, which only the untouched "
-                f"file could reconcile; allow some loss"
+                f"limit[{number}]: no loss is allowed and a privacy model is required, which only an unmasked file can "
+                f"meet; allow some loss"
             )
         if limit.measure == "suppressed" and limit.at_most > 100 * plan.suppression:
             found.append(

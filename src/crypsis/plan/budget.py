@@ -1,4 +1,4 @@
-"""How long a run may take, as a person writes it: '60s', '10m', '500 evaluations', '50 generations'."""
+"""Budgets of a run as text: '60s', '10m', '500 evaluations', '50 generations'."""
 
 from __future__ import annotations
 
@@ -13,29 +13,48 @@ _UNITS = {
 }  # fmt: skip
 _FORM = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$", re.IGNORECASE)
 LONGEST = 30 * 24 * 3600.0
-"""A month; a longer budget is a slip of the pen."""
+"""Thirty days; a longer budget is a typing error."""
 MOST = 100_000_000
-"""Evaluations or generations of one search."""
+"""Largest number of evaluations or generations of one search."""
 
 
 def read_budget(text: str) -> Budget:
-    """The budget a text stands for; ValueError with what is allowed if it stands for none.
+    """Read a budget.
 
     Time is for the whole run, which its searches share; evaluations and generations are for each search.
+
+    Parameters
+    ----------
+    text : str
+        For example "60s", "10m", "500 evaluations" or "50 generations".
+
+    Returns
+    -------
+    Budget
+
+    Raises
+    ------
+    ValueError
+        If it is no budget.
+
+    Examples
+    --------
+    >>> read_budget("10m").seconds
+    600.0
     """
     found = _FORM.match(text)
     if not found:
         raise ValueError(f"{text!r} is not a budget; write 60s, 10m, 500 evaluations or 50 generations")
     number, unit = float(found[1]), found[2].lower()
     if number <= 0:
-        raise ValueError(f"{text!r} leaves nothing to spend; give a budget above zero")
+        raise ValueError(f"{text!r} is no budget; give one above zero")
     if unit in _UNITS:
         seconds = number * _UNITS[unit]
         if seconds > LONGEST:
             raise ValueError(f"{text!r} is longer than 30 days; give less and resume the run when it ends")
         return Budget(seconds=seconds)
     if number > MOST:
-        raise ValueError(f"more than {MOST} {unit} are asked for; give fewer and resume the run when it ends")
+        raise ValueError(f"a budget has at most {MOST} {unit}; give fewer and resume the run when it ends")
     if number != int(number):
         raise ValueError(f"{text!r} is no whole number of {unit}; write 500 evaluations or 50 generations")
     if unit in ("evaluation", "evaluations", "evals"):

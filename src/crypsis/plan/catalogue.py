@@ -1,4 +1,4 @@
-"""Everything a plan may name: importing fills the registries, and a named thing is built or refused in sentences."""
+"""Entries of a plan that name a registered class: built, or refused with all problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError
 from crypsis.measures import measures
-from crypsis.plan.sentences import sentences
+from crypsis.plan.problems import problems_of
 from crypsis.privacy import models
 from crypsis.registry import Registry
 from crypsis.searches import searches
@@ -18,31 +18,49 @@ from crypsis.searches import searches
 __all__ = ["Named", "measures", "models", "searches"]
 
 REFUSED = "registry"
-"""Error type of a named thing that cannot be built; its sentences stand in the context."""
+"""Error type of an entry that cannot be built; its context has the message."""
 
 
 class Named(BaseModel):
-    """The name of a registered thing, fields of the plan's own, and beside them the thing's settings."""
+    """An entry with the name of a registered class, fields of the plan, and the settings of the class.
+
+    Attributes
+    ----------
+    registry : Registry
+        Where the name is looked up.
+    key : str
+        The field with the name.
+    """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     registry: ClassVar[Registry[Any]]
-    """Where the name is looked up."""
     key: ClassVar[str]
-    """The field that holds the name."""
 
     @property
     def settings(self) -> dict[str, Any]:
+        """Settings of the registered class."""
         return dict(self.model_extra or {})
 
     @classmethod
     def own(cls) -> list[str]:
-        """Keys that belong to the plan and not to the thing."""
+        """Keys that belong to the plan and not to the registered class."""
         return [field.alias or name for name, field in cls.model_fields.items()]
 
     @classmethod
     def refusals(cls, given: Mapping[str, Any]) -> list[str]:
-        """Why what stands in a document cannot be built; empty if it can, or if its name is not even there."""
+        """Why an entry cannot be built.
+
+        Parameters
+        ----------
+        given : mapping
+            The entry as written.
+
+        Returns
+        -------
+        list of str
+            One sentence each; empty if it can be built or has no name.
+        """
         name = given.get(cls.key)
         if not isinstance(name, str):
             return []
@@ -55,15 +73,16 @@ class Named(BaseModel):
         try:
             chosen(**{key: value for key, value in given.items() if key not in own})
         except ValidationError as error:
-            return sentences(error, chosen, own)
+            return [problem.message for problem in problems_of(error, chosen, own)]
         return []
 
     @model_validator(mode="after")
     def _buildable(self) -> Named:
         refusals = self.refusals({self.key: getattr(self, self.key), **self.settings})
         if refusals:
-            raise PydanticCustomError(REFUSED, "{words}", {"words": "; ".join(refusals)})
+            raise PydanticCustomError(REFUSED, "{message}", {"message": "; ".join(refusals)})
         return self
 
     def build(self) -> Any:
+        """Build the registered class with its settings."""
         return self.registry.build(getattr(self, self.key), **self.settings)

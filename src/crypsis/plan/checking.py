@@ -1,4 +1,4 @@
-"""Before anything runs: every problem of plan, data and hierarchies at once, and what the run will take."""
+"""The check before a run: every problem of plan, data and hierarchies at once, and an estimate of time and memory."""
 
 from __future__ import annotations
 
@@ -22,17 +22,25 @@ from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
 SAMPLE = 20_000
-"""Records by which a large table's search is estimated."""
+"""Records from which a search of a large table is estimated."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one search will take, measured on the table itself.
+    """Estimated cost of one search, measured on the table.
 
-    candidates   how many there are to choose from, where the search can tell; else None
-    evaluations  how many of them the budget allows
-    seconds      for these
-    megabytes    at most, roughly
+    Attributes
+    ----------
+    search : str
+        The search.
+    candidates : float or None
+        Number of candidates, where the search knows it.
+    evaluations : float
+        Candidates that the budget allows.
+    seconds : float
+        Time for these.
+    megabytes : float
+        Memory, roughly.
     """
 
     search: str
@@ -44,7 +52,19 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Check:
-    """What was found; sound when there is no problem."""
+    """The result of a check.
+
+    Attributes
+    ----------
+    problems : tuple of str
+        What must be corrected.
+    notes : tuple of str
+        Remarks.
+    rows : int
+        Records of the table.
+    estimates : tuple of Estimate
+        Cost of each search.
+    """
 
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
@@ -53,11 +73,25 @@ class Check:
 
     @property
     def sound(self) -> bool:
+        """Whether there is no problem."""
         return not self.problems
 
 
 def check(path: str | Path, *, estimate: bool = True) -> Check:
-    """Read a plan, its data and its hierarchies, and report everything at once."""
+    """Check a plan, its data and its hierarchies.
+
+    Parameters
+    ----------
+    path : path
+        The plan.
+    estimate : bool
+        Whether to estimate the cost of the searches.
+
+    Returns
+    -------
+    Check
+        All problems at once.
+    """
     path = Path(path)
     plan, problems = Plan.understand(load(path))
     if plan is None:
@@ -66,7 +100,7 @@ def check(path: str | Path, *, estimate: bool = True) -> Check:
     problems += unread
     if table is None:
         return Check(tuple(problems))
-    # A search would only miss the hierarchies that could not be read, which have their sentence already.
+    # Searches would only miss the hierarchies that cannot be read, which are reported already.
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
     notes = (*table.notes, *_remarks(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
@@ -74,7 +108,7 @@ def check(path: str | Path, *, estimate: bool = True) -> Check:
 
 
 def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
-    """The data, or why they cannot be read; hierarchies are then tried one by one, so that each has its sentence."""
+    """The data, or why they cannot be read; hierarchies are then tried one by one, to report each."""
     try:
         return plan.table(folder), []
     except TableError as error:
@@ -98,11 +132,24 @@ def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
 
 
 def against(plan: Plan, table: Table) -> list[str]:
-    """A sentence for everything in the plan that this table cannot bear."""
+    """Find parts of a plan that do not apply to a table.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    table : Table
+        The table.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
     return [
         *_columns(plan, table),
         *_models(plan, table),
-        *_searches(plan, table),
+        *search_obstacles(plan, table),
         *_readings(plan, table),
     ]
 
@@ -129,12 +176,26 @@ def _models(plan: Plan, table: Table) -> list[str]:
         elif model.least_class_size > len(table):
             found.append(
                 f"{where}: classes of at least {model.least_class_size} records are required and the file has "
-                f"{len(table)} in all; ask for less"
+                f"{len(table)} records; require smaller classes"
             )
     return found
 
 
-def _searches(plan: Plan, table: Table) -> list[str]:
+def search_obstacles(plan: Plan, table: Table) -> list[str]:
+    """Why searches of a plan do not apply to a table.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    table : Table
+        The table.
+
+    Returns
+    -------
+    list of str
+        One sentence each.
+    """
     found = []
     for number, choice in enumerate(plan.search, 1):
         obstacle = choice.build().obstacle(table)
@@ -164,28 +225,29 @@ def _readings(plan: Plan, table: Table) -> list[str]:
 
 
 def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -> str:
-    """Why not one of the columns an intruder knows can be read; empty if some can."""
+    """Why no column that an intruder knows can be read; empty if some can."""
     reasons = [measure.model_copy(update={"columns": (name,)}).obstacle(table) for name in knows]
     return reasons[0] if reasons and all(reasons) else ""
 
 
 def _remarks(plan: Plan, table: Table) -> list[str]:
-    """What is no problem but worth a thought."""
+    """Remarks that are no problems."""
     found = []
     silent = [name for name in table.names if name not in plan.columns]
     if silent:
-        found.append(f"columns the plan does not mention are released untouched: {listing(silent)}")
+        found.append(f"columns that the plan does not mention are released as collected: {listing(silent)}")
     found += _single(plan, table)
     for number, each in enumerate(plan.scenario, 1):
         unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
         if unmasked:
             found.append(
-                f"scenario[{number}]: {listing(unmasked)} is known to her and not masked (its role is not quasi)"
+                f"scenario[{number}]: {listing(unmasked)} is known to the intruder and not masked (its role is not "
+                f"quasi)"
             )
     if not plan.require and not any(each.require for each in plan.scenario):
-        found.append("no privacy model is required: nothing can be released until one is")
+        found.append("no privacy model is required: require one before a release")
     if not plan.search:
-        found.append("no search is named: the plan can be used by `mask`, `assess` and `release`, not by `run`")
+        found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
     for use in plan.use:
         found += _use_remark(use)
     return found
@@ -218,9 +280,9 @@ def _estimates(plan: Plan, table: Table) -> list[Estimate]:
 
 
 def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
-    """Pose the search, evaluate one candidate twice (the first may compile), and multiply.
+    """Pose the search, evaluate a few candidates, and extrapolate; the first evaluation may compile.
 
-    A large table is estimated by evenly spaced records: whoever asks how long it takes will not wait as long.
+    A large table is estimated from evenly spaced records.
     """
     scale = 1.0
     if len(table) > LARGE:
@@ -240,7 +302,7 @@ def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
         once = min(once, scale * (time.monotonic() - began))
     budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
     evaluations, seconds = _spent(budget, once, posing, len(first), max(len(plan.search), 1))
-    if problem.notes.get("exact"):  # posing it has found everything; what is left is to score the front
+    if problem.notes.get("exact"):  # posing finds everything; only the front is left to score
         evaluations, seconds = float(len(first)), posing + once * len(first)
     bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in first) * 4
     noted = problem.notes.get("candidates")
@@ -249,7 +311,7 @@ def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
 
 
 def _spent(budget: Budget, once: float, posing: float, population: int, searches: int) -> tuple[float, float]:
-    """Evaluations and seconds a search gets out of a budget."""
+    """Evaluations and seconds of a search within a budget."""
     first = posing + once * population
     if math.isfinite(budget.seconds):
         share = budget.seconds / searches

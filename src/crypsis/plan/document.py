@@ -1,7 +1,6 @@
-"""A whole job as one TOML document: what she has, what must hold, what must survive, how long to search.
+"""A whole job as one TOML document: the data, the demands, the analyses to serve, the budget.
 
-A plan is frozen and equal to its file. Reading one reports every problem at once, each with the place in
-the document where it stands.
+A plan is immutable and equal to its file. All problems of a document are reported at once, each with its place.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ from crypsis.measures.measure import Measure
 from crypsis.measures.objective import LimitDemand, Objective, UseDemand
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
+from crypsis.plan.problems import place_text, problems_of
 from crypsis.plan.sections import (
     Column,
     Data,
@@ -35,7 +35,6 @@ from crypsis.plan.sections import (
     Waiver,
     share,
 )
-from crypsis.plan.sentences import place, sentences
 from crypsis.privacy.model import PrivacyModel
 from crypsis.privacy.singling_out import waiver_key
 from crypsis.registry import Settings
@@ -45,15 +44,23 @@ from crypsis.table.table import Table
 
 
 class Plan(Settings):
-    """data + columns + requirements + scenarios + searches + measures + uses + limits + waivers + run + release."""
+    """A plan: data, columns, requirements, scenarios, searches, measures, uses, limits, waivers, run and release.
 
-    data: Data
-    columns: dict[str, Column] = Field(default_factory=dict, description="one entry per column that has a role")
+    Examples
+    --------
+    >>> document = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}}}
+    >>> plan = Plan.parse(document | {"require": [{"model": "k-anonymity", "k": 5}]})
+    >>> plan.models()[0].k
+    5
+    """
+
+    data: Data = Field(description="where the table is and how to read it")
+    columns: dict[str, Column] = Field(default_factory=dict, description="role, kind, hierarchy and order by column")
     require: tuple[Requirement, ...] = Field(default=(), description="privacy models that must hold")
-    scenario: tuple[Scenario, ...] = Field(default=(), description="intruders, each with what she knows")
+    scenario: tuple[Scenario, ...] = Field(default=(), description="intruders, and what each knows")
     search: tuple[SearchChoice, ...] = Field(default=(), description="one or several searches that share one front")
     measures: Measures = Field(default=Measures(), description="losses and risks of the common front")
-    use: tuple[Use, ...] = Field(default=(), description="what the file must still be good for")
+    use: tuple[Use, ...] = Field(default=(), description="analyses that the file must serve")
     limit: tuple[Limit, ...] = Field(default=(), description="largest readings a released file may have")
     waive: tuple[Waiver, ...] = Field(default=(), description="findings on the released file that may pass, and why")
     run: Running = Field(default=Running(), description="budget, engine, seed")
@@ -68,46 +75,100 @@ class Plan(Settings):
 
     @classmethod
     def read(cls, path: str | Path) -> Plan:
-        """A plan from a TOML file; every problem of the document is reported together."""
+        """Read a plan from a TOML file.
+
+        Parameters
+        ----------
+        path : path
+            The file.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        PlanError
+            With every problem of the document.
+        """
         path = Path(path)
         return cls.parse(load(path), where=str(path))
 
     @classmethod
     def parse(cls, document: Mapping[str, Any], where: str = "plan") -> Plan:
-        """A plan from a document already read; refused with every problem it has."""
+        """Make a plan of a document.
+
+        Parameters
+        ----------
+        document : mapping
+            The document.
+        where : str
+            Name of the document in messages.
+
+        Returns
+        -------
+        Plan
+
+        Raises
+        ------
+        PlanError
+            With every problem of the document.
+        """
         plan, problems = cls.understand(document)
         if plan is None or problems:
-            raise PlanError(told(where, problems))
+            raise PlanError(problems_text(where, problems))
         return plan
 
     @classmethod
     def understand(cls, document: Mapping[str, Any]) -> tuple[Plan | None, list[str]]:
-        """The plan, if its form is right, and every problem found in it."""
+        """Make a plan of a document, and find its problems.
+
+        Parameters
+        ----------
+        document : mapping
+            The document.
+
+        Returns
+        -------
+        plan : Plan or None
+            None if the form of the document is wrong.
+        problems : list of str
+        """
         problems = _refused_names(document)
         try:
             plan = cls.model_validate(dict(document))
         except ValidationError as error:
             form = [item for item in error.errors(include_url=False) if item["type"] != REFUSED]
             if form:
-                told_form = sentences(error, cls)
-                refused = {place(item["loc"]) for item in error.errors(include_url=False) if item["type"] == REFUSED}
-                problems = [s for s in told_form if s.split(":", 1)[0] not in refused] + problems
+                refused = {item["loc"] for item in error.errors(include_url=False) if item["type"] == REFUSED}
+                found = [p.message for p in problems_of(error, cls) if p.place not in refused]
+                problems = found + problems
             return None, problems
         return plan, problems + disagreements(plan)
 
-    # -- what it says --
+    # -- content --
 
     def fingerprint(self) -> str:
-        """SHA-256 of the plan's content, whatever its layout on the page; the seed, a secret, has no part in it."""
+        """SHA-256 of the content of the plan, without the seed."""
         content = self.model_dump(mode="json", by_alias=True, exclude={"run": {"seed"}})
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
     def models(self) -> list[PrivacyModel]:
-        """Every model that must hold: against anybody, then against each scenario's intruder."""
+        """Every model that must hold: the general ones, then those of each scenario."""
         return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
 
     def objective(self, table: Table) -> Objective:
-        """All the plan measures and demands, bound to the table once."""
+        """All measures and demands of the plan, bound to a table.
+
+        Parameters
+        ----------
+        table : Table
+            The table before masking.
+
+        Returns
+        -------
+        Objective
+        """
         measures: dict[str, Measure] = {}
         for choice in (*self.measures.loss, *self.measures.risk):
             measures[_free(choice.name, measures)] = choice.build()
@@ -127,10 +188,10 @@ class Plan(Settings):
 
     @property
     def suppression(self) -> float:
-        """Largest share of records that may be left out."""
+        """Largest share of records that may be suppressed."""
         return share(self.release.suppression)
 
-    # -- its data --
+    # -- data --
 
     def table(
         self,
@@ -141,11 +202,27 @@ class Plan(Settings):
         hierarchies: Mapping[str, str | Path] | None = None,
         masked: bool = False,
     ) -> Table:
-        """Read the data the plan speaks of; paths are relative to `folder`.
+        """Read the data of the plan.
 
-        source                     another file with the same columns
-        roles, kinds, hierarchies  by column, in place of the plan's
-        masked                     the file holds masked values, which hierarchies and orders need not know
+        Parameters
+        ----------
+        folder : Path
+            Folder to which paths are relative.
+        source : Path, optional
+            Another file with the same columns.
+        roles, kinds, hierarchies : mapping, optional
+            By column, instead of those of the plan.
+        masked : bool
+            The file has masked values, which hierarchies and orders need not contain.
+
+        Returns
+        -------
+        Table
+
+        Raises
+        ------
+        TableError
+            If the file cannot be read.
         """
         table = read_table(
             source or folder / self.data.source,
@@ -160,12 +237,22 @@ class Plan(Settings):
         return table if masked else self._ordered(table)
 
     def hierarchies(self, folder: Path) -> dict[str, str | Path]:
-        """By column: a builder's spec, or the path of a file relative to `folder`."""
+        """Hierarchies by column: a builder, or the path of a file.
+
+        Parameters
+        ----------
+        folder : Path
+            Folder to which paths are relative.
+
+        Returns
+        -------
+        dict of str to str or Path
+        """
         return {name: self._hierarchy(c.hierarchy, folder) for name, c in self.columns.items() if c.hierarchy}
 
     @staticmethod
     def _hierarchy(spec: str, folder: Path) -> str | Path:
-        """A builder's spec as it stands; a file relative to the plan."""
+        """A builder as it is, or a file relative to the folder."""
         head = spec.split(":", 1)[0]
         return spec if ":" in spec and not Path(folder / spec).is_file() and len(head) > 1 else folder / spec
 
@@ -178,11 +265,26 @@ class Plan(Settings):
 
 
 def load(path: Path) -> dict[str, Any]:
-    """The TOML document in a file, or a sentence that says why there is none."""
+    """Read a TOML document.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    dict
+
+    Raises
+    ------
+    PlanError
+        If it cannot be read or is no TOML.
+    """
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise PlanError(f"{path}: there is no such plan; write one with `crypsis init FILE`") from None
+        raise PlanError(f"{path}: there is no such file; write a plan with `crypsis init FILE`") from None
     except (OSError, UnicodeDecodeError) as error:
         raise PlanError(
             f"{path}: the plan cannot be read ({error.__class__.__name__}); it must be UTF-8 text"
@@ -191,8 +293,20 @@ def load(path: Path) -> dict[str, Any]:
         raise PlanError(f"{path}: not valid TOML: {error}; see `crypsis init` for an example") from None
 
 
-def told(where: str, problems: list[str]) -> str:
-    """One problem in one line; several as a list."""
+def problems_text(where: str, problems: list[str]) -> str:
+    """One problem in one line, several as a list.
+
+    Parameters
+    ----------
+    where : str
+        Name of the document.
+    problems : list of str
+        One sentence each.
+
+    Returns
+    -------
+    str
+    """
     if len(problems) == 1:
         return f"{where}: {problems[0]}"
     return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
@@ -210,13 +324,13 @@ _NAMED: tuple[tuple[tuple[str, ...], type[Named]], ...] = (
 
 
 def _refused_names(document: Mapping[str, Any]) -> list[str]:
-    """What is wrong with the models, searches and measures a document names, whatever else is wrong with it."""
+    """Problems of the models, searches and measures that a document names."""
     found = []
     for path, kind in _NAMED:
         for loc, item in _items(document, path, ()):
             given = {kind.key: item} if isinstance(item, str) and path[0] == "measures" else item
             if isinstance(given, Mapping):
-                found += [f"{place(loc)}: {words}" for words in kind.refusals(given)]
+                found += [f"{place_text(loc)}: {message}" for message in kind.refusals(given)]
     return found
 
 
@@ -231,7 +345,7 @@ def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:
-    """The name, or the name with a number behind it where it is taken."""
+    """The name, followed by a number if it is taken."""
     number = 2
     free = name
     while free in taken:

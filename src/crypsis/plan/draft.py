@@ -1,4 +1,4 @@
-"""A first plan for a file, from its profile: every line explained, every line hers to correct."""
+"""A first plan for a file, drafted from its profile, with a comment on every line."""
 
 from __future__ import annotations
 
@@ -19,11 +19,30 @@ from crypsis.table.table import Table
 from crypsis.text import reason_text
 
 LINKED_OF_MANY = 20_000
-"""People of a large table for whom a first plan lets the intruder look."""
+"""People of a large table on whom a first plan measures record linkage."""
 
 
 def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
-    """A commented plan for a file, from its profile: roles and kinds with the reason for each."""
+    """Draft a plan for a file.
+
+    Parameters
+    ----------
+    source : Path
+        The data.
+    plan : Path
+        Where the plan will be written; paths in it are relative to its folder.
+    table : Table
+        The data as a table.
+    seen : Profile
+        Its profile: suggested roles and kinds with their reasons.
+    k : int
+        Smallest equivalence class.
+
+    Returns
+    -------
+    str
+        TOML with comments.
+    """
     head = _head(os.path.relpath(source, plan.parent), _roles(seen), seen.rows, k)
     return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
 
@@ -46,7 +65,7 @@ def _roles(seen: Profile) -> list[ColumnProfile]:
 
 def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
     lines = [
-        "# What this file is, what must hold, how to search, and how it is published. Every line is yours to correct.",
+        "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
         "",
         "[data]",
@@ -70,7 +89,7 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> l
         f"k = {k}",
         "",
         *_waivers(columns, rows),
-        "# Several intruders? One table each; the worst counts.",
+        "# Several intruders: one table each; the worst one counts.",
         "# [[scenario]]",
         '# name = "neighbour"',
         f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)[:120]}]",
@@ -121,14 +140,14 @@ def _tail(table: Table) -> list[str]:
         f'budget = "{budget}"        # or 10m, 500 evaluations, 50 generations',
         'engine = "serial"     # or processes (this machine), dask (a cluster)',
         "",
-        "[measures]             # of every solution, whichever search found it",
+        "[measures]             # of every solution of any search",
         'loss = ["cell-loss"]',
-        f"risk = [{linked}]" + ("  # the intruder looks for so many people, drawn at random" * (len(table) > LARGE)),
+        f"risk = [{linked}]" + ("  # measured on a random sample of people" * (len(table) > LARGE)),
         "",
         "[release]",
         'format = "csv"        # or parquet',
-        'order = "shuffled"    # or kept: but the order of rows can betray people',
-        'suppression = "1%"    # largest share of records that may be left out',
+        'order = "shuffled"    # or kept: but the order of rows can identify people',
+        'suppression = "1%"    # largest share of records that may be suppressed',
         "",
     ]
 

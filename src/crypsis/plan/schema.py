@@ -1,4 +1,4 @@
-"""The plan's JSON Schema, for editors: complete with every registered search, measure and model and its settings."""
+"""The JSON Schema of a plan, for editors: with every registered search, measure and model and its settings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crypsis.plan.sections import AXES, Limit, MeasureChoice, Requirement, Searc
 
 
 def schema() -> dict[str, Any]:
-    """JSON Schema (draft 2020-12) of a plan.toml."""
+    """The JSON Schema (draft 2020-12) of a plan."""
     document = Plan.model_json_schema(by_alias=True)
     document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     document["title"] = "Crypsis plan"
@@ -30,7 +30,7 @@ def schema() -> dict[str, Any]:
 
 
 def _detail(definition: dict[str, Any], kind: type[Named], definitions: dict[str, Any]) -> None:
-    """The names that may stand there, and for each the settings that go with it."""
+    """Add the registered names and the settings of each."""
     names = sorted(kind.registry)
     key = kind.key
     definition["properties"][key]["enum"] = [*names, *(AXES if kind is Limit else ())]

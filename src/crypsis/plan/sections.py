@@ -16,18 +16,18 @@ from crypsis.table.attribute import Kind, Role
 
 
 class Data(Settings):
-    """Where the table lies and how to read it."""
+    """Where the table is and how to read it."""
 
     source: str = Field(min_length=1, description="path of the CSV, TSV or Parquet file, relative to the plan")
     delimiter: str | None = Field(
         default=None, min_length=1, max_length=1, description="CSV delimiter; default: , or tab"
     )
     encoding: str = Field(default="utf8", description="text encoding of a CSV file")
-    missing: tuple[str, ...] = Field(default=("",), description="cell texts that mean: not known")
+    missing: tuple[str, ...] = Field(default=("",), description="missing-value markers")
 
 
 class Column(Settings):
-    """What is said about one column."""
+    """Role, kind, hierarchy and order of one column."""
 
     role: Role = Field(default=Role.OTHER, description="identifier, quasi, confidential or other")
     kind: Kind | None = Field(default=None, description="numeric, ordinal or nominal; default: read from the values")
@@ -39,7 +39,7 @@ class Column(Settings):
 
 
 class Requirement(Named):
-    """A privacy model every released record must meet; its own settings stand beside its name."""
+    """A privacy model that a released file must meet, with its settings."""
 
     model: str = Field(description="name of a registered privacy model")
 
@@ -47,28 +47,31 @@ class Requirement(Named):
     key: ClassVar[str] = "model"
 
     def build(self) -> PrivacyModel:
+        """Build the privacy model."""
         built: PrivacyModel = super().build()
         return built
 
 
 class Scenario(Settings):
-    """An intruder: what she knows, and what must hold against her."""
+    """An intruder: the columns that are known, and the models that must hold."""
 
-    name: str = Field(min_length=1, max_length=60, description="what the scenario is called in tables and reports")
-    knows: tuple[str, ...] = Field(min_length=1, description="columns this intruder can look people up by")
-    require: tuple[Requirement, ...] = Field(default=(), description="privacy models that must hold against her")
+    name: str = Field(min_length=1, max_length=60, description="name of the scenario in tables and reports")
+    knows: tuple[str, ...] = Field(min_length=1, description="columns this intruder knows")
+    require: tuple[Requirement, ...] = Field(
+        default=(), description="privacy models that must hold against this intruder"
+    )
 
     def models(self) -> list[PrivacyModel]:
-        """Her requirements, judged by what she knows unless a requirement names its own columns."""
+        """The required models, over the known columns unless a requirement names its own."""
         built = [item.build() for item in self.require]
         return [m if m.quasi_identifiers else m.model_copy(update={"quasi_identifiers": self.knows}) for m in built]
 
 
 class SearchChoice(Named):
-    """A search; its settings stand beside its name."""
+    """A search with its settings."""
 
     name: str = Field(description="name of a registered search")
-    budget: str | None = Field(default=None, description="a limit of this search's own, e.g. 200 generations")
+    budget: str | None = Field(default=None, description="budget of this search alone, e.g. 200 generations")
 
     registry: ClassVar[Registry[Any]] = searches
     key: ClassVar[str] = "name"
@@ -81,12 +84,13 @@ class SearchChoice(Named):
         return value
 
     def build(self) -> Search:
+        """Build the search."""
         built: Search = super().build()
         return built
 
 
 class MeasureChoice(Named):
-    """A measure; its settings stand beside its name."""
+    """A measure with its settings."""
 
     name: str = Field(description="name of a registered measure")
 
@@ -94,12 +98,13 @@ class MeasureChoice(Named):
     key: ClassVar[str] = "name"
 
     def build(self) -> Measure:
+        """Build the measure."""
         built: Measure = super().build()
         return built
 
 
 class Measures(Settings):
-    """What every solution is measured by, whichever search found it."""
+    """Losses and risks by which every solution is measured."""
 
     loss: tuple[MeasureChoice, ...] = Field(
         default=(MeasureChoice(name="cell-loss"),),
@@ -110,7 +115,7 @@ class Measures(Settings):
         description="risks: names, or tables with settings; the front's risk is their mean in the worst scenario",
     )
     guide: bool = Field(
-        default=False, description="let the searches minimise these instead of their own, quicker figures"
+        default=False, description="let the searches minimise these measures instead of their own, faster figures"
     )
 
     @field_validator("loss", "risk", mode="before")
@@ -120,17 +125,17 @@ class Measures(Settings):
 
 
 class Use(Named):
-    """What the released file must still be good for: a measure of that use, and how much it may change."""
+    """An analysis that the released file must serve: its measure, and how much it may change."""
 
     measure: str = Field(description="name of a registered measure of a use")
-    name: str = Field(default="", max_length=60, description="what the use is called in tables; default: its measure")
+    name: str = Field(default="", max_length=60, description="name of the use in tables; default: its measure")
     tolerance: float = Field(gt=0, allow_inf_nan=False, description="largest reading that still serves the use")
     weight: float = Field(default=1.0, gt=0, le=1000, description="weight among the uses that are objectives")
     treated_as: Literal["objective", "limit", "report"] = Field(
         default="limit",
         alias="as",
         description="objective: a third axis of the front; limit: beyond the tolerance a solution is refused; "
-        "report: only told",
+        "report: reported only",
     )
 
     registry: ClassVar[Registry[Any]] = measures
@@ -138,15 +143,17 @@ class Use(Named):
 
     @property
     def title(self) -> str:
+        """Name of the use, or of its measure."""
         return self.name or self.measure
 
     def build(self) -> Measure:
+        """Build the measure."""
         built: Measure = super().build()
         return built
 
 
 class Limit(Named):
-    """A largest reading: a solution beyond it may not be released."""
+    """The largest reading with which a solution may be released."""
 
     measure: str = Field(description="name of a registered measure, or loss, risk or suppressed")
     at_most: float = Field(ge=0, allow_inf_nan=False, description="largest reading allowed, in the measure's unit")
@@ -156,13 +163,14 @@ class Limit(Named):
 
     @classmethod
     def refusals(cls, given: Any) -> list[str]:
+        """Why an entry cannot be built; loss, risk and suppressed have no settings."""
         if given.get("measure") in AXES:
             odd = [key for key in given if key not in cls.own()]
             return [f"{key}: {given['measure']} has no settings" for key in odd]
         return super().refusals(given)
 
     def build(self) -> Measure | None:
-        """The measure to read, or None where the limit is on an axis every solution has."""
+        """The measure, or None for a limit on loss, risk or suppressed records."""
         return None if self.measure in AXES else super().build()
 
 
@@ -178,19 +186,22 @@ class Waiver(Settings):
 
 
 class Running(Settings):
-    """How the run goes about it."""
+    """Budget, engine and seed of a run."""
 
     budget: str | None = Field(
         default=None,
-        description="60s or 10m for the whole run; 500 evaluations or 50 generations for each search; default: what "
-        "each search's recipe asks for",
+        description="60s or 10m for the whole run; 500 evaluations or 50 generations for each search; default: the "
+        "budget of each search",
     )
     engine: Literal["serial", "processes", "dask"] = Field(default="serial", description="where candidates are scored")
     workers: int = Field(default=0, ge=0, le=4096, description="worker processes; 0 means one per core")
     scheduler: str = Field(default="", description="address of a Dask scheduler, for the engine dask")
-    seed: int | None = Field(default=None, ge=0, description="for a repeatable run; a secret, kept in the run folder")
+    seed: int | None = Field(default=None, ge=0, description="seed of a repeatable run; secret, kept in the run folder")
     points: int = Field(
-        default=40, ge=2, le=10_000, description="most members of each search's front that are measured in the end"
+        default=40,
+        ge=2,
+        le=10_000,
+        description="largest number of members of each search's front that are measured at the end",
     )
 
     @field_validator("budget")
@@ -206,9 +217,9 @@ class Release(Settings):
 
     format: Literal["csv", "parquet"] = Field(default="csv", description="format of the released data")
     order: Literal["shuffled", "kept"] = Field(
-        default="shuffled", description="row order; the original order can betray who is who"
+        default="shuffled", description="order of the rows; the original order can identify people"
     )
-    suppression: str = Field(default="1%", description="largest share of records that may be left out, e.g. 1%")
+    suppression: str = Field(default="1%", description="largest share of records that may be suppressed, e.g. 1%")
 
     @field_validator("suppression")
     @classmethod
@@ -218,13 +229,34 @@ class Release(Settings):
 
 
 def share(text: str) -> float:
-    """'1%' or '0.01' → 0.01; anything outside 0–100 % is refused."""
+    """Read a share.
+
+    Parameters
+    ----------
+    text : str
+        For example "1%" or "0.01".
+
+    Returns
+    -------
+    float
+        0 to 1.
+
+    Raises
+    ------
+    ValueError
+        If it is no share.
+
+    Examples
+    --------
+    >>> share("1%")
+    0.01
+    """
     try:
         number = float(text.rstrip("% ")) / (100 if text.strip().endswith("%") else 1)
     except ValueError:
         raise ValueError(f"{text!r} is not a share; write 1% or 0.01") from None
     if not 0 <= number <= 1:
-        raise ValueError(f"{text!r} is outside 0 to 100 %")
+        raise ValueError(f"{text!r} is outside 0 to 100 %; write 1% or 0.01")
     return number
 
 

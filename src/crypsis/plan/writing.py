@@ -1,4 +1,4 @@
-"""A plan as TOML again: what `Plan.read` would read into the same plan."""
+"""A plan as TOML that `Plan.read` reads into the same plan."""
 
 from __future__ import annotations
 
@@ -9,7 +9,17 @@ from crypsis.plan.document import Plan
 
 
 def as_toml(plan: Plan) -> str:
-    """The plan's text, without comments and without what has its default."""
+    """A plan as TOML, without comments and defaults.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    str
+    """
     content = plan.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     content = {"data": {"source": plan.data.source}, **content}
     lines: list[str] = []
@@ -32,7 +42,7 @@ def _table(content: dict[str, Any], path: str, lines: list[str]) -> None:
 
 
 def _is_tables(value: Any) -> bool:
-    """A list of tables gets a heading for each, unless it is a list of measures' names."""
+    """Whether a value is a list of tables, which get a heading each."""
     return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
 
 

@@ -1,4 +1,4 @@
-"""The thresholds of an office as files, and whether a release or a plan keeps them."""
+"""Rulebooks: the thresholds of an office as files, checked against releases and plans."""
 
 from crypsis.rulebook.book import Rulebook, RuleResult, check_rulebook, read_rulebook, refusals, shipped_names
 from crypsis.rulebook.planned import check_planned

@@ -1,6 +1,6 @@
 """Rulebooks: the thresholds of an office as a file, checked before and after every release.
 
-A failing rule lets a file pass only by a waiver with a reason, which is recorded with the release.
+A file that breaks a rule passes only with a waiver and its reason, which are recorded with the release.
 """
 
 from __future__ import annotations
@@ -22,26 +22,38 @@ SHIPPED = Path(__file__).parent.parent / "rulebooks"
 
 @dataclass(frozen=True)
 class RuleResult:
-    """One rule, what it demands, what was found, and what became of it."""
+    """The result of one rule.
+
+    Attributes
+    ----------
+    id, statement : str
+        The rule and what it demands.
+    found : str
+        What was found.
+    holds : bool
+        Whether it is kept.
+    waived : str
+        Reason of the waiver; empty without one.
+    """
 
     id: str
     statement: str
     found: str
     holds: bool
     waived: str = ""
-    """The reason it was waived for; empty if it was not."""
 
     @property
     def passed(self) -> bool:
+        """Whether the rule is kept or waived."""
         return self.holds or bool(self.waived)
 
 
 class Rulebook(Settings):
     """A named list of rules; one TOML file."""
 
-    name: str = Field(default="", description="how it is called on the command line; the file's name unless given")
-    title: str = Field(description="what kind of file it is for")
-    about: str = Field(default="", description="where the thresholds come from, and for whom they are")
+    name: str = Field(default="", description="name on the command line; the name of the file unless given")
+    title: str = Field(description="kind of file it is for")
+    about: str = Field(default="", description="source of the thresholds, and who uses them")
     rule: tuple[AnyRule, ...] = Field(min_length=1, description="the rules")
 
     @model_validator(mode="after")
@@ -53,11 +65,32 @@ class Rulebook(Settings):
         return self
 
     def requirements(self, family: str = "unknown") -> list[PrivacyModel]:
-        """The privacy models the book demands of a file of this family."""
+        """The privacy models that the rulebook demands.
+
+        Parameters
+        ----------
+        family : str
+            How the file is masked.
+
+        Returns
+        -------
+        list of PrivacyModel
+        """
         return [m for rule in self.rule if not rule.families or family in rule.families for m in rule.requirements()]
 
     def check_waivers(self, waivers: Mapping[str, str]) -> None:
-        """Refuse a waiver of an unknown rule, of one that cannot be waived, or without a reason."""
+        """Refuse waivers that are not allowed.
+
+        Parameters
+        ----------
+        waivers : mapping of str to str
+            Rule → reason.
+
+        Raises
+        ------
+        PlanError
+            If a rule is unknown or cannot be waived, or a reason is missing.
+        """
         rules = {rule.id: rule for rule in self.rule}
         for id, reason in waivers.items():
             if id not in rules:
@@ -66,13 +99,28 @@ class Rulebook(Settings):
                     f"rules: {listing(rules, most=40)}"
                 )
             if not rules[id].waivable:
-                raise PlanError(f"rule {id!r} of rulebook {self.name!r} cannot be waived; mend the file instead")
+                raise PlanError(f"rule {id!r} of rulebook {self.name!r} cannot be waived; correct the file instead")
             if len(reason.strip()) < 5:
-                raise PlanError(f"the waiver of rule {id!r} needs a reason in words, e.g. --waive {id}='agreed with …'")
+                raise PlanError(f"the waiver of rule {id!r} needs a reason, e.g. --waive {id}='agreed with …'")
 
 
 def read_rulebook(name: str | Path) -> Rulebook:
-    """A shipped rulebook by its name, or one from a TOML file; all its problems are told at once."""
+    """Read a rulebook.
+
+    Parameters
+    ----------
+    name : str or path
+        Name of a shipped rulebook, or a TOML file.
+
+    Returns
+    -------
+    Rulebook
+
+    Raises
+    ------
+    PlanError
+        With every problem of the file.
+    """
     path = SHIPPED / f"{name}.toml" if str(name) in shipped_names() else Path(name)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -95,16 +143,36 @@ def read_rulebook(name: str | Path) -> Rulebook:
 
 
 def shipped_names() -> list[str]:
+    """Names of the shipped rulebooks."""
     return sorted(path.stem for path in SHIPPED.glob("*.toml"))
 
 
 def check_rulebook(book: Rulebook, evidence: Evidence, waivers: Mapping[str, str] | None = None) -> list[RuleResult]:
-    """Every rule against the evidence; a failing rule with a waiver keeps its failure and gets its reason."""
+    """Check every rule of a rulebook.
+
+    Parameters
+    ----------
+    book : Rulebook
+        The rules.
+    evidence : Evidence
+        What the rules look at.
+    waivers : mapping of str to str, optional
+        Rule → reason; a waived rule that is broken is reported as broken, with its reason.
+
+    Returns
+    -------
+    list of RuleResult
+
+    Raises
+    ------
+    PlanError
+        If a waiver is not allowed.
+    """
     book.check_waivers(waivers or {})
     results = []
     for rule in book.rule:
         if rule.families and evidence.family not in rule.families:
-            found, holds = f"not asked after {evidence.family}", True
+            found, holds = f"does not apply after {evidence.family}", True
         else:
             found, holds = rule.find(evidence)
         results.append(
@@ -114,5 +182,15 @@ def check_rulebook(book: Rulebook, evidence: Evidence, waivers: Mapping[str, str
 
 
 def refusals(results: Sequence[RuleResult]) -> list[str]:
-    """A sentence for every rule that fails and was not waived."""
+    """One sentence for every rule that is broken and not waived.
+
+    Parameters
+    ----------
+    results : sequence of RuleResult
+        Results of the rules.
+
+    Returns
+    -------
+    list of str
+    """
     return [f"rule {each.id}: {each.statement} is demanded, found: {each.found}" for each in results if not each.passed]

@@ -1,4 +1,4 @@
-"""What a plan already promises, held against a rulebook before anything is run."""
+"""A plan checked against a rulebook before it runs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,33 @@ def check_planned(
     risk_limits: Mapping[str, float] | None = None,
     waivers: Mapping[str, str] | None = None,
 ) -> list[RuleResult]:
-    """The rules a plan alone can keep or break; what only the data can tell is left to the release.
+    """Check the rules that a plan alone can keep or break; the others are checked on the release.
 
-    models       the plan's requirements
-    columns      names of the columns that would be published
-    suppression  largest share of records the plan may leave out, 0 to 1
-    order        'shuffled' or 'kept'
-    risk_limits  limits the plan sets on measures of risk, in per cent
+    Parameters
+    ----------
+    book : Rulebook
+        The rules.
+    models : sequence of PrivacyModel
+        Models that the plan requires.
+    columns : sequence of str
+        Columns that will be published.
+    suppression : float
+        Largest share of records that the plan may suppress, 0 to 1.
+    order : {"shuffled", "kept"}
+        Order of the rows.
+    risk_limits : mapping of str to float, optional
+        Limits of the plan on measures of risk, per cent.
+    waivers : mapping of str to str, optional
+        Rule → reason.
+
+    Returns
+    -------
+    list of RuleResult
+
+    Raises
+    ------
+    PlanError
+        If a waiver is not allowed.
     """
     book.check_waivers(waivers or {})
     results = []
@@ -64,19 +84,29 @@ def _planned(
 
 
 def _promised(demanded: PrivacyModel, models: Sequence[PrivacyModel], only_some_families: bool) -> Outcome | None:
-    """Whether the plan requires a model at least as strict; a plan without models may mean to perturb."""
+    """Whether the plan requires a model at least as strict; a plan without models may perturb."""
     if not models and only_some_families:
         return None
     name = registered.name_of(demanded)
     if any(as_strict(model, demanded) for model in models):
         return "the plan requires it", True
     weaker = [model.required for model in models if registered.name_of(model) == name]
-    told = f"the plan requires only {weaker[0]:g}" if weaker else f"the plan does not require {name}"
-    return f"{told}; set {demanded.sense} {demanded.required:g}", False
+    found = f"the plan requires only {weaker[0]:g}" if weaker else f"the plan does not require {name}"
+    return f"{found}; set {demanded.sense} {demanded.required:g}", False
 
 
 def as_strict(model: PrivacyModel, demanded: PrivacyModel) -> bool:
-    """Whether whatever keeps the model also keeps the demanded one, as far as equal names can tell."""
+    """Whether a model of the same name implies a demanded one.
+
+    Parameters
+    ----------
+    model, demanded : PrivacyModel
+        The model of the plan and of the rule.
+
+    Returns
+    -------
+    bool
+    """
     if registered.name_of(model) != registered.name_of(demanded):
         return False
     if model.quasi_identifiers and not set(model.quasi_identifiers) >= set(demanded.quasi_identifiers or ("",)):
@@ -90,5 +120,5 @@ def as_strict(model: PrivacyModel, demanded: PrivacyModel) -> bool:
 
 
 def _threshold(model: PrivacyModel) -> set[str]:
-    """The setting that holds the required level."""
+    """The setting with the required level."""
     return {name for name in ("k", "l", "t", "beta") if getattr(model, name, None) == model.required}

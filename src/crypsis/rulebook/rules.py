@@ -1,7 +1,7 @@
-"""The rules a rulebook may hold: what each demands of a released file, and what it finds there.
+"""The rules of rulebooks: what each demands of a released file, and what it finds.
 
-A rule that cannot be checked has not been kept: where a risk is not known, or a model says nothing about the way the
-file was masked, the rule fails and says why.
+A rule that cannot be checked is not kept: where a risk is not known, or a model has no meaning after the masking of the
+file, the rule fails and says why.
 """
 
 from __future__ import annotations
@@ -35,44 +35,67 @@ Outcome = tuple[str, bool]
 
 @dataclass(frozen=True)
 class Evidence:
-    """What a rule may look at."""
+    """What the rules look at.
+
+    Attributes
+    ----------
+    table : Table
+        The published table: no suppressed record, plain labels.
+    family : str
+        How it is masked.
+    order : str
+        Order of the rows.
+    suppressed : int
+        Suppressed records.
+    risks : sequence of Reading or None
+        Measured risks; None where they are not known (a public folder alone, or no original).
+    """
 
     table: Table
-    """The table as the public sees it: no suppressed record, plain labels."""
     family: str = "unknown"
     order: str = "shuffled"
     suppressed: int = 0
     risks: Sequence[Reading] | None = None
-    """Measured risks; None where they are not known (a public folder alone, or no original)."""
 
 
 class Rule(Settings):
     """A demand on a released file."""
 
     id: str = Field(pattern=r"^[a-z0-9-]+$", description="short name, used in results and waivers")
-    waivable: bool = Field(default=True, description="whether a reason may let a file pass that breaks it")
+    waivable: bool = Field(default=True, description="whether the rule may be waived with a reason")
     families: tuple[Literal["aggregation", "recoding", "perturbation", "unknown"], ...] = Field(
-        default=(), description="ways of masking the rule is for; empty: all"
+        default=(), description="families of masking for which the rule applies; empty: all"
     )
 
     def requirements(self) -> list[PrivacyModel]:
-        """Privacy models that say the same, for a plan or a release to demand."""
+        """Privacy models that demand the same."""
         return []
 
     @abstractmethod
     def statement(self) -> str:
-        """The demand in words."""
+        """What the rule demands, in words."""
 
     @abstractmethod
     def find(self, evidence: Evidence) -> Outcome:
-        """What the evidence says."""
+        """Check the rule.
+
+        Parameters
+        ----------
+        evidence : Evidence
+            What the rule looks at.
+
+        Returns
+        -------
+        found : str
+        kept : bool
+        """
 
 
-_PERTURBED = "says nothing after perturbation: equal values do not mean equal people"
+_PERTURBED = "has no meaning after perturbation: equal values do not mean equal people"
 
 
 class ModelRule(Rule):
-    """A privacy model: k, l, t and the others."""
+    """A privacy model must hold."""
 
     demand: Literal["model"]
     model: str = Field(description="name of a registered privacy model")
@@ -84,6 +107,7 @@ class ModelRule(Rule):
         return self
 
     def requirements(self) -> list[PrivacyModel]:
+        """The privacy model that says the same; see `Rule.requirements`."""
         try:
             return [models.build(self.model, **self.settings)]
         except PlanError as error:
@@ -107,12 +131,13 @@ class ModelRule(Rule):
 
 
 class ClassRule(Rule):
-    """The smallest class of equal quasi-identifiers."""
+    """The smallest equivalence class must have enough records."""
 
     demand: Literal["class-size"]
-    at_least: int = Field(ge=2, description="records that must share the same quasi-identifiers")
+    at_least: int = Field(ge=2, description="records in the smallest equivalence class")
 
     def requirements(self) -> list[PrivacyModel]:
+        """The privacy model that says the same; see `Rule.requirements`."""
         return [models.build("k-anonymity", k=self.at_least)]
 
     def statement(self) -> str:
@@ -123,13 +148,13 @@ class ClassRule(Rule):
             return f"the size of a class {_PERTURBED}", False
         table = evidence.table
         if not len(table):
-            return "no record is left", False
+            return "there is no record", False
         smallest = worst(class_sizes(table, table.quasi_identifiers), "at least")
-        return f"the smallest class has {smallest:g}", smallest >= self.at_least
+        return f"the smallest class has {smallest:g} records", smallest >= self.at_least
 
 
 class RiskRule(Rule):
-    """The largest risk of one attack, in per cent, in whatever scenario it was measured."""
+    """The risk of an attack must be small in every scenario."""
 
     demand: Literal["risk"]
     measure: str = Field(description="name of a registered measure of risk")
@@ -151,7 +176,7 @@ class RiskRule(Rule):
 
     def find(self, evidence: Evidence) -> Outcome:
         if evidence.risks is None:
-            return "not known: no original was given, or the internal folder is absent", False
+            return "not known: no original is given, or the internal folder is absent", False
         found = [reading.value for reading in evidence.risks if reading.measure == self.measure]
         if not found:
             return "not measured for this file", False
@@ -159,7 +184,7 @@ class RiskRule(Rule):
 
 
 class SuppressionRule(Rule):
-    """How much of the file may be left out."""
+    """Few records may be suppressed."""
 
     demand: Literal["suppression"]
     at_most: float = Field(ge=0, le=100, description="per cent of the original records")
@@ -174,7 +199,7 @@ class SuppressionRule(Rule):
 
 
 class RowsRule(Rule):
-    """How small a file may be."""
+    """The file must have enough records."""
 
     demand: Literal["rows"]
     at_least: int = Field(ge=1, description="released records")
@@ -187,7 +212,7 @@ class RowsRule(Rule):
 
 
 class ColumnsRule(Rule):
-    """Columns that must never appear, by patterns of their names."""
+    """Columns with certain names must not be published."""
 
     demand: Literal["columns"]
     never: tuple[str, ...] = Field(min_length=1, description="names or patterns such as *surname*; case is ignored")
@@ -199,12 +224,24 @@ class ColumnsRule(Rule):
         return self.among(evidence.table.names)
 
     def among(self, names: Iterable[str]) -> Outcome:
+        """Check names of columns.
+
+        Parameters
+        ----------
+        names : iterable of str
+            The names.
+
+        Returns
+        -------
+        found : str
+        kept : bool
+        """
         bad = [name for name in names if any(fnmatch(name.lower(), pattern.lower()) for pattern in self.never)]
         return (listing(bad), False) if bad else ("none", True)
 
 
 class IdentifierRule(Rule):
-    """No identifier is published, whatever it is called."""
+    """No direct identifier may be published, whatever its name."""
 
     demand: Literal["identifiers"]
 
@@ -225,7 +262,7 @@ def _names_all(table: Table, name: str) -> bool:
 
 
 class OrderRule(Rule):
-    """The rows must not stand in the order of the source."""
+    """The rows must not be in the order of the source."""
 
     demand: Literal["order"]
 
@@ -237,7 +274,7 @@ class OrderRule(Rule):
 
 
 class CellRule(Rule):
-    """Every published category, or pair of categories, is held by enough records."""
+    """Every published category, or pair of categories, must have enough records."""
 
     demand: Literal["cells"]
     at_least: int = Field(ge=2, description="records in every cell that is not empty")
@@ -246,7 +283,7 @@ class CellRule(Rule):
 
     def statement(self) -> str:
         what = "category" if self.ways == 1 else "category and pair of categories"
-        return f"every published {what} is held by at least {self.at_least} records"
+        return f"every published {what} has at least {self.at_least} records"
 
     def find(self, evidence: Evidence) -> Outcome:
         table = evidence.table
@@ -257,8 +294,8 @@ class CellRule(Rule):
         small = {" × ".join(cell): count for cell in cells if (count := _small_cells(table, cell, self.at_least))}
         if not small:
             return f"no cell below {self.at_least} in {len(cells)} tables", True
-        told = listing((f"{name} ({count})" for name, count in small.items()), most=6)
-        return f"{sum(small.values())} cells below {self.at_least}: {told}", False
+        tables = listing((f"{name} ({count})" for name, count in small.items()), most=6)
+        return f"{sum(small.values())} cells below {self.at_least}: {tables}", False
 
 
 def _small_cells(table: Table, names: Sequence[str], least: int) -> int:

@@ -1,4 +1,4 @@
-"""A run: a folder in which several searches feed one measured front."""
+"""Runs: a folder in which several searches contribute to one measured front."""
 
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress

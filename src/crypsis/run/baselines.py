@@ -1,4 +1,4 @@
-"""What one gets without any search: the untouched file, plain MDAV, plain full-domain recoding."""
+"""Baselines without search: the original, plain MDAV, plain full-domain recoding."""
 
 from __future__ import annotations
 
@@ -22,7 +22,19 @@ USUAL_K = 5
 
 @dataclass(frozen=True)
 class Baseline:
-    """Baseline without search."""
+    """A baseline without search.
+
+    Attributes
+    ----------
+    name : str
+        Name of the baseline.
+    family : Family
+        How it masks.
+    message : str
+        What it does, in one sentence.
+    make : callable
+        Original and random numbers → masked table.
+    """
 
     name: str
     family: Family
@@ -31,21 +43,44 @@ class Baseline:
 
 
 def required_k(plan: Plan) -> int:
-    """The largest class size a plan's models demand."""
+    """The largest class size that the models of a plan demand.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    int
+        1 if no model demands one.
+    """
     return max([model.least_class_size for model in plan.models()], default=1)
 
 
 def baselines(plan: Plan, table: Table) -> list[Baseline]:
-    """Those that suit the table, in a fixed order."""
+    """The baselines that apply to a table, in a fixed order.
+
+    Parameters
+    ----------
+    plan : Plan
+        Gives k and the limit of suppression.
+    table : Table
+        The original.
+
+    Returns
+    -------
+    list of Baseline
+    """
     k = required_k(plan) if required_k(plan) > 1 else USUAL_K
-    found = [Baseline("untouched", Family.RECODING, "the file as it was collected", lambda original, _: original)]
+    found = [Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original)]
     if table.quasi_identifiers and len(table) >= k:
         found.append(
             Baseline(
                 "plain MDAV",
                 Family.AGGREGATION,
                 f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
-                + (f", within blocks of {QUICK_BLOCK} near records" if len(table) > LARGE else ""),
+                + (f", within blocks of {QUICK_BLOCK} similar records" if len(table) > LARGE else ""),
                 lambda original, rng: plain_mdav(original, k).mask(original, rng),
             )
         )
@@ -54,8 +89,8 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
             Baseline(
                 "plain recoding",
                 Family.RECODING,
-                f"the column with most values raised by one level, again and again, until at most "
-                f"{plan.release.suppression} of the records stand in classes of fewer than {k}; those are left out",
+                f"the column with most values is generalised by one level until at most {plan.release.suppression} of "
+                f"the records are in classes of fewer than {k}; these are suppressed",
                 lambda original, rng: datafly(original, k, plan.suppression, rng),
             )
         )
@@ -63,7 +98,19 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
 
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:
-    """MDAV on the whole table, or within blocks where that would take long."""
+    """MDAV on the whole table, or within blocks of a large one.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    k : int
+        Smallest cluster.
+
+    Returns
+    -------
+    Microaggregation
+    """
     if len(table) <= LARGE:
         return Microaggregation(k=k, missing="aggregate")
     settings = {"size": QUICK_BLOCK, "mending": 0}
@@ -71,7 +118,28 @@ def plain_mdav(table: Table, k: int) -> Microaggregation:
 
 
 def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:
-    """Full-domain recoding as Sweeney's Datafly does it: raise the column with most values until k is near enough."""
+    """Full-domain recoding by Datafly (Sweeney): generalise the column with most values until k holds.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    k : int
+        Smallest equivalence class.
+    suppression : float
+        Largest share of records that may be suppressed.
+    rng : Generator
+        Passed to the method.
+
+    Returns
+    -------
+    Table
+
+    Raises
+    ------
+    CrypsisError
+        If k does not hold at the highest levels.
+    """
     lattice = Lattice.of(table)
     levels = dict.fromkeys(lattice.names, 0)
     heights = dict(zip(lattice.names, lattice.heights, strict=True))

@@ -1,4 +1,4 @@
-"""How much of its time a run has used."""
+"""The time of a run, over all its sessions."""
 
 from __future__ import annotations
 
@@ -7,19 +7,28 @@ import time
 
 
 class Clock:
-    """Seconds spent, sessions added up; `shown` from the beginning, `elapsed` only from when it was set off."""
+    """Seconds used by a run.
+
+    Parameters
+    ----------
+    before : float
+        Seconds charged in earlier sessions.
+    """
 
     def __init__(self, before: float) -> None:
         self._before, self._begun = before, time.monotonic()
         self._since = math.inf
 
-    def set_off(self) -> None:
+    def start(self) -> None:
+        """Charge time to the budget from now on."""
         self._since = min(self._since, time.monotonic())
 
     @property
-    def shown(self) -> float:
+    def total(self) -> float:
+        """Seconds since the session began, earlier sessions included."""
         return self._before + time.monotonic() - self._begun
 
     @property
     def elapsed(self) -> float:
+        """Seconds charged to the budget."""
         return self._before + max(0.0, time.monotonic() - self._since)

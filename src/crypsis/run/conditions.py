@@ -1,8 +1,8 @@
-"""Conditions on figures: `k >= 5 and loss < 20`. Read by a small parser of its own; nothing is ever executed.
+"""Conditions on figures, such as `k >= 5 and loss < 20`, read by a parser; nothing is executed.
 
-condition   or-list of and-lists of (not) comparisons; brackets group
-comparison  figure, one of < <= > >= = == !=, and a number, another figure, or a word in quotation marks
-A figure that is not given for a solution (k after perturbation, say) makes every comparison with it false.
+condition   comparisons with and, or, not and brackets
+comparison  a figure, one of < <= > >= = == !=, and a number, another figure, or text in quotation marks
+A comparison with a figure that a solution does not have (k after perturbation) is false.
 """
 
 from __future__ import annotations
@@ -37,14 +37,36 @@ class _Token:
 
 
 def parse(text: str, known: list[str]) -> Condition:
-    """The condition a text stands for; refused with the place of what cannot be read.
+    """Read a condition.
 
-    known  figures that may be named
+    Parameters
+    ----------
+    text : str
+        For example "k >= 5 and loss < 20".
+    known : list of str
+        Figures that may be named.
+
+    Returns
+    -------
+    callable
+        Row of figures → bool.
+
+    Raises
+    ------
+    PlanError
+        If the text cannot be read; the message names the place.
+
+    Examples
+    --------
+    >>> parse("k >= 5", ["k"])({"k": 6.0})
+    True
     """
     return _Parser(text, known).whole()
 
 
 class _Parser:
+    """Recursive descent over the tokens of one condition."""
+
     def __init__(self, text: str, known: list[str]) -> None:
         self.text, self.known, self.tokens, self.at = text, known, self._cut(text), 0
 
@@ -74,6 +96,7 @@ class _Parser:
         return self.tokens[self.at - 1]
 
     def whole(self) -> Condition:
+        """Read the whole text."""
         condition = self._either()
         if self.at < len(self.tokens):
             raise self._fail("'and', 'or' or the end")

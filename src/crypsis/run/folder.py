@@ -1,4 +1,4 @@
-"""The folder of a run: plan.toml, run.db and lock.toml; its owner's alone, written by one process at a time."""
+"""The folder of a run: plan.toml, run.db and lock.toml, readable by its owner only and written by one process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from pathlib import Path
 from crypsis.errors import SearchError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
+from crypsis.run.store import Store
 from crypsis.table.files import atomic_folder, write_atomically
 from crypsis.version import __version__
 
@@ -26,15 +27,26 @@ _PACKAGES = ("numpy", "numba", "scipy", "polars", "pydantic")
 
 @dataclass(frozen=True)
 class Lock:
-    """What a run was begun with. Internal: the seed can undo the protection."""
+    """What a run was started with; internal, since the seed can undo the protection.
+
+    Attributes
+    ----------
+    seed : int
+        Seed of the run.
+    home : str
+        Folder to which paths of the plan are relative; empty for a table from memory.
+    data : str
+        Fingerprint of the table.
+    plan : str
+        Fingerprint of the plan without its [run] table.
+    versions : dict of str to str
+        Versions of software and machine.
+    """
 
     seed: int
     home: str
-    """Folder the plan's paths are relative to; empty for a table that came from memory."""
     data: str
-    """Fingerprint of the table."""
     plan: str
-    """Fingerprint of the plan without its [run] table."""
     versions: dict[str, str]
 
     @property
@@ -43,8 +55,15 @@ class Lock:
         return blake2b("\0".join([str(self.seed), self.data, self.plan]).encode(), digest_size=16).hexdigest()
 
     def write(self, folder: Path) -> None:
+        """Write the lock into a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            The folder of the run.
+        """
         lines = [
-            "# Internal: never publish this file. Whoever knows the seed can undo a protection.",
+            "# Internal: never publish this file. The seed can undo a protection.",
             f"seed = {json.dumps(str(self.seed))}",
             f"home = {json.dumps(self.home, ensure_ascii=False)}",
             f"data = {json.dumps(self.data)}",
@@ -60,20 +79,36 @@ class Lock:
 
     @classmethod
     def read(cls, folder: Path) -> Lock:
+        """Read the lock of a folder.
+
+        Parameters
+        ----------
+        folder : Path
+            The folder of the run.
+
+        Returns
+        -------
+        Lock
+
+        Raises
+        ------
+        SearchError
+            If there is none or it is damaged.
+        """
         try:
             content = tomllib.loads((folder / LOCK).read_text(encoding="utf-8"))
             return cls(int(content["seed"]), content["home"], content["data"], content["plan"], content["versions"])
         except FileNotFoundError:
-            raise SearchError(f"{folder}: holds no run (no {LOCK}); start one with `crypsis run PLAN`") from None
+            raise SearchError(f"{folder}: is no run (no {LOCK}); start one with `crypsis run PLAN`") from None
         except (OSError, tomllib.TOMLDecodeError, KeyError, ValueError) as error:
             raise SearchError(
-                f"{folder / LOCK}: damaged ({type(error).__name__}); without it the run cannot go on: start it again "
-                f"in a new folder"
+                f"{folder / LOCK}: damaged ({type(error).__name__}), so the run cannot continue; start it again in a "
+                f"new folder"
             ) from None
 
 
 def versions() -> dict[str, str]:
-    """The software and machine on which the same seed gives the same bits."""
+    """Versions of software and machine: with the same ones, the same seed gives the same result."""
     found = {"crypsis": __version__, "python": platform.python_version(), "machine": platform.machine()}
     for package in _PACKAGES:
         try:
@@ -84,36 +119,75 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Of everything that decides what is found; budget and engine only decide when and where, waivers what passes."""
+    """Fingerprint of everything in a plan that changes the result; budget, engine and waivers do not.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    str
+    """
     return plan.model_copy(update={"run": Running(points=plan.run.points), "waive": ()}).fingerprint()
 
 
-@contextmanager
-def new(folder: Path, plan_text: str) -> Iterator[Path]:
-    """A run folder in the making; it gets its name when all is in it, so that no kill leaves half a beginning."""
+def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None:
+    """Make the folder of a new run with its plan, lock and store: all of it or nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; must not exist, or be empty.
+    plan_text : str
+        The plan.
+    lock : Lock
+        What the run is started with.
+    budget : str or None
+        Its budget.
+
+    Raises
+    ------
+    SearchError
+        If the folder exists or its parent does not.
+    """
     if folder.is_dir() and not any(folder.iterdir()):
         folder.rmdir()
     if folder.exists():
-        hint = " (it holds a run: `crypsis resume` goes on with it)" if (folder / STORE).exists() else ""
-        raise SearchError(f"{folder}: exists already{hint}; choose another folder with --out")
+        hint = " (it is a run: `crypsis resume` continues it)" if (folder / STORE).exists() else ""
+        raise SearchError(f"{folder}: already exists{hint}; choose another folder with --out")
     if not folder.parent.is_dir():
         raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
     with atomic_folder(folder) as aside:
         aside.chmod(0o700)
         write_atomically(aside / PLAN, plan_text.encode())
         (aside / PLAN).chmod(0o600)
-        yield aside
+        lock.write(aside)
+        with Store(aside / STORE, create=True, run=lock.identity) as store, store.transaction():
+            store.note("budget", budget)
 
 
 @contextmanager
 def held(folder: Path) -> Iterator[None]:
-    """Nobody else runs in this folder meanwhile; the system lets go when the process ends, however it ends."""
+    """Lock a folder against other processes; the lock ends with the process.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder of the run.
+
+    Raises
+    ------
+    SearchError
+        If the folder cannot be written, or another process has the lock.
+    """
     try:
         handle = os.open(folder / GUARD, os.O_CREAT | os.O_RDWR, 0o600)
     except OSError as error:
         raise SearchError(
             f"{folder}: the folder cannot be written ({(error.strerror or 'unknown reason').lower()}), so the run "
-            f"cannot go on here; make it writable, or copy it to where you may write and resume there"
+            f"cannot continue here; make it writable, or copy it to a writable place and resume it there"
         ) from None
     try:
         try:

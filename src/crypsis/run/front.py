@@ -1,4 +1,4 @@
-"""The common front: what no other solution beats on every axis, over all searches and baselines."""
+"""The common front: the non-dominated solutions of all searches and baselines."""
 
 from __future__ import annotations
 
@@ -28,10 +28,24 @@ SHOWN = ("loss", "risk", "uses", "k", "unique", "suppressed")
 
 @dataclass(frozen=True)
 class Front:
-    """All measured solutions of a run, and which of them are worth a choice.
+    """All measured solutions of a run, and the front among them.
 
-    Iterating, `len` and `frame` speak of the front alone: solutions that may be released and that none of these
-    beats on every axis. `everything` holds the rest too, and baselines whether they may be released or not.
+    Iteration, `len` and `frame` are over the front: the solutions that may be released and that no other such solution
+    dominates.
+
+    Attributes
+    ----------
+    everything : tuple of Solution
+        All measured solutions and baselines, whether they may be released or not.
+    axes : tuple of str
+        Figures that are minimised.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> with crypsis.protect(crypsis.example(60), k=3, budget="1 generations", seed=1) as run:
+    ...     len(run.front) <= len(run.front.everything)
+    True
     """
 
     everything: tuple[Solution, ...]
@@ -39,21 +53,23 @@ class Front:
 
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
+        """The front, least first axis first."""
         return best(self.everything, self.axes)
 
     @property
     def baselines(self) -> tuple[Solution, ...]:
+        """The measured baselines."""
         return tuple(solution for solution in self.everything if solution.baseline)
 
     @property
     def out_of_reach(self) -> tuple[Solution, ...]:
-        """Solutions that may not be released though no releasable one beats them: what the requirements cost."""
+        """Solutions that may not be released and that no releasable one dominates: what the requirements cost."""
         open_ = best(self.everything, self.axes, feasible=False)
         return tuple(solution for solution in open_ if not solution.feasible and not solution.baseline)
 
     @property
     def beaten(self) -> tuple[tuple[Solution, Solution], ...]:
-        """Of every method without a point on the front, its releasable solution nearest to it, and what beats that."""
+        """For every method without a solution on the front: its nearest releasable one, and one that dominates it."""
         on = self.solutions
         absent = dict.fromkeys(s.title for s in self.everything if s.title not in {each.title for each in on})
         found = []
@@ -74,19 +90,51 @@ class Front:
     # -- choosing --
 
     def where(self, condition: str, among: Sequence[Solution] | None = None) -> tuple[Solution, ...]:
-        """The members of the front (or of the given ones) that meet a condition such as 'k >= 5 and loss < 20'."""
+        """Members of the front that meet a condition.
+
+        Parameters
+        ----------
+        condition : str
+            For example "k >= 5 and loss < 20".
+        among : sequence of Solution, optional
+            Choose among these instead of the front.
+
+        Returns
+        -------
+        tuple of Solution
+
+        Raises
+        ------
+        PlanError
+            If the condition cannot be read.
+        """
         chosen = self.solutions if among is None else tuple(among)
         holds = parse(condition, self.figures)
         return tuple(solution for solution in chosen if holds(row_of(solution)))
 
     @property
     def figures(self) -> list[str]:
-        """Names a condition may use."""
+        """Figures that a condition may name."""
         names = dict.fromkeys(name for solution in self.everything for name in solution.evaluation.figures)
         return [*names, "number", "family", "method", "feasible", "baseline"]
 
     def knee(self, among: Sequence[Solution] | None = None) -> Solution:
-        """The member with the best balance: nearest to the best of every axis, each scaled by the front's range."""
+        """The member with the best balance: nearest to the best of every axis, scaled by the range of the front.
+
+        Parameters
+        ----------
+        among : sequence of Solution, optional
+            Choose among these instead of the front.
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        SearchError
+            If there is none.
+        """
         chosen = self.solutions if among is None else tuple(among)
         if not chosen:
             raise SearchError(self._nothing())
@@ -94,7 +142,17 @@ class Front:
         return chosen[Frontier(tuple(scores), scores).knee()]
 
     def outline(self, count: int) -> tuple[Solution, ...]:
-        """At most `count` members that show the front's shape: its ends, the knee, then always the loneliest."""
+        """Members that show the shape of the front: its ends, the knee, then those farthest from all others.
+
+        Parameters
+        ----------
+        count : int
+            Largest number of members.
+
+        Returns
+        -------
+        tuple of Solution
+        """
         on = self.solutions
         scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in on], dtype=np.float64)
         if len(on) <= count:
@@ -105,17 +163,34 @@ class Front:
         return tuple(on[place] for place in chosen)
 
     def pick(self, text: str | int) -> Solution:
-        """By number; 'knee'; 'best' (least loss); each with 'where CONDITION' to choose among fewer."""
-        words = str(text).strip()
-        if words.isdigit():
+        """Choose a solution.
+
+        Parameters
+        ----------
+        text : str or int
+            A number, "knee" or "best" (least loss); the last two may be followed by "where CONDITION".
+
+        Returns
+        -------
+        Solution
+
+        Raises
+        ------
+        SearchError
+            If there is no such solution.
+        PlanError
+            If the text cannot be read.
+        """
+        asked = str(text).strip()
+        if asked.isdigit():
             for solution in self.everything:
-                if solution.number == int(words):
+                if solution.number == int(asked):
                     return solution
-            raise SearchError(f"there is no solution {words} in this run; `crypsis front` lists those there are")
-        rule, _, condition = words.partition(" where ")
+            raise SearchError(f"there is no solution {asked} in this run; `crypsis front` lists those there are")
+        rule, _, condition = asked.partition(" where ")
         chosen = self.where(condition) if condition else self.solutions
         if rule.strip() not in ("knee", "best"):
-            raise PlanError(f'pick {words!r}: write a number, knee, best, or "best where risk < 5"')
+            raise PlanError(f'pick {asked!r}: write a number, knee, best, or "best where risk < 5"')
         if not chosen:
             raise SearchError(f"no solution that may be released meets {condition!r}" if condition else self._nothing())
         return self.knee(chosen) if rule.strip() == "knee" else min(chosen, key=lambda s: (s.figure("loss"), s.number))
@@ -124,15 +199,15 @@ class Front:
         first = next((s.complaints[0] for s in self.everything if s.complaints), "")
         why = f"; e.g. {first}" if first else ""
         return (
-            f"no solution of this run may be released ({len(self.everything)} were measured){why}; give it more time, "
-            f"add a search, or ask for less"
+            f"no solution of this run may be released ({len(self.everything)} are measured){why}; give it more time, "
+            f"add a search, or demand less"
         )
 
-    # -- looking --
+    # -- display --
 
     @property
     def frame(self) -> pl.DataFrame:
-        """The front as a small frame, least loss first."""
+        """The front as a polars frame, least loss first."""
         import polars as pl
 
         names = [n for n in SHOWN if any(n in s.evaluation.figures for s in self.everything)]
@@ -175,12 +250,12 @@ class Front:
         return "\n".join(lines)
 
     def plot(self) -> Chart:
-        """Loss against risk; baselines are drawn in, other solutions faintly.
+        """Chart of loss against risk, with baselines and, faintly, the other solutions.
 
         Returns
         -------
         Chart
-            Shows itself in a notebook; ``.save("front.png")`` writes PNG, SVG or HTML.
+            A notebook shows it; ``.save("front.png")`` writes PNG, SVG or HTML.
         """
         on = {solution.number for solution in self.solutions}
         values = [
@@ -199,7 +274,19 @@ class Front:
 
 
 def standing(solution: Solution, on_front: bool) -> str:
-    """Where a solution stands: on the front, a baseline, beaten by others, or not releasable."""
+    """The standing of a solution: "front", "baseline", "beaten" or "not releasable".
+
+    Parameters
+    ----------
+    solution : Solution
+        The solution.
+    on_front : bool
+        Whether it is on the front.
+
+    Returns
+    -------
+    str
+    """
     if on_front:
         return "front"
     if solution.baseline:
@@ -208,7 +295,21 @@ def standing(solution: Solution, on_front: bool) -> str:
 
 
 def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:
-    """Those none of the others beats: least first axis first. Of equals the lower number stays."""
+    """The non-dominated solutions, least first axis first; of equal ones the lower number.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        The solutions.
+    axes : sequence of str
+        Figures that are minimised.
+    feasible : bool
+        Whether only releasable solutions count.
+
+    Returns
+    -------
+    tuple of Solution
+    """
     pool = [s for s in solutions if (s.feasible or not feasible) and all(s.figure(axis) is not None for axis in axes)]
     scores = np.array([[s.figure(axis) for axis in axes] for s in pool], dtype=np.float64).reshape(len(pool), len(axes))
     kept = []
@@ -227,7 +328,17 @@ def _at(solution: Solution, axis: str) -> float:
 
 
 def row_of(solution: Solution) -> dict[str, Value]:
-    """What a condition may ask of a solution."""
+    """The figures of a solution that a condition may name.
+
+    Parameters
+    ----------
+    solution : Solution
+        The solution.
+
+    Returns
+    -------
+    dict
+    """
     return {
         **solution.evaluation.figures,
         "number": float(solution.number),

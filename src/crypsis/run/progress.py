@@ -1,4 +1,4 @@
-"""What a run says of itself while it goes on."""
+"""Progress of a run."""
 
 from __future__ import annotations
 
@@ -8,16 +8,29 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """What has just happened, for whoever watches."""
+    """One step of a run.
+
+    Attributes
+    ----------
+    what : str
+        "baseline", "generation" or "measured".
+    title : str
+        The search or baseline.
+    generation, evaluations, front : int
+        Generation, candidates scored and size of the front of the search.
+    best : float
+        Best fitness of the search.
+    seconds : float
+        Seconds since the run began, over all sessions.
+    used : float
+        Share of the budget, 0 to 1.
+    """
 
     what: str
-    """'baseline', 'generation' or 'measured'."""
     title: str
     generation: int = 0
     evaluations: int = 0
     front: int = 0
     best: float = math.nan
     seconds: float = 0.0
-    """Since the run began, over all sessions."""
     used: float = 0.0
-    """Share of the budget, 0 to 1."""

@@ -1,4 +1,4 @@
-"""The whole job in one call, for people at a notebook."""
+"""A whole run in one call."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 
 MEMORY = "(memory)"
-"""Source of a plan whose table never was a file."""
+"""Source of a plan whose table is in memory."""
 
 Searches = str | Search | Sequence[str | Search]
 
@@ -56,16 +56,21 @@ def protect(
     search : str, Search or sequence of them
         Names or settings objects.
     budget : str or None
-        '30s', '500 evaluations', '50 generations'; None: what each search's recipe asks for.
+        "30s", "500 evaluations" or "50 generations"; with None, the budget of each search.
     seed : int, optional
-        For a repeatable run; a secret. By default the operating system's randomness.
+        Of a repeatable run; secret. By default from the operating system.
     folder : path, optional
-        Where the run is kept; by default a temporary folder that is removed when the run is closed.
+        Folder of the run; by default a temporary one that is removed when the run is closed.
 
     Returns
     -------
     Run
         With `front`, `choose`, `decode`, `describe`, `frame` and `release`.
+
+    Raises
+    ------
+    TableError, PlanError, SearchError
+        If the data, a setting or a search cannot be used.
 
     Examples
     --------
@@ -91,7 +96,7 @@ def evolve(
     engine: Engine | None = None,
     **sections: Any,
 ) -> Run:
-    """Search a front of protections under any models and sections of a plan, and return the finished run.
+    """Search protections of a table under any models and sections of a plan, and return the finished run.
 
     Parameters
     ----------
@@ -111,6 +116,22 @@ def evolve(
     Returns
     -------
     Run
+
+    Raises
+    ------
+    PlanError
+        If `table` is a frame, or a section is wrong.
+    SearchError
+        If a search does not apply to the table.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> table = crypsis.example(60)
+    >>> models = [crypsis.KAnonymity(k=3)]
+    >>> with crypsis.evolve(table, "local-recoding", models, budget="1 generations", seed=1) as run:
+    ...     run.choose("best").feasible
+    True
     """
     data = as_table(table)
     if data is not table:

@@ -1,4 +1,4 @@
-"""From a run to a release: a chosen solution, published under all the plan demands."""
+"""Release of a solution of a run under all demands of its plan."""
 
 from __future__ import annotations
 
@@ -18,7 +18,18 @@ from crypsis.table.table import Table
 
 
 def refuse_infeasible(solution: Solution) -> None:
-    """Refuse, with every reason, a solution that does not keep what the plan demands."""
+    """Refuse a solution that does not meet the demands of the plan.
+
+    Parameters
+    ----------
+    solution : Solution
+        The solution.
+
+    Raises
+    ------
+    ReleaseRefused
+        With every reason.
+    """
     if not solution.feasible:
         raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
 
@@ -55,12 +66,12 @@ def release_solution(
 
 
 def _limits(plan: Plan, original: Table) -> list[Limit]:
-    """The plan's limits and uses; a limit on a risk holds for every intruder."""
+    """Limits and uses of the plan; a limit on a risk holds for every intruder."""
     found = []
     for limit in plan.limit:
         measure = limit.build()
         if measure is None:
-            continue  # loss, risk and suppression were judged with the solution
+            continue  # loss, risk and suppression are judged with the solution
         if measure.aim != "risk" or measure.columns or not plan.scenario:
             found.append(Limit(measure, limit.at_most, limit.measure))
             continue

@@ -1,7 +1,7 @@
-"""How a run spends its time: baselines first, then quantum after quantum of its searches, then the rest of the fronts.
+"""The schedule of a run: baselines, then the searches quantum by quantum, then the rest of their fronts.
 
-A quantum is written whole or not at all. Each search has random streams of its own, so that what it finds depends on
-the plan and the seed alone: not on the engine, not on the other searches, not on how often the run was stopped.
+A quantum is written completely or not at all. Each search has its own random streams, so that its result depends on
+plan and seed alone: not on the engine, the other searches, or how often the run was stopped.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 
-from crypsis.encodings import ColumnEncoding, Encoding
+from crypsis.encodings import ColumnEncoding
 from crypsis.errors import CrypsisError
 from crypsis.evolution import Budget, Engine, Genome, Problem
 from crypsis.evolution.state import State
@@ -21,6 +21,7 @@ from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
 from crypsis.run.baselines import Baseline, baselines
 from crypsis.run.clock import Clock
+from crypsis.run.decoding import Encodings
 from crypsis.run.progress import Progress
 from crypsis.run.search_state import SearchState, is_milestone, stream
 from crypsis.run.solution import BASELINE, Solution
@@ -28,28 +29,13 @@ from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
 
 AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
-"""Most members of a front measured at one milestone, and of a large table's."""
+"""Members of a front measured at one milestone, for a small and for a large table."""
 SHOWN_AFTER = 2.0
-"""Seconds of measuring after which what is known so far is shown before the generation is whole."""
+"""Seconds of measuring after which solutions are shown before their generation is complete."""
 SHARE_FOR_SEARCH = 0.9
-"""Part of a budget in seconds after which the searches end and their fronts are measured."""
+"""Share of a budget in seconds for the searches; then their fronts are measured."""
 BETWEEN_CHECKPOINTS = 0.25
-"""Seconds of quick generations that may share one checkpoint; a slow one always has its own."""
-
-
-@dataclass
-class Encodings:
-    """The encoding of every search of a plan, and of the baselines; each built once."""
-
-    plan: Plan
-    table: Table
-    _built: dict[int, Encoding] = field(default_factory=dict, repr=False)
-
-    def __getitem__(self, search: int) -> Encoding:
-        if search not in self._built:
-            named = None if search == BASELINE else self.plan.search[search].build()
-            self._built[search] = named.encoding(self.table) if named else ColumnEncoding(self.table)
-        return self._built[search]
+"""Seconds of fast generations that share one checkpoint."""
 
 
 @dataclass
@@ -83,7 +69,12 @@ class Schedule:
     engine: Engine
 
     def proceed(self) -> Iterator[Progress]:
-        """Go on until the budget is used; stopped from outside, the front so far stays in the store."""
+        """Run until the budget is used; if it is stopped, the front so far stays in the store.
+
+        Yields
+        ------
+        Progress
+        """
         with self.store.transaction():
             self.store.forget_provisional()
         clock = Clock(self.store.noted("elapsed", 0.0))
@@ -100,12 +91,12 @@ class Schedule:
             self.store.note("finished", True)
 
     def _search(self, states: Sequence[SearchState], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
-        """Every search makes its start and one generation, however short the budget; only then the clock counts."""
+        """Advance the searches; each makes its start and one generation before time is charged to the budget."""
         limit = budget.seconds * SHARE_FOR_SEARCH if budget is not None else math.inf
         written = dict.fromkeys(range(len(states)), 0.0)
         while going := [each for each in states if each.progress < 1.0]:
             if all(each.generation for each in going):
-                clock.set_off()
+                clock.start()
             if clock.elapsed >= limit:
                 break
             search = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
@@ -120,7 +111,7 @@ class Schedule:
             self._commit(search, [], clock)
 
     def _settle(self, states: Sequence[SearchState], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
-        """Measure what of each front was not; with a budget in seconds, at least the corners, then while time lasts."""
+        """Measure the rest of each front; with a budget in seconds, at least its corners."""
         limit = budget.seconds if budget is not None else math.inf
         for search in states:
             if search.state is None:
@@ -153,7 +144,7 @@ class Schedule:
         search.count += len(fresh)
 
     def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
-        """A stopped run shows the front it had reached; what is measured for that alone is forgotten on resume."""
+        """Measure and show the fronts of a stopped run; a resumed run drops these solutions."""
         for search in states:
             search.measured = self.store.known(search.index)
             if search.state is None or (search.measured and len(self.original) > LARGE):
@@ -166,7 +157,7 @@ class Schedule:
     def _measure(self, search: SearchState, most: int) -> list[Row]:
         """Decode, describe and measure members of a search's front that are not in the store yet.
 
-        Where that takes long, those ready are shown meanwhile; they are the run's own only when their generation is.
+        If this takes long, solutions are shown before their generation is complete.
         """
         started, rows = time.monotonic(), list[Row]()
         shown, since = 0, started
@@ -181,7 +172,7 @@ class Schedule:
         return rows
 
     def _row(self, search: SearchState, problem: Problem, candidate: Genome, number: int) -> Row:
-        """A candidate worked out, decoded, described and measured: each once."""
+        """Express, decode, describe and measure a candidate, each once."""
         encoding, family = self.encodings[search.index], search.search.family
         genome = problem.expressed(candidate)
         masked = encoding.decode(genome)
@@ -214,9 +205,9 @@ class Schedule:
             with self.store.transaction():
                 self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
                 self.store.note("elapsed", clock.elapsed)
-            yield Progress("baseline", name, seconds=clock.shown)
+            yield Progress("baseline", name, seconds=clock.total)
 
-    # -- the parts --
+    # -- parts --
 
     @cached_property
     def _baselines(self) -> list[Baseline]:
@@ -231,13 +222,13 @@ class Schedule:
         return search.posed(self.encodings[search.index], guide)
 
     def _budget(self) -> Budget | None:
-        """The run's own limit in seconds; None where each search has one of another kind."""
+        """The limit of the run in seconds; None if each search has another kind of limit."""
         text = self.store.noted("budget")
         budget = read_budget(text) if text else None
         return budget if budget is not None and math.isfinite(budget.seconds) else None
 
     def _state(self, index: int) -> SearchState:
-        """A search with all the store knows of it."""
+        """A search in the state that the store has."""
         choice, text = self.plan.search[index], self.store.noted("budget")
         search = choice.build()
         budgets = [read_budget(choice.budget)] if choice.budget else []
@@ -261,9 +252,9 @@ class Schedule:
     def _report(what: str, search: SearchState, clock: Clock, limit: float) -> Progress:
         state = search.state
         if state is None:
-            return Progress(what, search.name, seconds=clock.shown)
+            return Progress(what, search.name, seconds=clock.total)
         own = clock.elapsed / limit if math.isfinite(limit) else search.progress
         return Progress(
             what, search.name, state.generation, state.evaluations, len(state.frontier), float(state.best_fitness),
-            clock.shown, min(1.0, own),
+            clock.total, min(1.0, own),
         )  # fmt: skip

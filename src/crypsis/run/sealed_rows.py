@@ -52,12 +52,36 @@ class Changed(Exception):
 
 
 def digest_of(content: bytes) -> bytes:
-    """The digest of a large value."""
+    """The digest of a large value.
+
+    Parameters
+    ----------
+    content : bytes
+        The value.
+
+    Returns
+    -------
+    bytes
+    """
     return blake2b(content, digest_size=SIZE).digest()
 
 
 def row_digest(run: str, part: str, values: Sequence[Any]) -> bytes:
-    """The digest of a row: of its run, its table, and each value with its type and length."""
+    """The digest of a row: of its run, its table, and each value with its type and length.
+
+    Parameters
+    ----------
+    run : str
+        Identity of the run.
+    part : str
+        The table.
+    values : sequence
+        The values that the digest covers.
+
+    Returns
+    -------
+    bytes
+    """
     found = blake2b(digest_size=SIZE, person=b"crypsis row")
     for value in (run, part, *values):
         kind, content = _plain(value)
@@ -81,9 +105,14 @@ def _plain(value: Any) -> tuple[bytes, bytes]:
 
 @dataclass
 class SealedRows:
-    """The tables of a store, read with their digests checked and written with their digests kept.
+    """The tables of a store; reading checks their digests, writing updates them.
 
-    run  what the digests are bound to, so that a row of another run is no row of this one
+    Attributes
+    ----------
+    connection : sqlite3.Connection
+        The store.
+    run : str
+        Identity of the run; a row of another run fails its digest.
     """
 
     connection: sqlite3.Connection
@@ -91,7 +120,7 @@ class SealedRows:
     _changes: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]), repr=False)
 
     def create(self) -> None:
-        """Empty tables."""
+        """Create the tables, empty."""
         for statement in filter(str.strip, TABLES.split(";")):
             self.connection.execute(statement)
         for part in COLUMNS:
@@ -100,7 +129,23 @@ class SealedRows:
     # -- reading --
 
     def all(self, part: str) -> list[tuple[Any, ...]]:
-        """Every row of a table in order of writing, each as it was written and none more or less."""
+        """Every row of a table in order of writing, checked against the digests.
+
+        Parameters
+        ----------
+        part : str
+            The table.
+
+        Returns
+        -------
+        list of tuple
+            The values of `COLUMNS`.
+
+        Raises
+        ------
+        Changed
+            If a row was changed, added or removed by anything but the run.
+        """
         names = ", ".join(f"rows.{name}" for name in (*COLUMNS[part], "digest"))
         # One statement, so that seal and rows are of one moment while another process writes; no index, so that a
         # damaged one hides nothing.
@@ -123,7 +168,28 @@ class SealedRows:
         return values
 
     def large(self, part: str, name: str, id: int, digest: bytes) -> bytes:
-        """The large value of a row, by the row's digest of it."""
+        """The large value of a row, checked against the row's digest of it.
+
+        Parameters
+        ----------
+        part : str
+            The table.
+        name : str
+            The column.
+        id : int
+            First value of the row.
+        digest : bytes
+            What the row says of the value.
+
+        Returns
+        -------
+        bytes
+
+        Raises
+        ------
+        Changed
+            If the value is another.
+        """
         key = COLUMNS[part][0]
         row = self.connection.execute(f"SELECT {name} FROM {part} WHERE {key} = ?", (id,)).fetchone()
         if row is None or digest_of(row[0]) != digest:
@@ -133,7 +199,19 @@ class SealedRows:
     # -- writing; within a transaction --
 
     def write(self, part: str, keys: int, values: tuple[Any, ...], *large: bytes) -> None:
-        """A row in place of the one with the same first `keys` values; with no key, beside all others."""
+        """Write a row within a transaction.
+
+        Parameters
+        ----------
+        part : str
+            The table.
+        keys : int
+            The row replaces the one with the same first `keys` values; 0: it replaces none.
+        values : tuple
+            The values of `COLUMNS`.
+        *large : bytes
+            Large values, in the order of the table.
+        """
         if keys:
             self.remove(part, " AND ".join(f"{name} = ?" for name in COLUMNS[part][:keys]), values[:keys])
         digest = row_digest(self.run, part, values)
@@ -142,7 +220,17 @@ class SealedRows:
         self._change(part, 1, digest)
 
     def remove(self, part: str, condition: str, values: Sequence[Any] = ()) -> None:
-        """The rows that meet a condition."""
+        """Remove rows within a transaction.
+
+        Parameters
+        ----------
+        part : str
+            The table.
+        condition : str
+            SQL condition with ``?`` for values.
+        values : sequence
+            The values.
+        """
         digests = self.connection.execute(f"SELECT digest FROM {part} WHERE {condition}", values).fetchall()
         if digests:
             self.connection.execute(f"DELETE FROM {part} WHERE {condition}", values)
@@ -167,7 +255,7 @@ class SealedRows:
         self._changes.clear()
 
     def forget(self) -> None:
-        """Nothing of the transaction was written."""
+        """Drop the sums of a transaction that was rolled back."""
         self._changes.clear()
 
 

@@ -1,4 +1,4 @@
-"""One search of a run: its problem, its state, and when it has done enough."""
+"""One search of a run: its problem, its state, and its progress."""
 
 from __future__ import annotations
 
@@ -17,16 +17,43 @@ from crypsis.run.store import Step
 from crypsis.searches.search import Search
 
 IDLE = 25
-"""Generations without a new candidate after which a search has nothing left to find."""
+"""Generations without a new candidate after which a search ends."""
 
 
 def stream(seed: int, *place: int) -> Generator:
-    """A random stream of its own for each place in the run, whatever else runs and in which order."""
+    """An independent random stream for each place in a run.
+
+    Parameters
+    ----------
+    seed : int
+        Seed of the run.
+    *place : int
+        The place, e.g. search and purpose.
+
+    Returns
+    -------
+    Generator
+    """
     return np.random.default_rng(SeedSequence(seed, spawn_key=place))
 
 
 def is_milestone(generation: int) -> bool:
-    """0, 1, 2, 3, 4, 6, 8, 12, 16, 24, …: generations after which the front is measured and written down."""
+    """Whether the front is measured after a generation: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, …
+
+    Parameters
+    ----------
+    generation : int
+        The generation.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> [n for n in range(20) if is_milestone(n)]
+    [0, 1, 2, 3, 4, 6, 8, 12, 16]
+    """
     if generation <= 4:
         return True
     while generation % 2 == 0:
@@ -36,11 +63,32 @@ def is_milestone(generation: int) -> bool:
 
 @dataclass
 class SearchState:
-    """A search on its way.
+    """One search of a run.
 
-    seconds  what it has used, over all sessions
-    pending  generations not yet written to the store
-    measured keys of the solutions in the store; count: how many of its solutions have a number
+    Attributes
+    ----------
+    index, name : int, str
+        Its place in the plan, and its name.
+    search : Search
+        Its settings.
+    budgets : sequence of Budget
+        Its own limits.
+    seed : int
+        Seed of the run.
+    state : State or None
+        None before its start.
+    seconds : float
+        Time it has used, over all sessions.
+    idle : int
+        Generations without a new candidate.
+    count : int
+        Solutions that have a number.
+    measured : set of bytes
+        Keys of its solutions in the store.
+    pending : list of Step
+        Generations that are not in the store yet.
+    problem : Problem or None
+        None before it is posed.
     """
 
     index: int
@@ -57,13 +105,37 @@ class SearchState:
     problem: Problem | None = None
 
     def posed(self, encoding: Encoding, objective: Objective | None) -> Problem:
-        """The problem; posed when first needed, the same in every session."""
+        """The problem of the search, posed when first needed and the same in every session.
+
+        Parameters
+        ----------
+        encoding : Encoding
+            Decodes its genomes.
+        objective : Objective or None
+            Measures that guide the search; None for its own.
+
+        Returns
+        -------
+        Problem
+        """
         if self.problem is None:
             self.problem = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
         return self.problem
 
     def advance(self, problem: Problem, engine: Engine) -> State:
-        """One quantum more."""
+        """Advance by one quantum.
+
+        Parameters
+        ----------
+        problem : Problem
+            The problem.
+        engine : Engine
+            Where candidates are scored.
+
+        Returns
+        -------
+        State
+        """
         started, before = time.monotonic(), self.state
         if before is None:
             self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
@@ -87,11 +159,12 @@ class SearchState:
 
     @property
     def generation(self) -> int:
+        """Number of the generation."""
         return self.state.generation if self.state is not None else 0
 
     @property
     def progress(self) -> float:
-        """How much of its own budget is used, 0 to 1; 0 for a search that only the run's clock limits."""
+        """Share of its own budget that is used, 0 to 1; 0 for a search that only the time of the run limits."""
         if self.state is None:
             return 0.0
         if self.idle >= IDLE:
@@ -99,7 +172,19 @@ class SearchState:
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
     def unmeasured(self, problem: Problem, most: int) -> list[Genome]:
-        """Up to so many members of its front that are not in the store, those first that tell most."""
+        """Members of the front that are not in the store, chosen by `spread`.
+
+        Parameters
+        ----------
+        problem : Problem
+            Gives the keys.
+        most : int
+            Largest number of members.
+
+        Returns
+        -------
+        list of Genome
+        """
         if self.state is None:
             return []
         front = self.state.frontier
@@ -108,9 +193,23 @@ class SearchState:
 
 
 def spread(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:
-    """Places of up to `most` rows that are not known: the best of each column, the knee, then the farthest from all.
+    """Positions of unknown rows that show the shape of a front.
 
-    Ties go to the lower place, so that the choice is the same on every machine.
+    The best row of each column, the knee, then always the row farthest from the chosen ones; of equal rows the first,
+    so that the choice is the same on every machine.
+
+    Parameters
+    ----------
+    scores : float64[n, m]
+        The rows.
+    known : bool[n]
+        Rows that are known.
+    most : int
+        Largest number of rows.
+
+    Returns
+    -------
+    list of int
     """
     if not len(scores) or known.all() or most <= 0:
         return []

@@ -1,47 +1,49 @@
-"""A session on a run: a folder in which several searches feed one measured front, opened once.
+"""A session on a run: its folder and table, opened once.
 
-The table is read once, fingerprinted once and bound to the objective once; solutions are decoded when asked for.
+The table is read, fingerprinted and bound to the objective once; solutions are decoded when they are needed.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections import OrderedDict
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
-from typing import Any
 
 from crypsis.engines import Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Engine
-from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
+from crypsis.plan.checking import search_obstacles
 from crypsis.plan.writing import as_toml
-from crypsis.rulebook import Rulebook
 from crypsis.run import folder as places
+from crypsis.run.decoding import DecodedTables, Encodings
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
-from crypsis.run.releasing import refuse_infeasible, release_solution
-from crypsis.run.schedule import Encodings, Schedule
+from crypsis.run.schedule import Schedule
 from crypsis.run.solution import Solution
+from crypsis.run.solution_access import SolutionAccess
 from crypsis.run.store import Store
-from crypsis.table.provenance import MaskingStep
-from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
-DECODED_KEPT = 5
-"""Decoded tables kept in memory: those that are compared and the one looked at."""
 
+class Run(SolutionAccess):
+    """A run: its folder, the table it protects, and its solutions.
 
-class Run:
-    """A run's folder, and the table it protects.
+    `Run.start` and `crypsis.protect` make a new run, `Run.open` opens one, `Run.resume` continues one.
 
-    Use `Run.start` or `crypsis.protect` for a new run, `Run.open` to look at one, `Run.resume` to go on with one.
+    Parameters
+    ----------
+    folder : Path
+        The folder of the run.
+    plan : Plan
+        Its plan.
+    engine : Engine, optional
+        Where candidates are scored; this process by default.
+    table : Table, optional
+        The data, for a run that protects a table from memory.
 
     Examples
     --------
@@ -64,7 +66,6 @@ class Run:
             )
         self._given, self._trusted = table, False
         self._temporary: TemporaryDirectory[str] | None = None
-        self._decoded: OrderedDict[int, Table] = OrderedDict()
         self._front: tuple[object, Front] | None = None
 
     # -- opening and closing --
@@ -82,7 +83,7 @@ class Run:
         seed: int | None = None,
         budget: str | None = None,
     ) -> Run:
-        """A new run in a new folder; nothing is searched before `proceed`.
+        """Make a new run; `proceed` starts the searches.
 
         Parameters
         ----------
@@ -93,37 +94,37 @@ class Run:
         engine : Engine, optional
             Where candidates are scored; this process by default.
         home : path, optional
-            Folder the plan's paths are relative to; or else
+            Folder to which paths of the plan are relative; not needed with a table.
         table : Table, optional
-            the data themselves.
+            The data, instead of the file of the plan.
         text : str, optional
-            The plan as it was written, comments and all.
+            The plan as written, with comments.
         seed : int, optional
-            Wins over the plan's; without any, the operating system's randomness.
+            Instead of the plan's; without both, from the operating system.
         budget : str, optional
-            '60s', '500 evaluations' or '50 generations'; wins over the plan's.
+            "60s", "500 evaluations" or "50 generations", instead of the plan's.
 
         Returns
         -------
         Run
+
+        Raises
+        ------
+        PlanError, SearchError
+            If the plan names no search, or one does not apply to the table.
         """
         folder = Path(folder)
         if not plan.search:
             raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "partition"')
         home = "" if home is None else str(Path(home).resolve())
         read = table if table is not None else plan.table(Path(home))
-        obstacles = [
-            f"search {choice.name!r}: {why}" for choice in plan.search if (why := choice.build().obstacle(read))
-        ]
+        obstacles = search_obstacles(plan, read)
         if obstacles:
             raise SearchError("; ".join(obstacles))
         objective = plan.objective(read)
         chosen = next((s for s in (seed, plan.run.seed) if s is not None), secrets.randbits(128))
         lock = places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions())
-        with places.new(folder, text if text is not None else as_toml(plan)) as aside:
-            lock.write(aside)
-            with Store(aside / places.STORE, create=True, run=lock.identity) as store, store.transaction():
-                store.note("budget", budget or plan.run.budget)
+        places.create(folder, text if text is not None else as_toml(plan), lock, budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
         run._trusted = True
         run.__dict__["objective"] = objective  # what `objective` would bind again
@@ -131,30 +132,35 @@ class Run:
 
     @classmethod
     def open(cls, folder: str | Path, engine: Engine | None = None, *, table: Table | None = None) -> Run:
-        """A run as it stands, to look at or to go on with.
+        """Open a run.
 
         Parameters
         ----------
         folder : path
-            Of the run.
+            The folder of the run.
         engine : Engine, optional
-            Where candidates are scored if it goes on.
+            Where candidates are scored if it continues.
         table : Table, optional
             The data, for a run that protects a table from memory.
 
         Returns
         -------
         Run
+
+        Raises
+        ------
+        SearchError
+            If there is no run, or its plan has changed.
         """
         folder = Path(folder)
         if not (folder / places.STORE).is_file():
-            raise SearchError(f"{folder}: holds no run (no {places.STORE}); start one with `crypsis run PLAN`")
+            raise SearchError(f"{folder}: is no run (no {places.STORE}); start one with `crypsis run PLAN`")
         run = cls(folder, Plan.read(folder / places.PLAN), engine, table)
         if places.plan_fingerprint(run.plan) != run.lock.plan:
             run.close()
             raise SearchError(
-                f"{folder / places.PLAN}: was changed since the run began; put the old plan back, or start a new run "
-                f"with the new one"
+                f"{folder / places.PLAN}: changed since the run began; restore the old plan, or start a new run with "
+                f"the new one"
             )
         return run
 
@@ -167,14 +173,14 @@ class Run:
         table: Table | None = None,
         budget: str | None = None,
     ) -> Run:
-        """A run that goes on where its last whole quantum ended; with a new budget, beyond its old end.
+        """Open a run to continue it after its last complete quantum.
 
         Parameters
         ----------
         folder, engine, table
             As for `open`.
         budget : str, optional
-            In place of the old one.
+            Instead of the old one.
 
         Returns
         -------
@@ -191,12 +197,24 @@ class Run:
         return run
 
     def attach(self, table: Table) -> None:
-        """Take the data from a table that was read elsewhere; it is compared with the run's fingerprint when used."""
+        """Use a table that was read elsewhere; its fingerprint is checked when it is used.
+
+        Parameters
+        ----------
+        table : Table
+            The data of the run.
+        """
         if "original" not in self.__dict__:
             self._given = table
 
     def keep(self, folder: TemporaryDirectory[str] | None) -> None:
-        """Let a temporary folder live as long as the run."""
+        """Keep a temporary folder until the run is closed.
+
+        Parameters
+        ----------
+        folder : TemporaryDirectory or None
+            The folder.
+        """
         self._temporary = folder
 
     def close(self) -> None:
@@ -208,38 +226,36 @@ class Run:
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    # -- what it holds --
+    # -- content --
 
     @cached_property
     def original(self) -> Table:
-        """The table to protect; the same data the run was begun with, or a refusal."""
+        """The table to protect; data that changed since the run began are refused."""
         if self._given is None and not self.lock.home:
             raise SearchError(f"{self.folder}: the run protects a table from memory; open it with that table")
         table = self._given if self._given is not None else self.plan.table(Path(self.lock.home))
         if not self._trusted and table.fingerprint() != self.lock.data:
             raise SearchError(
-                f"{self.folder}: the data changed since the run began, so it cannot go on; put the old file back, or "
+                f"{self.folder}: the data changed since the run began, so it cannot continue; restore the old file, or "
                 f"start a new run"
             )
         return table
 
     @cached_property
     def objective(self) -> Objective:
-        """What every solution is measured by, bound to the original."""
+        """The measures and demands of the plan, bound to the original."""
         return self.plan.objective(self.original)
 
     @cached_property
-    def _encodings(self) -> Encodings:
-        return Encodings(self.plan, self.original)
+    def _decoded(self) -> DecodedTables:
+        return DecodedTables(self.store, Encodings(self.plan, self.original))
 
     @property
     def front(self) -> Front:
-        """The best of all searches and baselines under one objective, among those that may be released."""
+        """The front of all searches and baselines."""
         version = self.store.version()
         if self._front is None or self._front[0] != version:
             steered = any(use.treated_as == "objective" for use in self.plan.use)
@@ -250,102 +266,31 @@ class Run:
 
     @property
     def solutions(self) -> tuple[Solution, ...]:
-        """Everything measured so far, in order of number."""
+        """All measured solutions, by number."""
         return self.front.everything
 
     @property
     def finished(self) -> bool:
-        """Whether the budget was used up; otherwise the run was stopped and can be resumed."""
+        """Whether the budget is used; otherwise the run was stopped and can be resumed."""
         return bool(self.store.noted("finished", False))
 
-    # -- one solution --
-
-    def choose(self, pick: Solution | str | int = "knee") -> Solution:
-        """A solution by number, 'knee', 'best', or 'best where risk < 5'."""
-        return pick if isinstance(pick, Solution) else self.front.pick(pick)
-
-    def decode(self, pick: Solution | str | int = "knee") -> Table:
-        """The masked table of a solution."""
-        solution = self.choose(pick)
-        number = solution.number
-        if number not in self._decoded:
-            row = self.store.solution(number)
-            masked = replace(self._encodings[row.search].decode(row.genome), provenance=None)
-            step = MaskingStep(solution.title, solution.family, solution.message, dict(solution.facts))
-            self._decoded[number] = masked.masked_by(step, self.original)
-        self._decoded.move_to_end(number)
-        while len(self._decoded) > DECODED_KEPT:
-            self._decoded.popitem(last=False)
-        return self._decoded[number]
-
-    def describe(self, pick: Solution | str | int = "knee") -> MaskingDescription:
-        """What became of each column, how small the classes are, which records are hard to protect."""
-        solution = self.choose(pick)
-        return describe_masking(self.original, self.decode(solution), solution.family)
-
-    def frame(self, pick: Solution | str | int = "knee") -> Any:
-        """The masked table of a solution as a frame of the type the original came as (polars by default)."""
-        return to_frame(self.decode(pick))
-
-    def release(
-        self,
-        pick: Solution | str | int = "knee",
-        folder: str | Path = "release",
-        *,
-        title: str = "Protected microdata",
-        rulebook: Rulebook | None = None,
-        waivers: Mapping[str, str] | None = None,
-    ) -> Solution:
-        """Publish a solution under all the plan demands.
-
-        Parameters
-        ----------
-        pick : Solution, str or int
-            Which one: see `choose`.
-        folder : path
-            Must not exist yet.
-        title : str
-            Of the reports.
-        rulebook : Rulebook, optional
-            Rules the file must keep.
-        waivers : mapping, optional
-            Rule (its id) or finding (e.g. ``singling-out:weight``) → why it may pass; in place of the plan's own.
-
-        Returns
-        -------
-        Solution
-            The one released.
-
-        Raises
-        ------
-        ReleaseRefused
-            With every reason, if the written file does not keep what the plan demands.
-        """
-        solution = self.choose(pick)
-        refuse_infeasible(solution)
-        release_solution(
-            self.plan,
-            self.original,
-            self.decode(solution),
-            solution,
-            Path(folder),
-            front=self.front,
-            seed=self.lock.seed,
-            title=title,
-            rulebook=rulebook,
-            waivers=waivers,
-        )
-        return solution
-
-    # -- going on --
+    # -- searching --
 
     def proceed(self) -> Iterator[Progress]:
-        """Baselines, then quantum after quantum until the budget is used, then what is left of the fronts.
+        """Run baselines and searches until the budget is used; if it is stopped, the front so far stays on disk.
 
-        Stopped from outside (an exception, or nobody asks for more), the front so far stays on disk.
+        Yields
+        ------
+        Progress
         """
         with places.held(self.folder):
             self.store.check()
             yield from Schedule(
-                self.plan, self.store, self.lock.seed, self.original, self.objective, self._encodings, self.engine
+                self.plan,
+                self.store,
+                self.lock.seed,
+                self.original,
+                self.objective,
+                self._decoded.encodings,
+                self.engine,
             ).proceed()

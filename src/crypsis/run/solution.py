@@ -1,4 +1,4 @@
-"""One solution as people and programs meet it: its number, who found it, its figures, whether it may be released."""
+"""A solution: its number, the search that found it, its figures, and whether it may be released."""
 
 from __future__ import annotations
 
@@ -10,17 +10,40 @@ from crypsis.measures.evaluation import Evaluation
 from crypsis.text import complaint_text
 
 BASELINE = -1
-"""Number of the "search" that baselines belong to."""
+"""Number of the search of baselines."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A masked table that was found and measured; the table itself is decoded when asked for."""
+    """A measured solution; its table is decoded when it is needed.
+
+    Attributes
+    ----------
+    number : int
+        Its number in the run.
+    search : int
+        Place of its search in the plan; `BASELINE` for a baseline.
+    title : str
+        Name of the search or baseline.
+    family : str
+        How it masks.
+    message : str
+        What it does, in one sentence.
+    facts : mapping
+        Figures of the search about it.
+    evaluation : Evaluation
+        Measured figures and complaints.
+
+    Examples
+    --------
+    >>> from crypsis.measures.evaluation import Evaluation
+    >>> Solution(1, 0, "partition", "aggregation", "", {}, Evaluation({"loss": 2.0})).figure("loss")
+    2.0
+    """
 
     number: int
     search: int
     title: str
-    """The search or the baseline that made it."""
     family: str
     message: str
     facts: Mapping[str, Any]
@@ -28,14 +51,27 @@ class Solution:
 
     @property
     def baseline(self) -> bool:
+        """Whether it is a baseline."""
         return self.search == BASELINE
 
     @property
     def feasible(self) -> bool:
-        """Whether every required model, limit and use is kept."""
+        """Whether it may be released: every required model, limit and use is kept."""
         return not self.evaluation.complaints
 
     def figure(self, name: str) -> float | None:
+        """A measured figure.
+
+        Parameters
+        ----------
+        name : str
+            Name of the figure.
+
+        Returns
+        -------
+        float or None
+            None if it has no meaning for the solution.
+        """
         return self.evaluation.figures.get(name)
 
     @property
@@ -44,7 +80,7 @@ class Solution:
         return tuple(complaint_text(complaint, self.family) for complaint in self.evaluation.complaints)
 
     def content(self) -> dict[str, Any]:
-        """Plain data for the store."""
+        """The content of the store, as plain data."""
         return {
             "title": self.title,
             "family": self.family,
@@ -55,12 +91,26 @@ class Solution:
 
     @classmethod
     def of(cls, number: int, search: int, content: Mapping[str, Any]) -> Solution:
-        """The solution that was stored."""
+        """A solution from the content of the store.
+
+        Parameters
+        ----------
+        number : int
+            Its number.
+        search : int
+            Place of its search.
+        content : mapping
+            What `content` gave.
+
+        Returns
+        -------
+        Solution
+        """
         title, family, message, facts = (content[name] for name in ("title", "family", "message", "facts"))
         return cls(number, search, title, family, message, facts, Evaluation.from_dict(content))
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON: everything but the genome."""
+        """The solution as plain data for JSON, without the genome."""
         return {
             "number": self.number,
             "baseline": self.baseline,

@@ -1,8 +1,8 @@
-"""The run's memory: one SQLite file that a search writes while others read, and that a kill cannot corrupt.
+"""The store of a run: one SQLite file with one writer and several readers.
 
-Everything a generation learnt is written in one transaction: its checkpoint, its line of history and its new
-solutions. After a kill the store holds the last whole generation and nothing of the next. Every row carries a digest
-that is checked when it is read; see `sealed_rows`.
+A generation is written in one transaction: its checkpoint, its line of history and its new solutions. After a kill the
+store has the last complete generation and nothing of the next.
+Every row carries a digest that is checked when it is read; see `sealed_rows`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,21 @@ FORMAT = 3
 
 @dataclass(frozen=True)
 class Row:
-    """A solution as stored: which search found it, its genome, and what was measured of it as plain data."""
+    """A stored solution.
+
+    Attributes
+    ----------
+    id : int
+        Its number.
+    search : int
+        Place of its search in the plan.
+    key : bytes
+        Key of the candidate.
+    genome : ndarray
+        What is decoded.
+    content : mapping
+        Figures and message, as plain data.
+    """
 
     id: int
     search: int
@@ -39,7 +53,21 @@ class Row:
 
 @dataclass(frozen=True)
 class Step:
-    """One generation of one search."""
+    """One generation of one search.
+
+    Attributes
+    ----------
+    search, generation : int
+        Place of the search, and the generation.
+    evaluations, hits : int
+        Candidates scored, and candidates whose scores were known.
+    seconds : float
+        Time the search has used.
+    best : float
+        Best fitness.
+    front : int
+        Size of its front.
+    """
 
     search: int
     generation: int
@@ -51,9 +79,21 @@ class Step:
 
 
 class Store:
-    """An open run.db. Use as a context manager; readers and one writer may have it open at once.
+    """An open run.db; a context manager.
 
-    run  identity of a new run; every digest is bound to it
+    Parameters
+    ----------
+    path : Path
+        The file.
+    create : bool
+        Whether to create it.
+    run : str
+        Identity of a new run; every digest is bound to it.
+
+    Raises
+    ------
+    SearchError
+        If there is no store, or it is damaged or of another format.
     """
 
     def __init__(self, path: Path, *, create: bool = False, run: str = "") -> None:
@@ -61,7 +101,7 @@ class Store:
         if create and not path.exists():
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         elif not path.is_file():
-            raise SearchError(f"{path.parent}: holds no run (no {path.name}); start one with `crypsis run`")
+            raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with `crypsis run`")
         self._connection = self._connected()
         self._rows = SealedRows(self._connection, run)
         try:
@@ -76,15 +116,15 @@ class Store:
             raise self._damaged(error) from None
 
     def _connected(self) -> sqlite3.Connection:
-        """A connection; to a store on a disk that cannot be written, one that only reads."""
+        """A connection, read-only where the store cannot be written."""
         self.read_only = not os.access(self.path.parent, os.W_OK) or not os.access(self.path, os.W_OK)
         if not self.read_only:
             return sqlite3.connect(self.path, timeout=30, isolation_level=None, check_same_thread=False)
         waiting = self.path.with_name(f"{self.path.name}-wal")
         if waiting.exists() and waiting.stat().st_size:
             raise SearchError(
-                f"{self.path}: its folder cannot be written and the last generations still wait in {waiting.name}; "
-                f"copy the folder to where you may write, or make it writable"
+                f"{self.path}: its folder cannot be written and the last generations are still in {waiting.name}; "
+                f"copy the folder to a writable place, or make it writable"
             )
         address = f"{self.path.absolute().as_uri()}?mode=ro&immutable=1"
         return sqlite3.connect(address, uri=True, timeout=30, isolation_level=None, check_same_thread=False)
@@ -126,12 +166,12 @@ class Store:
                 raise sqlite3.DatabaseError("its pages are damaged")
 
     def _damaged(self, error: Exception) -> SearchError:
-        what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # others may quote what they read
+        what = error if isinstance(error, sqlite3.Error) else type(error).__name__  # other errors may quote content
         return SearchError(f"{self.path}: not a run store or damaged ({what}); start the run again in a new folder")
 
     @contextmanager
     def reading(self) -> Iterator[None]:
-        """Whatever a damaged or changed file makes of a row becomes one sentence."""
+        """Raise errors of a damaged or changed store as SearchError."""
         try:
             yield
         except Changed as error:
@@ -149,11 +189,18 @@ class Store:
         self.close()
 
     def close(self) -> None:
+        """Close the store."""
         self._connection.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it or nothing; a disk that refuses ends the run with what was written before."""
+        """Write everything in the block or nothing.
+
+        Raises
+        ------
+        Interrupted
+            If the disk cannot be written; earlier generations are kept.
+        """
         try:
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -163,27 +210,49 @@ class Store:
                 self._connection.execute("COMMIT")
             except BaseException:
                 self._rows.forget()
-                if self._connection.in_transaction:  # a full disk may have ended it already
+                if self._connection.in_transaction:  # a full disk may end it
                     self._connection.execute("ROLLBACK")
                 raise
         except sqlite3.OperationalError as error:
             raise Interrupted(
-                f"{self.path}: the run could not write down its last step ({error}); what was written before is safe: "
-                f"make room or make the folder writable, then `crypsis resume {self.path.parent}`"
+                f"{self.path}: the run cannot write its last step ({error}), earlier steps are kept; free some space "
+                f"or make the folder writable, then `crypsis resume {self.path.parent}`"
             ) from None
 
     def version(self) -> tuple[int, int]:
-        """Changes whenever this connection or another has written."""
+        """A value that changes whenever this or another connection writes."""
         with self.reading():
             (others,) = self._connection.execute("PRAGMA data_version").fetchone()
             return int(others), self._connection.total_changes
 
-    # -- notes: small facts of the run --
+    # -- notes --
 
     def note(self, key: str, value: Any) -> None:
+        """Write a note.
+
+        Parameters
+        ----------
+        key : str
+            Its name.
+        value : object
+            Plain data.
+        """
         self._rows.write("meta", 1, (key, json.dumps(value)))
 
     def noted(self, key: str, default: Any = None) -> Any:
+        """Read a note.
+
+        Parameters
+        ----------
+        key : str
+            Its name.
+        default : object
+            Returned if there is none.
+
+        Returns
+        -------
+        object
+        """
         with self.reading():
             notes = dict(self._rows.all("meta"))
             return json.loads(notes[key]) if key in notes else default
@@ -191,18 +260,48 @@ class Store:
     # -- checkpoints and history --
 
     def checkpoint(self, steps: Sequence[Step], state: bytes) -> None:
-        """The state after the last of some generations of one search, and a line of history for each."""
+        """Write the state after some generations of one search, and their history.
+
+        Parameters
+        ----------
+        steps : sequence of Step
+            The generations.
+        state : bytes
+            State after the last of them.
+        """
         last = steps[-1]
         self._rows.write("checkpoint", 1, (last.search, last.generation, digest_of(state)), state)
         for step in steps:
             self._rows.write("history", 2, astuple(step))
 
     def state(self, search: int) -> bytes | None:
+        """The last state of a search.
+
+        Parameters
+        ----------
+        search : int
+            Place of the search.
+
+        Returns
+        -------
+        bytes or None
+        """
         with self.reading():
             digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
             return None if digest is None else self._rows.large("checkpoint", "state", search, digest)
 
     def history(self, search: int | None = None) -> list[Step]:
+        """The generations of a search, or of all.
+
+        Parameters
+        ----------
+        search : int, optional
+            Place of the search.
+
+        Returns
+        -------
+        list of Step
+        """
         with self.reading():
             steps = [Step(*row) for row in self._rows.all("history")]
             return [step for step in steps if search is None or step.search == search]
@@ -210,9 +309,14 @@ class Store:
     # -- solutions --
 
     def add(self, row: Row, *, provisional: bool = False) -> None:
-        """A solution under a number of its own, in place of its provisional self.
+        """Write a solution; a provisional one with the same number is replaced.
 
-        A provisional one is shown and forgotten when the run goes on after a stop.
+        Parameters
+        ----------
+        row : Row
+            The solution.
+        provisional : bool
+            Whether it is only shown, and removed when the run continues after a stop.
         """
         buffer = io.BytesIO()
         np.save(buffer, row.genome, allow_pickle=False)
@@ -221,19 +325,46 @@ class Store:
         self._rows.write("solution", 0, (row.id, row.search, row.key, digest_of(genome), content, provisional), genome)
 
     def forget_provisional(self) -> None:
-        """Drop what was shown before its generation was whole, so that the run goes on as if it never had been."""
+        """Remove provisional solutions, so that a resumed run is the same as an uninterrupted one."""
         self._rows.remove("solution", "provisional")
 
     def known(self, search: int) -> set[bytes]:
+        """Keys of the solutions of a search.
+
+        Parameters
+        ----------
+        search : int
+            Place of the search.
+
+        Returns
+        -------
+        set of bytes
+        """
         with self.reading():
             return {bytes(row[2]) for row in self._rows.all("solution") if row[1] == search}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
-        """(id, search, content) of every solution, in order of discovery; genomes stay on disk."""
+        """Number, search and content of every solution, without genomes."""
         with self.reading():
             return [(int(row[0]), int(row[1]), json.loads(row[4])) for row in self._rows.all("solution")]
 
     def solution(self, id: int) -> Row:
+        """A solution with its genome.
+
+        Parameters
+        ----------
+        id : int
+            Its number.
+
+        Returns
+        -------
+        Row
+
+        Raises
+        ------
+        SearchError
+            If there is no such solution.
+        """
         with self.reading():
             rows = {int(row[0]): row for row in self._rows.all("solution")}
         if id not in rows:

@@ -1,4 +1,4 @@
-"""Which settings of a partitioner or search matter, and which of their values are best: designs, trials, tests."""
+"""Sensitivity analysis: which settings of a partitioner or search matter, and which of their values are best."""
 
 from crypsis.sensitivity.comparison import Comparison, compare
 from crypsis.sensitivity.design import Design, Factor, Trial

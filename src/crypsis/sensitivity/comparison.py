@@ -17,12 +17,26 @@ Method = Literal["tukey", "scheffe"]
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """The means of a factor's levels and the least difference between two that is more than chance.
+    """Means of the levels of a factor, and the least significant difference between two of them.
 
-    levels              in the order of the design
-    observations        per level
-    residual            mean square and degrees of freedom of the model's error
-    critical_difference means further apart than this differ
+    Attributes
+    ----------
+    factor, response : str
+        What is compared.
+    method : {"tukey", "scheffe"}
+        The test.
+    levels : tuple
+        In the order of the design.
+    means : float64[levels]
+        Mean response of each level.
+    observations : int
+        Trials per level.
+    residual : (float, int)
+        Mean square and degrees of freedom of the error.
+    alpha : float
+        Significance level.
+    critical_difference : float
+        Means that differ by more are significantly different.
     """
 
     factor: str
@@ -37,13 +51,13 @@ class Comparison:
 
     @property
     def best(self) -> tuple[Any, ...]:
-        """The levels not significantly different from the one of lowest mean."""
+        """The levels that are not significantly different from the one with the lowest mean."""
         near = self.means - self.means.min() <= self.critical_difference
         return tuple(level for level, good in zip(self.levels, near, strict=True) if good)
 
     @property
     def groups(self) -> tuple[tuple[Any, ...], ...]:
-        """The longest runs of levels, by growing mean, within which no two differ; they may overlap."""
+        """The longest runs of levels by increasing mean without a significant difference; they may overlap."""
         order = np.argsort(self.means, kind="stable")
         means, found, last = self.means[order], [], -1
         for first in range(len(means)):
@@ -54,11 +68,31 @@ class Comparison:
         return tuple(found)
 
     def differ(self, one: Any, other: Any) -> bool:
-        """Whether two levels are significantly different."""
+        """Whether two levels are significantly different.
+
+        Parameters
+        ----------
+        one, other : object
+            Two levels.
+
+        Returns
+        -------
+        bool
+        """
         return self._gap(one, other) > self.critical_difference
 
     def p(self, one: Any, other: Any) -> float:
-        """The p of the difference between two levels."""
+        """The p value of the difference between two levels.
+
+        Parameters
+        ----------
+        one, other : object
+            Two levels.
+
+        Returns
+        -------
+        float
+        """
         mean_square, df = self.residual
         gap, count = self._gap(one, other), len(self.levels)
         if mean_square <= 0:
@@ -80,10 +114,33 @@ def compare(
     method: Method = "tukey",
     alpha: float = ALPHA,
 ) -> Comparison:
-    """Compare the levels of one factor; every level must have been tried equally often.
+    """Compare the levels of one factor.
 
-    place   int64[n]: which level each trial had
-    Tukey:   q(α; a, df) · √(MSE / m); Scheffé: √((a − 1) · F(α; a − 1, df) · 2 MSE / m).
+    Parameters
+    ----------
+    table : Anova
+        Gives the error of the model.
+    factor : str
+        The factor.
+    levels : tuple
+        Its levels.
+    place : int64[n]
+        Level of each trial.
+    values : float64[n]
+        Response of each trial.
+    method : {"tukey", "scheffe"}
+        The test.
+    alpha : float
+        Significance level.
+
+    Returns
+    -------
+    Comparison
+
+    Raises
+    ------
+    PlanError
+        If the levels have different numbers of trials.
     """
     counts = np.bincount(place, minlength=len(levels))
     if (counts != counts[0]).any():
@@ -100,7 +157,29 @@ def compare(
 def critical_difference(
     method: Method, levels: int, mean_square: float, df: int, observations: int, alpha: float = ALPHA
 ) -> float:
-    """The least significant difference between two of several means."""
+    """The least significant difference between two of several means.
+
+    Parameters
+    ----------
+    method : {"tukey", "scheffe"}
+        The test.
+    levels : int
+        Number of means a.
+    mean_square, df : float, int
+        Mean square and degrees of freedom of the error.
+    observations : int
+        Trials m per mean.
+    alpha : float
+        Significance level.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Tukey: q(α; a, df) · √(MSE / m). Scheffé: √((a − 1) · F(α; a − 1, df) · 2 MSE / m).
+    """
     if levels < 2:
         return 0.0
     if method == "tukey":

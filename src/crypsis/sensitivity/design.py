@@ -20,7 +20,20 @@ MOST_TRIALS = 10_000_000
 
 @dataclass(frozen=True)
 class Factor:
-    """A setting and the values to try."""
+    """A setting and the values to try.
+
+    Attributes
+    ----------
+    name : str
+        The setting.
+    levels : tuple
+        Its values.
+
+    Raises
+    ------
+    PlanError
+        If there is no level, or one is listed twice.
+    """
 
     name: str
     levels: tuple[Any, ...]
@@ -34,7 +47,17 @@ class Factor:
 
 @dataclass(frozen=True)
 class Trial:
-    """One run: what is set, and the seed that belongs to its place in the design and to nothing else."""
+    """One run of a design.
+
+    Attributes
+    ----------
+    index : int
+        Its place in the design.
+    settings : mapping
+        Values of the factors.
+    seed : int
+        Determined by design and place alone.
+    """
 
     index: int
     settings: Mapping[str, Any]
@@ -43,7 +66,22 @@ class Trial:
 
 @dataclass(frozen=True)
 class Design:
-    """Trials 0, 1, …: combinations in the order of the factors (the last one changes fastest), replicates within."""
+    """A full factorial design: trials 0, 1, … by combination, the last factor changing fastest, replicates within.
+
+    Attributes
+    ----------
+    factors : tuple of Factor
+        What varies.
+    replicates : int
+        Trials per combination.
+    seed : int
+        Determines the seeds of the trials.
+
+    Raises
+    ------
+    PlanError
+        If there is no factor, two have the same name, or there are too many trials.
+    """
 
     factors: tuple[Factor, ...]
     replicates: int = 10
@@ -63,24 +101,46 @@ class Design:
 
     @classmethod
     def of(cls, levels: Mapping[str, Sequence[Any]], replicates: int = 10, seed: int = 0) -> Design:
-        """{"mutation_rate": [0.0, 0.1], "population": [10, 20]} → its design."""
+        """Build a design.
+
+        Parameters
+        ----------
+        levels : mapping of str to sequence
+            Values to try by setting.
+        replicates : int
+            Trials per combination.
+        seed : int
+            Determines the seeds of the trials.
+
+        Returns
+        -------
+        Design
+
+        Examples
+        --------
+        >>> Design.of({"mutation_rate": [0.0, 0.1], "population": [10, 20]}, replicates=3).size
+        12
+        """
         return cls(tuple(Factor(name, tuple(values)) for name, values in levels.items()), replicates, seed)
 
     @property
     def names(self) -> tuple[str, ...]:
+        """Names of the factors."""
         return tuple(factor.name for factor in self.factors)
 
     @property
     def combinations(self) -> int:
+        """Number of combinations."""
         return prod(len(factor.levels) for factor in self.factors)
 
     @property
     def size(self) -> int:
+        """Number of trials."""
         return self.combinations * self.replicates
 
     @cached_property
     def places(self) -> NDArray[np.int64]:
-        """int64[size, factors]: which level of each factor a trial has."""
+        """int64[size, factors]: the level of each factor in each trial."""
         each = np.array(list(product(*(range(len(factor.levels)) for factor in self.factors))), dtype=np.int64)
         return np.repeat(each, self.replicates, axis=0)
 
@@ -90,11 +150,23 @@ class Design:
             yield dict(zip(self.names, values, strict=True))
 
     def trial(self, index: int) -> Trial:
+        """The trial at a place.
+
+        Parameters
+        ----------
+        index : int
+            The place.
+
+        Returns
+        -------
+        Trial
+        """
         levels = {f.name: f.levels[place] for f, place in zip(self.factors, self.places[index], strict=True)}
         seed = SeedSequence(self.seed, spawn_key=(index,)).generate_state(1, np.uint64)[0]
         return Trial(index, levels, int(seed) >> 1)
 
     def to_dict(self) -> dict[str, Any]:
+        """The design as plain data."""
         return {
             "factors": {factor.name: list(factor.levels) for factor in self.factors},
             "replicates": self.replicates,
@@ -103,4 +175,5 @@ class Design:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Design:
+        """The design from plain data."""
         return cls.of(content["factors"], content["replicates"], content["seed"])

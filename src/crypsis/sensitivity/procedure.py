@@ -1,7 +1,7 @@
-"""The four steps of Solanas et al. (2006, section IV): what matters, what is best, and what of that is soonest.
+"""The procedure of Solanas et al. (2006, section IV): which factors matter, which levels are best, which are fastest.
 
-1 ANOVA on the result. 2 Of each significant factor, the best group of levels by Tukey and by Scheffé. 3 ANOVA on
-how soon the result was found, among the trials whose levels are all in the best groups. 4 The tests again there.
+1 ANOVA on the result. 2 The best group of levels of each significant factor, by Tukey and by Scheffé. 3 ANOVA on how
+soon the result was found, among the trials with levels in the best groups. 4 The tests of step 2 on these.
 """
 
 from __future__ import annotations
@@ -22,9 +22,16 @@ METHODS: tuple[Method, ...] = ("tukey", "scheffe")
 
 @dataclass(frozen=True)
 class Stage:
-    """An analysis of variance and the comparisons of every factor that took part.
+    """An analysis of variance and the comparisons of its factors.
 
-    best  per factor the levels that go on: the best group of a significant factor, all of another
+    Attributes
+    ----------
+    anova : Anova
+        The analysis.
+    comparisons : mapping of str to mapping of str to Comparison
+        By factor and test.
+    best : mapping of str to tuple
+        By factor: the best group of levels if it is significant, else all levels.
     """
 
     anova: Anova
@@ -32,12 +39,33 @@ class Stage:
     best: Mapping[str, tuple[Any, ...]]
 
     def significant(self, alpha: float = ALPHA) -> tuple[str, ...]:
+        """Names of the significant factors.
+
+        Parameters
+        ----------
+        alpha : float
+            Significance level.
+
+        Returns
+        -------
+        tuple of str
+        """
         return tuple(effect.factor for effect in self.anova.effects if effect.significant(alpha))
 
 
 @dataclass(frozen=True)
 class SensitivityFindings:
-    """Steps 1 and 2, and, where runs say when they found their result, steps 3 and 4."""
+    """The results of the procedure.
+
+    Attributes
+    ----------
+    result : Stage
+        Steps 1 and 2.
+    speed : Stage or None
+        Steps 3 and 4, where runs report when they found their result.
+    alpha : float
+        Significance level.
+    """
 
     result: Stage
     speed: Stage | None
@@ -45,10 +73,11 @@ class SensitivityFindings:
 
     @property
     def best(self) -> Mapping[str, tuple[Any, ...]]:
-        """The values to use: best by the result and, among those, soonest."""
+        """Values to use: the best by the result and, among these, the fastest."""
         return (self.speed or self.result).best
 
     def to_dict(self) -> dict[str, Any]:
+        """The results as plain data."""
         stages = [stage for stage in (self.result, self.speed) if stage is not None]
         return {
             "alpha": self.alpha,
@@ -60,10 +89,22 @@ class SensitivityFindings:
 def analyse(
     results: Results, alpha: float = ALPHA, by: Method = "tukey", trials: NDArray[np.bool_] | None = None
 ) -> SensitivityFindings:
-    """The procedure on finished trials.
+    """Apply the procedure to finished trials.
 
-    by      the test whose best groups go on (Tukey's are never larger than Scheffé's)
-    trials  bool[size]: look only at these; they must be a factorial design of their own
+    Parameters
+    ----------
+    results : Results
+        The trials.
+    alpha : float
+        Significance level.
+    by : {"tukey", "scheffe"}
+        The test whose best groups are used; Tukey's are never larger than Scheffé's.
+    trials : bool[size], optional
+        Use only these; they must be a factorial design.
+
+    Returns
+    -------
+    SensitivityFindings
     """
     design = results.design
     levels = {factor.name: factor.levels for factor in design.factors}

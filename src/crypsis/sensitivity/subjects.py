@@ -1,4 +1,4 @@
-"""What is tried: a partitioner on points, or a search on a table; settings and a seed in, numbers out."""
+"""Subjects of a sensitivity analysis: a partitioner on points, or a search on a table."""
 
 from __future__ import annotations
 
@@ -20,33 +20,66 @@ from crypsis.table.table import Table
 
 
 class Subject(Protocol):
-    """Something with settings whose runs are worth comparing. Runs are pure: the seed decides everything."""
+    """Something with settings whose runs are compared; a run is determined by settings and seed."""
 
     @property
     def responses(self) -> tuple[str, ...]:
-        """Names of what a run gives, all to be minimised: first how good the result is, then how soon it was found."""
+        """Names of the numbers of a run, minimised: first the result, then how soon it was found."""
         ...
 
     def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
-        """Refuse settings that cannot be, before the first run."""
+        """Refuse impossible settings before the first run.
+
+        Parameters
+        ----------
+        combinations : iterable of mapping
+            Settings of all runs.
+
+        Raises
+        ------
+        PlanError
+            If settings are impossible.
+        """
         ...
 
     def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
-        """One number per response."""
+        """Run once.
+
+        Parameters
+        ----------
+        settings : mapping
+            Settings of the run.
+        seed : int
+            Seed of the run.
+
+        Returns
+        -------
+        tuple of float
+            One number per response.
+        """
         ...
 
     def describe(self) -> dict[str, Any]:
-        """What tells this subject from others: a file of trials is only continued by the same one."""
+        """What identifies the subject: a file of trials is continued only by the same one."""
         ...
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionerSubject:
-    """A registered partitioner on points that are already scaled.
+    """A registered partitioner on scaled points; responses are the SSE and, for "genetic", the convergence epoch.
 
-    fixed  settings that do not vary
-    least  the SSE of an optimal partition, if known: genetic runs that reach it end there, with the same numbers
-    → SSE and, for `genetic`, the convergence epoch: the first one at which the returned SSE was reached
+    Attributes
+    ----------
+    name : str
+        The partitioner.
+    points : float64[n, p]
+        Scaled points.
+    k : int
+        Smallest cluster.
+    fixed : mapping
+        Settings that do not vary.
+    least : float
+        SSE of an optimal partition, if known: genetic runs that reach it stop, with the same numbers.
     """
 
     name: str
@@ -57,13 +90,16 @@ class PartitionerSubject:
 
     @property
     def responses(self) -> tuple[str, ...]:
+        """Names of the numbers of a run."""
         return ("SSE", "convergence epoch") if partitioners[self.name] is Genetic else ("SSE",)
 
     def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
+        """Refuse impossible settings; see `Subject.check`."""
         for settings in combinations:
             partitioners.build(self.name, **{**self.fixed, **settings})
 
     def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        """Run once; see `Subject.run`."""
         chosen = partitioners.build(self.name, **{**self.fixed, **settings})
         if isinstance(chosen, Genetic):
             found = chosen.evolved(self.points, self.k, seed, least=self.least)
@@ -71,6 +107,7 @@ class PartitionerSubject:
         return (sse(self.points, chosen.partition(self.points, self.k, np.random.default_rng(seed))),)
 
     def describe(self) -> dict[str, Any]:
+        """What identifies the subject; see `Subject.describe`."""
         digest = hashlib.sha256(np.ascontiguousarray(self.points).tobytes()).hexdigest()
         return {
             "partitioner": self.name,
@@ -83,10 +120,18 @@ class PartitionerSubject:
 
 @dataclass(frozen=True, eq=False)
 class SearchSubject:
-    """A registered search on a table, with its own measures.
+    """A registered search on a table; responses are the best fitness and the evaluation that found it.
 
-    generations  0: as many as the search's own recipe runs
-    → the best score (the search's own worth) and the number of evaluations after which it was found
+    Attributes
+    ----------
+    name : str
+        The search.
+    table : Table
+        The table.
+    fixed : mapping
+        Settings that do not vary.
+    generations : int
+        Generations of a run; 0 for the budget of the search.
     """
 
     name: str
@@ -96,13 +141,16 @@ class SearchSubject:
 
     @property
     def responses(self) -> tuple[str, ...]:
+        """Names of the numbers of a run."""
         return ("score", "found at evaluation")
 
     def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
+        """Refuse impossible settings; see `Subject.check`."""
         for settings in combinations:
             searches.build(self.name, **{**self.fixed, **settings})
 
     def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        """Run once; see `Subject.run`."""
         search = searches.build(self.name, **{**self.fixed, **settings})
         rng = np.random.default_rng(seed)
         problem = search.pose(self.table, None, rng)
@@ -114,6 +162,7 @@ class SearchSubject:
         return best[0], float(best[1])
 
     def describe(self) -> dict[str, Any]:
+        """What identifies the subject; see `Subject.describe`."""
         return {
             "search": self.name,
             "fixed": dict(self.fixed),

@@ -1,4 +1,4 @@
-"""Carry out a design on an engine, line by line into a file; whoever comes back goes on where it stopped."""
+"""The trials of a design, run on an engine and written line by line; a stopped run continues where it ended."""
 
 from __future__ import annotations
 
@@ -26,10 +26,20 @@ _LARGEST_BATCH = 4096
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """What the trials of a design gave.
+    """The results of the trials of a design.
 
-    values   float64[size, responses]: NaN for a trial not yet run
-    seconds  float64[size]: CPU time of each trial where it ran
+    Attributes
+    ----------
+    design : Design
+        The design.
+    responses : tuple of str
+        Names of the numbers of a run.
+    values : float64[size, responses]
+        NaN for a trial that has not run.
+    seconds : float64[size]
+        CPU time of each trial.
+    subject : mapping
+        What identifies the subject.
     """
 
     design: Design
@@ -40,14 +50,33 @@ class Results:
 
     @property
     def done(self) -> int:
+        """Number of finished trials."""
         return int((~np.isnan(self.values[:, 0])).sum())
 
     @property
     def complete(self) -> bool:
+        """Whether all trials are finished."""
         return self.done == self.design.size
 
     def response(self, name: str) -> NDArray[np.float64]:
-        """float64[size]: one response of every trial; an unfinished design is refused."""
+        """One response of every trial.
+
+        Parameters
+        ----------
+        name : str
+            The response.
+
+        Returns
+        -------
+        float64[size]
+
+        Raises
+        ------
+        PlanError
+            If there is no such response.
+        SearchError
+            If trials are missing.
+        """
         if name not in self.responses:
             raise PlanError(f"there is no response {name!r}; these trials gave: {', '.join(self.responses)}")
         if not self.complete:
@@ -59,7 +88,22 @@ class Results:
 
     @classmethod
     def read(cls, path: Path) -> Results:
-        """The trials of a file, finished or not; a line that holds no trial of the design is refused."""
+        """Read the trials of a file, finished or not.
+
+        Parameters
+        ----------
+        path : Path
+            The file.
+
+        Returns
+        -------
+        Results
+
+        Raises
+        ------
+        PlanError
+            If a line is no trial of the design.
+        """
         lines = path.read_bytes().split(b"\n")
         header, number = _header(lines[0], path), 1
         try:
@@ -70,8 +114,8 @@ class Results:
                 results._note(json.loads(line))
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
             raise PlanError(
-                f"{path}, line {number}: is no trial of this design, so the file was damaged; remove the line, and its "
-                f"trial is run again, or give another file"
+                f"{path}, line {number}: is no trial of this design, so the file is damaged; remove the line to run "
+                f"its trial again, or give another file"
             ) from None
         return results
 
@@ -96,12 +140,32 @@ def run_design(
     most: int | None = None,
     watch: Callable[[Results], None] | None = None,
 ) -> Results:
-    """Run what has not been run yet.
+    """Run the trials that have not run.
 
-    path   JSON lines, created or continued; of a stopped run at most the batch in flight is lost
-    most   stop after so many new trials
-    watch  called with the results so far after every batch
-    → the same values whatever the engine, and however often the run was stopped
+    Parameters
+    ----------
+    design : Design
+        The trials.
+    subject : Subject
+        What is run.
+    path : Path, optional
+        JSON lines, created or continued; a stopped run loses at most the current batch.
+    engine : Engine, optional
+        Where trials run; this process by default.
+    most : int, optional
+        Stop after this many new trials.
+    watch : callable, optional
+        Called with the results after every batch.
+
+    Returns
+    -------
+    Results
+        The same values on every engine, however often the run was stopped.
+
+    Raises
+    ------
+    PlanError
+        If settings are impossible or the file has other trials.
     """
     engine = engine or Serial()
     subject.check(design.settings())
@@ -124,14 +188,27 @@ def run_design(
 
 
 def attempt(subject: Subject, trial: Trial) -> dict[str, Any]:
-    """One trial, as it will be written: a pure function but for the clock."""
+    """Run one trial.
+
+    Parameters
+    ----------
+    subject : Subject
+        What is run.
+    trial : Trial
+        Settings and seed.
+
+    Returns
+    -------
+    dict
+        Trial, values and seconds, as they are written.
+    """
     started = time.process_time()
     values = subject.run(trial.settings, trial.seed)
     return {"trial": trial.index, "values": list(values), "seconds": round(time.process_time() - started, 6)}
 
 
 def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
-    """What is there already; a file of another design or subject is refused, a torn last line is cut off."""
+    """Results in the file; a file of another design or subject is refused, an incomplete last line is removed."""
     header: dict[str, Any] = {
         "format": FORMAT,
         "design": design.to_dict(),
@@ -145,10 +222,10 @@ def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
         different = [part for part in plain if found.get(part) != plain[part]]
         if different:
             raise PlanError(
-                f"{path}: holds trials of another {' and '.join(different)}; go on with what it was begun with, "
-                f"or give another file"
+                f"{path}: has trials of another {' and '.join(different)}; continue with the same ones, or give "
+                f"another file"
             )
-        os.truncate(path, content.rfind(b"\n") + 1)  # only now: whatever else lies there is not ours to cut
+        os.truncate(path, content.rfind(b"\n") + 1)  # only after the header is checked
         return Results.read(path)
     if path is not None:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,6 +1,6 @@
-"""Analysis of variance by main effects: which factors move a response more than chance does.
+"""Analysis of variance of main effects: which factors change a response significantly.
 
-y = μ + a_i + b_j + … + e with every factor categorical; F = MS_factor / MS_error. Computed by statsmodels.
+y = μ + a_i + b_j + … + e with categorical factors; F = MS_factor / MS_error. Computed by statsmodels.
 """
 
 from __future__ import annotations
@@ -20,7 +20,17 @@ ALPHA = 0.05
 
 @dataclass(frozen=True)
 class Effect:
-    """One line of the table: sum of squares, degrees of freedom, mean square, F and its p."""
+    """The main effect of one factor.
+
+    Attributes
+    ----------
+    factor : str
+        The factor.
+    sum_of_squares, df, mean_square : float, int, float
+        Its row of the table.
+    F, p : float
+        Test statistic and p value.
+    """
 
     factor: str
     sum_of_squares: float
@@ -30,12 +40,23 @@ class Effect:
     p: float
 
     def significant(self, alpha: float = ALPHA) -> bool:
+        """Whether p is below the significance level."""
         return self.p < alpha
 
 
 @dataclass(frozen=True)
 class Anova:
-    """The main effects and what they leave unexplained."""
+    """A table of main effects.
+
+    Attributes
+    ----------
+    response : str
+        The response.
+    effects : tuple of Effect
+        One per factor.
+    residual_sum_of_squares, residual_df : float, int
+        What the effects leave unexplained.
+    """
 
     response: str
     effects: tuple[Effect, ...]
@@ -44,19 +65,53 @@ class Anova:
 
     @property
     def residual_mean_square(self) -> float:
+        """Mean square of the error."""
         return self.residual_sum_of_squares / self.residual_df
 
     def effect(self, factor: str) -> Effect:
+        """The effect of a factor."""
         return next(effect for effect in self.effects if effect.factor == factor)
 
     def share(self, factor: str) -> float:
-        """Per cent of the total variation that the factor explains (balanced designs)."""
+        """Share of the total variation that a factor explains, in a balanced design.
+
+        Parameters
+        ----------
+        factor : str
+            The factor.
+
+        Returns
+        -------
+        float
+            Per cent.
+        """
         total = self.residual_sum_of_squares + sum(effect.sum_of_squares for effect in self.effects)
         return 100.0 * self.effect(factor).sum_of_squares / total if total > 0 else 0.0
 
 
 def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArray[np.float64]) -> Anova:
-    """The table for factors given by the place of each trial's level; a factor with one level takes no part."""
+    """Analyse the variance of a response.
+
+    Parameters
+    ----------
+    places : mapping of str to int64[n]
+        Level of each trial by factor; a factor with one level is left out.
+    response : str
+        Name of the response.
+    values : float64[n]
+        Response of each trial.
+
+    Returns
+    -------
+    Anova
+
+    Raises
+    ------
+    SearchError
+        If there are too few trials.
+    PlanError
+        If statsmodels is not installed.
+    """
     varied = {name: place for name, place in places.items() if len(np.unique(place)) > 1}
     df = len(values) - 1 - sum(len(np.unique(place)) - 1 for place in varied.values())
     if df < 1:
@@ -64,7 +119,7 @@ def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArra
             f"{len(values)} trials leave no degree of freedom to judge {response!r} by; raise the replicates"
         )
     total = float(((values - values.mean()) ** 2).sum())
-    # Responses that never change (every run found the optimum) are constant up to rounding: nothing to explain.
+    # If every run found the optimum, responses are constant up to rounding and there is nothing to explain.
     if not varied or total <= 1e-24 * max(1.0, float((values**2).sum())):
         none = tuple(Effect(name, 0.0, len(np.unique(p)) - 1, 0.0, 0.0, 1.0) for name, p in varied.items())
         return Anova(response, none, total if not varied else 0.0, df)
@@ -74,14 +129,14 @@ def anova(places: Mapping[str, NDArray[np.int64]], response: str, values: NDArra
     for number, name in enumerate(varied):
         line = table.loc[f"C(f{number})"]
         squares, freedom = float(line["sum_sq"]), int(line["df"])
-        exact = residual <= 1e-12 * total  # nothing is left to chance
+        exact = residual <= 1e-12 * total  # there is no error
         F = float("inf") if exact and squares > 0 else float(line["F"])
         effects.append(Effect(name, squares, freedom, squares / freedom, F, 0.0 if exact else float(line["PR(>F)"])))
     return Anova(response, tuple(effects), residual, df)
 
 
 def _fitted(places: Mapping[str, NDArray[np.int64]], values: NDArray[np.float64]) -> Any:
-    """statsmodels' table (type II, which in a balanced design is the only one)."""
+    """The table of statsmodels (type II; in a balanced design all types are equal)."""
     try:
         formula = importlib.import_module("statsmodels.formula.api")
         anova_lm = importlib.import_module("statsmodels.stats.anova").anova_lm
@@ -89,7 +144,7 @@ def _fitted(places: Mapping[str, NDArray[np.int64]], values: NDArray[np.float64]
     except ImportError:
         raise PlanError(
             'the analysis of variance needs the package "statsmodels", which is not installed; '
-            'install it with: pip install "crypsis[sensitivity]" (the trials are kept and need not run again)'
+            'install it with: pip install "crypsis[sensitivity]" (the trials are kept)'
         ) from None
     columns = {f"f{number}": place for number, place in enumerate(places.values())}
     frame = pandas.DataFrame({"y": values, **columns})

@@ -1,9 +1,10 @@
-"""From what pydantic found to sentences: where in the document, what was found, what is allowed, what was meant."""
+"""Problems of a document: where each is, what was found, what is allowed."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -28,32 +29,74 @@ _FRIENDLY = {
 }
 
 
-def place(loc: Sequence[Any]) -> str:
-    """('columns', 'age', 'role') → 'columns.age.role'; list positions count from 1, as people do."""
+@dataclass(frozen=True)
+class Problem:
+    """A problem of a document.
+
+    Attributes
+    ----------
+    place : tuple
+        Keys and positions that lead to it.
+    message : str
+        The sentence, with the place.
+    """
+
+    place: tuple[Any, ...]
+    message: str
+
+
+def place_text(loc: Sequence[Any]) -> str:
+    """A place in a document; positions in lists count from 1.
+
+    Parameters
+    ----------
+    loc : sequence
+        Keys and positions.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> place_text(("search", 0, "name"))
+    'search[1].name'
+    """
     text = ""
     for part in loc:
         text += f"[{part + 1}]" if isinstance(part, int) else f".{part}" if text else str(part)
     return text
 
 
-def sentences(error: ValidationError, root: type[BaseModel], also: Sequence[str] = ()) -> list[str]:
-    """One sentence for every problem pydantic found.
+def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[str] = ()) -> list[Problem]:
+    """The problems that pydantic found.
 
-    also  keys of the same table that are not the model's own, to be suggested where one is misspelt
+    Parameters
+    ----------
+    error : pydantic.ValidationError
+        What pydantic found.
+    root : type
+        The model of the document.
+    also : sequence of str
+        Keys of the same table that belong to another model, suggested for a misspelt one.
+
+    Returns
+    -------
+    list of Problem
     """
-    found, told = [], set()
+    found, seen = [], set()
     for item in error.errors(include_url=False):
         loc = tuple(part for part in item["loc"] if not _is_branch(part))
-        if item["type"] != "extra_forbidden" and loc in told:
-            continue  # each branch of a union complains; one sentence is enough
-        told.add(loc)
-        found.append(_sentence({**item, "loc": loc}, root, also))
+        if item["type"] != "extra_forbidden" and loc in seen:
+            continue  # every branch of a union has an error; one is enough
+        seen.add(loc)
+        found.append(Problem(loc, _message({**item, "loc": loc}, root, also)))
     return found
 
 
-def _sentence(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) -> str:
+def _message(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) -> str:
     loc, kind = item["loc"], item["type"]
-    where = place(loc) or "settings"
+    where = place_text(loc) or "settings"
     if kind == "extra_forbidden":
         known = [*known_keys(root, loc[:-1]), *(also if len(loc) == 1 else ())]
         return f"{where}: unknown key{suggestion(str(loc[-1]), known)}; known: {listing(known, most=30)}"
@@ -67,8 +110,8 @@ def _sentence(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) 
     message = item["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     if kind in ("value_error", "registry"):
         return f"{where}: {message}" if loc else message
-    words = _FRIENDLY.get(kind, f"{message[:1].lower()}{message[1:]}")
-    return f"{where}: {words} (found {_quoted(item['input'])})"
+    demand = _FRIENDLY.get(kind, f"{message[:1].lower()}{message[1:]}")
+    return f"{where}: {demand} (found {_quoted(item['input'])})"
 
 
 def _quoted(value: Any) -> str:
@@ -77,12 +120,24 @@ def _quoted(value: Any) -> str:
 
 
 def _is_branch(part: Any) -> bool:
-    """Names pydantic adds for the branches of a union, which nobody wrote."""
+    """Whether a part is a name that pydantic adds for a branch of a union."""
     return isinstance(part, str) and (part in ("str", "int", "float", "bool") or part.endswith(("]", ")")))
 
 
 def known_keys(root: type[BaseModel], loc: Sequence[Any]) -> list[str]:
-    """The keys the table at a place may hold; empty where any key is allowed."""
+    """The keys of the table at a place; empty where any key is allowed.
+
+    Parameters
+    ----------
+    root : type
+        The model of the document.
+    loc : sequence
+        Keys and positions.
+
+    Returns
+    -------
+    list of str
+    """
     model = _model_at(root, loc)
     return [field.alias or name for name, field in model.model_fields.items()] if model else []
 
@@ -104,7 +159,7 @@ def _model_at(root: Any, loc: Sequence[Any]) -> type[BaseModel] | None:
 
 
 def _plain(annotation: Any) -> Any:
-    """An annotation without its None; of a union, the branch that is a table."""
+    """An annotation without None; of a union, the branch that is a table."""
     if get_origin(annotation) in (Union, types.UnionType):
         branches = [branch for branch in get_args(annotation) if branch is not type(None)]
         tables = [branch for branch in branches if get_origin(branch) is not Literal and isinstance(branch, type)]

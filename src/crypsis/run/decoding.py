@@ -1,0 +1,67 @@
+"""Decoding of the solutions of a run: one encoding per search, and the tables decoded last."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field, replace
+
+from crypsis.encodings import ColumnEncoding, Encoding
+from crypsis.plan import Plan
+from crypsis.run.solution import BASELINE, Solution
+from crypsis.run.store import Store
+from crypsis.table.provenance import MaskingStep
+from crypsis.table.table import Table
+
+KEPT = 5
+"""Number of decoded tables in memory."""
+
+
+@dataclass
+class Encodings:
+    """The encodings of the searches of a plan and of the baselines, each built once.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    table : Table
+        The original.
+    """
+
+    plan: Plan
+    table: Table
+    _built: dict[int, Encoding] = field(default_factory=dict, repr=False)
+
+    def __getitem__(self, search: int) -> Encoding:
+        if search not in self._built:
+            named = None if search == BASELINE else self.plan.search[search].build()
+            self._built[search] = named.encoding(self.table) if named else ColumnEncoding(self.table)
+        return self._built[search]
+
+
+@dataclass
+class DecodedTables:
+    """The masked tables of solutions, decoded when they are needed; the last ones stay in memory.
+
+    Attributes
+    ----------
+    store : Store
+        Has the genomes.
+    encodings : Encodings
+        Decode them.
+    """
+
+    store: Store
+    encodings: Encodings
+    _tables: OrderedDict[int, Table] = field(default_factory=OrderedDict, repr=False)
+
+    def __getitem__(self, solution: Solution) -> Table:
+        if solution.number not in self._tables:
+            row = self.store.solution(solution.number)
+            masked = replace(self.encodings[row.search].decode(row.genome), provenance=None)
+            step = MaskingStep(solution.title, solution.family, solution.message, dict(solution.facts))
+            self._tables[solution.number] = masked.masked_by(step, self.encodings.table)
+        self._tables.move_to_end(solution.number)
+        while len(self._tables) > KEPT:
+            self._tables.popitem(last=False)
+        return self._tables[solution.number]

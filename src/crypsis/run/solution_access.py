@@ -1,0 +1,151 @@
+"""What can be asked of one solution of a run: its table, its description, its release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from crypsis.measures.masking_description import MaskingDescription, describe_masking
+from crypsis.plan import Plan
+from crypsis.rulebook import Rulebook
+from crypsis.run.decoding import DecodedTables
+from crypsis.run.folder import Lock
+from crypsis.run.front import Front
+from crypsis.run.releasing import refuse_infeasible, release_solution
+from crypsis.run.solution import Solution
+from crypsis.table.restoring import to_frame
+from crypsis.table.table import Table
+
+
+class SolutionAccess:
+    """The solutions of a run, one by one.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan of the run.
+    lock : Lock
+        What the run was started with.
+    """
+
+    plan: Plan
+    lock: Lock
+
+    if TYPE_CHECKING:
+
+        @property
+        def front(self) -> Front: ...
+
+        @property
+        def original(self) -> Table: ...
+
+        @property
+        def _decoded(self) -> DecodedTables: ...
+
+    def choose(self, pick: Solution | str | int = "knee") -> Solution:
+        """Choose a solution.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            A solution, its number, "knee", "best", or "best where risk < 5".
+
+        Returns
+        -------
+        Solution
+        """
+        return pick if isinstance(pick, Solution) else self.front.pick(pick)
+
+    def decode(self, pick: Solution | str | int = "knee") -> Table:
+        """The masked table of a solution.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which one: see `choose`.
+
+        Returns
+        -------
+        Table
+        """
+        return self._decoded[self.choose(pick)]
+
+    def describe(self, pick: Solution | str | int = "knee") -> MaskingDescription:
+        """Describe what a solution does: treatment of each column, class sizes, and which records bear the loss.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which one: see `choose`.
+
+        Returns
+        -------
+        MaskingDescription
+        """
+        solution = self.choose(pick)
+        return describe_masking(self.original, self.decode(solution), solution.family)
+
+    def frame(self, pick: Solution | str | int = "knee") -> Any:
+        """The masked table of a solution as a frame of the kind of the original, polars by default.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which one: see `choose`.
+
+        Returns
+        -------
+        Frame
+        """
+        return to_frame(self.decode(pick))
+
+    def release(
+        self,
+        pick: Solution | str | int = "knee",
+        folder: str | Path = "release",
+        *,
+        title: str = "Protected microdata",
+        rulebook: Rulebook | None = None,
+        waivers: Mapping[str, str] | None = None,
+    ) -> Solution:
+        """Publish a solution under all demands of the plan.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Which one: see `choose`.
+        folder : path
+            Must not exist yet.
+        title : str
+            Title of the reports.
+        rulebook : Rulebook, optional
+            Rules the file must keep.
+        waivers : mapping, optional
+            Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
+
+        Returns
+        -------
+        Solution
+            The released solution.
+
+        Raises
+        ------
+        ReleaseRefused
+            With every reason, if the written file does not meet the demands of the plan.
+        """
+        solution = self.choose(pick)
+        refuse_infeasible(solution)
+        release_solution(
+            self.plan,
+            self.original,
+            self.decode(solution),
+            solution,
+            Path(folder),
+            front=self.front,
+            seed=self.lock.seed,
+            title=title,
+            rulebook=rulebook,
+            waivers=waivers,
+        )
+        return solution
