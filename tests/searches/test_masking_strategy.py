@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from contextlib import suppress
 from itertools import pairwise
 
 import numpy as np
@@ -90,6 +91,27 @@ def test_little_memory_costs_time_not_bits(recipe, monkeypatch):
     monkeypatch.setattr("crypsis.measures.categorical_ledger.MOST_BYTES", int(2.5 * each))
     assert len(problem.strategy.trials.stack.tallies.codes) == 2
     assert states(problem)[-1].to_bytes() == plenty.to_bytes()
+
+
+@pytest.mark.parametrize("recipe", ["plan", "swift"])
+def test_an_interrupted_generation_is_made_again_with_the_same_bits(recipe, monkeypatch):
+    """Tallies that were half changed when the search was interrupted do not reach what is found later."""
+    problem = posed(recipe)
+    found, interruptions = states(problem, generations=30), 0
+    attempts = Ledgers._attempts
+
+    def interrupt(self, slot, changes):
+        attempts(self, slot, changes)
+        raise KeyboardInterrupt
+
+    for before, after in pairwise(found[-15:]):
+        with monkeypatch.context() as patched, suppress(KeyboardInterrupt):
+            patched.setattr(Ledgers, "_attempts", interrupt)
+            problem.strategy.advance(problem, before, Serial())
+            interruptions -= 1  # a generation without mutants
+        interruptions += 1
+        assert problem.strategy.advance(problem, before, Serial()).to_bytes() == after.to_bytes()
+    assert interruptions > 4
 
 
 def test_the_first_population_is_made_file_by_file(monkeypatch):

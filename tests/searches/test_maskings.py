@@ -15,7 +15,7 @@ from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
 from crypsis.searches.maskings import Masking, evolve_maskings, hold_out
-from crypsis.searches.maskings.strategy import rays
+from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
 
@@ -89,6 +89,27 @@ def test_rays_spread_evenly_and_keep_the_order_of_angles():
     slopes = rays(np.array([[10.0, 1.0], [1.0, 10.0]]))
     assert slopes[0, 0] < slopes[0, 1]
     assert slopes[1] == pytest.approx(slopes[0, ::-1])
+
+
+def test_mates_come_from_the_nearest_rays():
+    slopes = rays(np.random.default_rng(0).random((30, 2)))
+    order = np.argsort(np.arctan2(slopes[:, 0], slopes[:, 1]))
+    rank = np.empty(30, dtype=int)
+    rank[order] = np.arange(30)
+    couples = [neighbours(slopes, np.random.default_rng(seed)) for seed in range(300)]
+    apart = [abs(rank[one] - rank[two]) for one, two in couples]
+    assert min(apart) == 1
+    assert max(apart) <= 8
+    assert len({one for one, _ in couples}) == 30
+    assert neighbours(slopes[:2], np.random.default_rng(0)) in {(0, 1), (1, 0)}
+
+
+def test_whoever_is_beaten_on_its_own_ray_starts_again_from_the_better_file():
+    """File 1 beats file 0 on both rays; file 2 is best where loss hardly counts, and stays."""
+    pairs = np.array([[30.0, 30.0], [20.0, 20.0], [60.0, 1.0]])
+    goals = np.array([[1.0, 1.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [1.0, 0.1, 1.0, 0.0]])
+    assert best_on_each(pairs, goals).tolist() == [1, 1, 2]
+    assert pairs[0].tolist() == [30.0, 30.0], "what was handed in stays"
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 from numpy.random import Generator
@@ -15,8 +16,9 @@ from crypsis.evolution.state import State
 from crypsis.measures.objective import Objective
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.maskings.constraints import Allowed
-from crypsis.searches.maskings.posing import joined, pose_maskings
+from crypsis.searches.maskings.posing import pose_maskings
 from crypsis.searches.maskings.search import Masking
+from crypsis.searches.maskings.strategy import MaskingStrategy
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]
@@ -149,5 +151,5 @@ def evolve_maskings(
             history.append((state.generation, scores.max(), scores.mean(), scores.min()))
     assert before is not None
     left_out = len(population) - len(before.genomes)
-    encoding, _ = joined(original, population, settings)
+    encoding = cast(MaskingStrategy, problem.strategy).constraints.encoding
     return MaskingResult(encoding, settings, before, state, np.array(history), left_out)

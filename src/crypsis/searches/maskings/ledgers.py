@@ -1,4 +1,4 @@
-"""Children scored by tallies that follow their changes: a stretch of records changes, the rest is not counted again."""
+"""Children scored by tallies that follow their changes, so that what did not change is not counted again."""
 
 from __future__ import annotations
 
@@ -78,7 +78,9 @@ class Ledgers:
 
     def _spare(self) -> int:
         """A slot that may be overwritten; if all are taken, that of the file not asked for longest."""
-        if not self._free:
+        if not self._free and not self._slots:  # all were given out when somebody interrupted
+            self._free += range(len(self.stack.tallies.codes))
+        elif not self._free:
             self._free.append(self._slots.pop(next(iter(self._slots))))
         return self._free.pop()
 
@@ -110,12 +112,14 @@ class Ledgers:
 
     def _changed(self, parent: Parent, changes: Ints) -> Offspring | None:
         slot = self.slot(parent.codes, parent.key)
+        del self._slots[parent.key]  # whoever interrupts must not find tallies half changed
         self.trial.goals[slot] = parent.goal
         tried, kept, last, loss, risk = self._attempts(slot, changes)
         if kept:
             codes = self.stack.tallies.codes[slot].astype(parent.codes.dtype)
             loss, risk = self.trial.pairs[slot].tolist()
             return Offspring(codes, (loss, risk), True, tried, self._replaced(parent, codes, slot))
+        self._slots[parent.key] = slot
         return rejected(parent, changes, last, (loss, risk), tried, self._constraints)
 
     def _attempts(self, slot: int, changes: Ints) -> tuple[int, int, int, float, float]:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from crypsis.engines import Engine
 from crypsis.errors import SearchError
@@ -21,9 +20,9 @@ from crypsis.evolution.problem import SELECTION, Child, Problem, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
 from crypsis.evolution.state import State
 from crypsis.evolution.strategies import succeed
-from crypsis.kernels import trials as kernels
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.first_files import FirstFiles
+from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
 from crypsis.searches.maskings.trials import Codes, Floats, Ints, Offspring, Parent, Proposal, Trials
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ CANDIDATES = 8
 """Records an aimed change looks at."""
 GOALS = {"mean": (0.0, 1.0, 1.0, 1.0), "max": (1.0, 1.0, 1.0, 0.0), "front": (1.0, 1.0, 1.0, 1.0)}
 """Weight of the greater side, slopes of loss and risk, weight of their mean: see `kernels.trials.fitness`."""
-NEIGHBOURS = 8
-"""Files on nearby rays with which a file is crossed under `front`."""
 PAIRS = 50_000_000
 """Pairs of records worth of masking in one quantum of the first population."""
 
@@ -129,7 +126,8 @@ class MaskingStrategy:
         if self.settings.score == "front" and (state.generation + 1) % len(state.genomes) == 1:
             state = self._share(state)
         streams = Streams(state.rng)
-        parents = self._parents(state)
+        files = zip(state.genomes, state.keys, state.scores, self._goals(state), strict=True)
+        parents = [Parent(codes, key, scores, goal) for codes, key, scores, goal in files]
         proposals, makers = self._proposals(state, parents, streams)
         found = self.trials.run(proposals, engine)
         return self._booked(problem, replace(state, rng=streams.snapshot()), found, makers)
@@ -156,14 +154,12 @@ class MaskingStrategy:
         more = sum(child.tried for child, _ in born) - len(born)
         return replace(after, evaluations=after.evaluations + more, hits=after.hits + len(found) - len(born))
 
-    def _parents(self, state: State) -> list[Parent]:
+    def _goals(self, state: State) -> Floats:
+        """float64[N, 4]: what each file is held against."""
         goals = np.tile(GOALS[self.settings.score], (len(state.genomes), 1))
         if self.settings.score == "front":
             goals[:, 1:3] = state.memory["slopes"]
-        return [
-            Parent(codes, key, scores, goal)
-            for codes, key, scores, goal in zip(state.genomes, state.keys, state.scores, goals, strict=True)
-        ]
+        return goals
 
     # -- who breeds --
 
@@ -195,7 +191,7 @@ class MaskingStrategy:
         for _ in range(min(settings.batch, max(1, len(fitness) // 2))):
             if chance.random() < settings.crossover_rate and len(fitness) > 1:
                 front = settings.score == "front"
-                seats = self._neighbours(state, chance) if front else couple(weights, best, chance)
+                seats = neighbours(state.memory["slopes"], chance) if front else couple(weights, best, chance)
             else:
                 seats = (int(roulette(weights, 1, chance)[0]),)
             if taken.isdisjoint(seats):
@@ -232,33 +228,14 @@ class MaskingStrategy:
         longest = max(1, int(self.settings.longest * cells))
         return slice(first, int(rng.integers(first, min(cells, first + longest))) + 1)
 
-    # -- the front --
-
-    @staticmethod
-    def _neighbours(state: State, chance: Generator) -> tuple[int, int]:
-        """Any file, and one on a nearby ray."""
-        slopes = state.memory["slopes"]
-        first = int(roulette(np.ones(len(slopes)), 1, chance)[0])
-        angles = np.arctan2(slopes[:, 0], slopes[:, 1])
-        apart = np.abs(angles - angles[first])
-        apart[first] = np.inf
-        near = np.argsort(apart, kind="stable")[: min(NEIGHBOURS, len(slopes) - 1)]
-        return first, int(near[chance.integers(len(near))])
-
     def _share(self, state: State) -> State:
         """Whoever is beaten on its own ray by another file starts again from that file."""
-        adopted = np.arange(len(state.genomes))
-        scores = state.scores.copy()
-        for seat, parent in enumerate(self._parents(state)):
-            worth = [kernels.fitness(loss, risk, parent.goal) for loss, risk in scores]
-            best = int(np.argmin(worth))
-            if worth[best] < worth[seat]:
-                adopted[seat], scores[seat] = adopted[best], scores[best]
+        adopted = best_on_each(state.scores, self._goals(state))
         return replace(
             state,
             genomes=tuple(state.genomes[place] for place in adopted),
             keys=tuple(state.keys[place] for place in adopted),
-            scores=scores,
+            scores=state.scores[adopted],
             born=state.born[adopted],
             origin=state.origin[adopted],
             used=state.used[adopted],
@@ -270,13 +247,3 @@ def crossed(codes: Codes, mate: Codes, span: slice) -> Codes:
     child = np.ascontiguousarray(codes).copy()
     child.reshape(-1)[span] = mate.reshape(-1)[span]
     return child
-
-
-def rays(pairs: Floats) -> NDArray[np.float64]:
-    """float64[N, 2]: slopes of loss and risk for rays evenly spread between the two axes, nearest files in order."""
-    angles = (np.arange(len(pairs)) + 0.5) / len(pairs) * (np.pi / 2)
-    slopes = np.empty_like(pairs)
-    slopes[np.argsort(np.arctan2(pairs[:, 1], pairs[:, 0]), kind="stable")] = np.stack(
-        [1.0 / np.cos(angles), 1.0 / np.sin(angles)], axis=1
-    )
-    return slopes
