@@ -192,15 +192,45 @@ def test_bad_tables_are_refused_by_column() -> None:
         mask(numbers([[1], [2]]), k=3)
     with pytest.raises(TableError, match="'b' has 1 infinite value"):
         mask(numbers([[1, np.inf], [2, 0], [3, 0]]), k=3)
-    with pytest.raises(TableError, match=r"'b' has 1 missing value and .* set missing = 'aggregate'"):
-        mask(numbers([[1, np.nan], [2, 0], [3, 0]]), k=3)
+    with pytest.raises(TableError, match=r"'b' has 1 missing value and .* set missing = 'keep'"):
+        mask(numbers([[1, np.nan], [2, 0], [3, 0]]), k=3, missing="refuse")
     with pytest.raises(TableError, match="no quasi-identifier"):
         mask(Table.from_columns({"x": [1, 2, 3]}), k=3)
     with pytest.raises(TableError, match="no column 'agee'"):
         mask(mixed(9, 0), columns=("agee",))
 
 
-def test_missing_values_receive_the_group_s_value_or_stay_missing_together() -> None:
+def test_missing_values_stay_missing_and_blank_the_column_for_their_group() -> None:
+    table = numbers([[0, 1], [1, np.nan], [2, 3], [50, np.nan], [51, np.nan], [52, np.nan]])
+    masked = mask(table, k=3)
+    assert masked.column("a").tolist() == [1, 1, 1, 51, 51, 51]
+    assert np.isnan(masked.column("b")).all(), "the second of the first three lacks it, so none of them has it"
+    town = Table((Attribute("town", Kind.NOMINAL, QUASI, ("n", "s")),), (np.array([0, 0, 0, -1], dtype=np.int32),))
+    assert mask(town, k=2).column("town").tolist() == [-1, 0, 0, -1], "any other goes along"
+
+
+def test_records_that_lack_the_same_values_are_grouped() -> None:
+    values = np.array([[0, 1], [1, np.nan], [2, 3], [3, np.nan], [4, 5], [5, np.nan]])
+    masked = mask(numbers(values), k=3)
+    assert masked.column("a").tolist() == [2, 3, 2, 3, 2, 3]
+    assert masked.column("b")[::2].tolist() == [3, 3, 3]
+    assert np.isnan(masked.column("b")).tolist() == np.isnan(values[:, 1]).tolist(), "nothing is blanked"
+
+
+def test_the_distance_of_missing_values() -> None:
+    table = numbers([[0, 1], [10, 1], [np.nan, np.nan], [10, 1]])
+    assert embed(table, ["a"], "none").ravel().tolist() == pytest.approx([-20 / 3, 10 / 3, 10 / 3 + 20, 10 / 3])
+    points = embed(table, ["a", "b"], "none")
+    assert points[:, 1].tolist() == [0, 0, 20, 0], "twice the span of a"
+    assert points[:, 3].tolist() == [0, 0, 2, 0], "a constant counts as if its span were one"
+    assert embed(table, ["a", "b"], "none", apart=False).shape == (4, 2)
+    assert (
+        embed(mixed(40, 3), ["age", "region"], "z").tobytes()
+        == embed(mixed(40, 3), ["age", "region"], "z", False).tobytes()
+    )
+
+
+def test_missing_values_receive_the_group_s_value_where_filling_is_asked_for() -> None:
     table = numbers([[0, 1], [1, np.nan], [2, 3], [50, np.nan], [51, np.nan], [52, np.nan]])
     masked = mask(table, k=3, missing="aggregate")
     assert masked.column("b")[:3].tolist() == [2.0, 2.0, 2.0]

@@ -38,10 +38,9 @@ def test_every_offer_can_be_built_and_treats_the_table() -> None:
             assert searches.build(offer.name, **offer.settings).obstacle(table) == ""
 
 
-def test_another_treatment_of_missing_values_is_tried_where_the_first_refuses() -> None:
+def test_a_table_that_lacks_values_is_offered_the_same_searches() -> None:
     whole, holed = ({o.name: o.settings for o in offers(numbers(40, missing), 3)} for missing in (False, True))
-    assert "missing" not in whole["grouping"]
-    assert holed["grouping"] == {**whole["grouping"], "missing": "mean"}
+    assert holed == whole
 
 
 def test_a_search_that_leaves_columns_as_collected_says_so() -> None:

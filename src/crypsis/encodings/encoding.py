@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -27,6 +27,23 @@ class Description:
 
     message: str
     facts: Mapping[str, float | int | str] = field(default_factory=dict)
+
+
+def blanked_cells(original: Table, masked: Table, names: Iterable[str]) -> dict[str, int]:
+    """Count the cells of each column that a masking blanked.
+
+    Parameters
+    ----------
+    original, masked : Table
+        Row by row the same records.
+    names : iterable of str
+        The columns.
+
+    Returns
+    -------
+    dict of str to int
+    """
+    return {name: int((masked.missing(name) & ~original.missing(name) & masked.kept).sum()) for name in names}
 
 
 class Encoding(Protocol):

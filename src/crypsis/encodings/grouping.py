@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Genome, blanked_cells
 from crypsis.masking.microaggregation import aggregated
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import grouping_text
+from crypsis.text import blanked_text, grouping_text
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions of columns by group: sorted inside a group, groups sorted by their first column."""
@@ -32,7 +32,7 @@ class GroupingEncoding:
     names : tuple of str
         Numeric columns that are grouped.
     values : ndarray of shape (n, p)
-        What is averaged: the kept records, complete.
+        What is averaged: the kept records. A cluster in which a value is missing publishes none in that column.
     """
 
     table: Table = field(repr=False)
@@ -102,7 +102,10 @@ class GroupingEncoding:
             f"is {effective}, {singles}"
         )
         facts = {"groups": group_count(candidate), "k": k, "effective_k": effective, "unique_percent": unique}
-        return Description(message, facts)
+        blanked = blanked_cells(self.table, masked, self.names)
+        if any(blanked.values()):
+            facts["blanked"] = sum(blanked.values())
+        return Description(message + blanked_text(blanked), facts)
 
     def _grouping(self, candidate: Genome) -> str:
         groups = [[self.names[place] for place in group] for group in groups_of(candidate)]

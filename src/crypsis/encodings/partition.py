@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Genome, blanked_cells
 from crypsis.kernels.squares import sse
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.scaling import embed
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
+from crypsis.text import blanked_text
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,13 +72,16 @@ class PartitionEncoding:
             f"{', '.join(self.names)}"
         )
         facts = {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)}
-        return Description(message, facts)
+        blanked = blanked_cells(self.table, masked, self.names)
+        if any(blanked.values()):
+            facts["blanked"] = sum(blanked.values())
+        return Description(message + blanked_text(blanked), facts)
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
         """float64[n, q]: the kept records in the space of the distance."""
         kept = self.table.take(np.flatnonzero(self.table.kept))
-        return np.ascontiguousarray(embed(kept, self.names, self.method.scaling))
+        return np.ascontiguousarray(self.method.points(kept, self.names))
 
 
 def compact(genome: Genome) -> NDArray[np.int32]:

@@ -23,6 +23,7 @@ from crypsis.table.scaling import Scaling
 from crypsis.table.table import Column, Table
 
 Aggregate = Literal["auto", "mean", "median", "mode"]
+Missing = Literal["keep", "refuse", "aggregate"]
 
 
 @methods.add("microaggregation")
@@ -33,7 +34,7 @@ class Microaggregation(MaskingMethod):
     domain, unequal nominal categories one unit apart, all weighed by `scaling`. With one group of attributes (the
     default) every record shares its masked values with at least k − 1 others. With several, each group of attributes
     is partitioned on its own: less is lost, and only values within one group are shared by k records.
-    Suppressed records take no part.
+    Suppressed records take no part. A missing value stays missing (see `missing`).
 
     Notes
     -----
@@ -75,10 +76,11 @@ class Microaggregation(MaskingMethod):
         description="weight of attributes in the distance: z gives each variance 1, range divides numbers by their "
         "range, none takes numbers in their own units",
     )
-    missing: Literal["refuse", "aggregate"] = Field(
-        default="refuse",
-        description="missing values: refuse names the columns that hold some; aggregate places them at the mean for "
-        "the distance and gives them their group's value like the rest (still missing where the whole group is)",
+    missing: Missing = Field(
+        default="keep",
+        description="missing values: keep leaves them missing, far from every value in the distance, and blanks a "
+        "column for a whole group if some of its records lack a value there; refuse names the columns that hold some; "
+        "aggregate places them at the mean for the distance and fills in their group's value",
     )
 
     @model_validator(mode="after")
@@ -126,12 +128,16 @@ class Microaggregation(MaskingMethod):
         present, chosen = table.take(np.flatnonzero(table.kept)), self.chosen_partitioner()
         found = []
         for group in groups:
-            points = embed(present, group, self.scaling)
+            points = self.points(present, group)
             if isinstance(chosen, Blocks):
                 found.append(chosen.run(points, self.k, rng, engine))
             else:
                 found.append(chosen.partition(points, self.k, rng))
         return found
+
+    def points(self, table: Table, names: Iterable[str]) -> NDArray[np.float64]:
+        """float64[n, q]: the records in the space of the distance."""
+        return embed(table, names, self.scaling, apart=self.missing == "keep")
 
     def aggregated(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
         """The table with every group of columns shared within its own groups of records."""
@@ -143,10 +149,7 @@ class Microaggregation(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        """k = 2, 3, …; each column alone, a pair and the rest, all together; by the median (where all have one), mode.
-
-        Missing values get their group's value, so that nothing is refused.
-        """
+        """k = 2, 3, …; each column alone, a pair and the rest, all together; by the median where all have one, mode."""
         names = tuple(columns)
         alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
         groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, (names,)])
@@ -155,7 +158,7 @@ class Microaggregation(MaskingMethod):
         for k in range(2, len(table) + 1) if names else ():
             for groups in groupings:
                 for aggregate in aggregates:
-                    yield cls(k=k, groups=groups, aggregate=aggregate, missing="aggregate")
+                    yield cls(k=k, groups=groups, aggregate=aggregate)
 
     def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
         """The table with the named columns shared within given groups of records.
@@ -166,7 +169,9 @@ class Microaggregation(MaskingMethod):
         rows = np.flatnonzero(table.kept)
         for name in names:
             column = table.column(name).copy()
-            column[rows] = aggregated(table.attribute(name), column[rows], labels, self.aggregate)
+            column[rows] = aggregated(
+                table.attribute(name), column[rows], labels, self.aggregate, self.missing == "aggregate"
+            )
             masked[name] = column
         return table.with_columns(masked)
 
@@ -189,11 +194,11 @@ class Microaggregation(MaskingMethod):
                 f"column {name!r} is {attribute.kind} and has no {self.aggregate}; "
                 f"use aggregate = 'auto' or 'mode', or leave the column out"
             )
-        absent = int(np.sum((np.isnan(column) if attribute.numeric else column == MISSING) & table.kept))
+        absent = int((table.missing(name) & table.kept).sum())
         if absent and self.missing == "refuse":
             raise TableError(
                 f"column {name!r} has {absent} missing value{'s' if absent > 1 else ''} and microaggregation was told "
-                f"to refuse them; fill them in, leave the column out, or set missing = 'aggregate'"
+                f"to refuse them; fill them in, leave the column out, or set missing = 'keep'"
             )
         if attribute.numeric and np.isinf(column[table.kept]).any():
             raise TableError(
@@ -203,9 +208,17 @@ class Microaggregation(MaskingMethod):
 
 
 def aggregated(
-    attribute: Attribute, column: Column, labels: NDArray[np.int32], aggregate: Aggregate = "auto"
+    attribute: Attribute,
+    column: Column,
+    labels: NDArray[np.int32],
+    aggregate: Aggregate = "auto",
+    filling: bool = False,
 ) -> Column:
-    """The column with one value for every group of records; missing only where all of a group is."""
+    """The column with one value for every group of records.
+
+    A group in which a value is missing is missing altogether: a group must not differ inside, and nothing is made up.
+    With `filling` it takes the value of those present, and is missing only where all of them are.
+    """
     present = ~np.isnan(column) if attribute.numeric else column != MISSING
     values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
     usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]
@@ -218,5 +231,7 @@ def aggregated(
         shared, filled = modes(values, where, groups)
     if attribute.dates:
         shared = np.rint(shared)  # a date is a whole number of days or seconds
+    if not filling:
+        filled[labels[~present]] = False
     shared[~filled] = np.nan if attribute.numeric else MISSING
     return np.asarray(shared[labels])

@@ -14,7 +14,10 @@ z         every attribute has variance 1 (population), so each counts for n in S
 range     a number is divided by its range; the others already span 1
 none      as above, numbers in their own units
 
-A constant attribute becomes 0. A missing value lies at the attribute's mean, where it pulls nowhere.
+A constant attribute becomes 0. A missing value lies at the attribute's mean, where it pulls nowhere. Where missing
+values are `apart`, an attribute that lacks some has one coordinate more: missing or not, twice as far apart as its
+farthest values are, so that groups of near records lack the same values. A single attribute with an order needs none:
+its missing values lie on its own axis, beyond the largest.
 """
 
 from __future__ import annotations
@@ -29,10 +32,16 @@ from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import Column, Table
 
+FAR = 2.0
+"""Distance of a missing value from those present, in spans of the attribute."""
 
-def embed(table: Table, names: Iterable[str], scaling: Scaling) -> NDArray[np.float64]:
-    """float64[n, q], finite: the records as points; one coordinate per attribute, one per category if nominal."""
-    return Embedding.of(table, names, scaling).points(table)
+
+def embed(table: Table, names: Iterable[str], scaling: Scaling, apart: bool = True) -> NDArray[np.float64]:
+    """float64[n, q], finite: the records as points; one coordinate per attribute, one per category if nominal.
+
+    apart  whether a missing value is far from every value; otherwise it lies at the mean and pulls nowhere
+    """
+    return Embedding.of(table, names, scaling, apart).points(table)
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +51,14 @@ class Embedding:
     axes: tuple[_Axis, ...]
 
     @classmethod
-    def of(cls, table: Table, names: Iterable[str], scaling: Scaling) -> Embedding:
+    def of(cls, table: Table, names: Iterable[str], scaling: Scaling, apart: bool = True) -> Embedding:
         """The space in which the records of a table lie."""
-        return cls(tuple(_Axis.of(table.attribute(name), table.column(name), scaling) for name in names))
+        columns = [(table.attribute(name), table.column(name)) for name in names]
+        axes = tuple(_Axis.of(attribute, column, scaling, apart) for attribute, column in columns)
+        if len(axes) == 1 and axes[0].gap and columns[0][0].kind is not Kind.NOMINAL:
+            largest = float(replace(axes[0], gap=0.0).place(columns[0][1]).max())
+            axes = (replace(axes[0], beyond=largest + axes[0].gap),)
+        return cls(axes)
 
     def points(self, table: Table) -> NDArray[np.float64]:
         """float64[n, q]: records of a table with the same attributes, categories in the same order."""
@@ -63,26 +77,35 @@ class _Axis:
     centre: NDArray[np.float64]
     deviation: float
     """What centred coordinates are divided by; 0 for a constant attribute, which is 0 everywhere."""
+    gap: float = 0.0
+    """How far a missing value lies from those present, in a coordinate of its own; 0: it lies at the centre."""
+    beyond: float = 0.0
+    """Where it lies instead on the axis of the values themselves; 0: it does not."""
 
     @classmethod
-    def of(cls, attribute: Attribute, column: Column, scaling: Scaling) -> _Axis:
+    def of(cls, attribute: Attribute, column: Column, scaling: Scaling, apart: bool) -> _Axis:
         """The axis of a column; a constant one, or one without a value, weighs nothing."""
         numbers = column[:, None] if attribute.numeric else np.empty((len(column), 0))
         bare = cls(attribute, scaling, Scales.of(numbers), np.zeros(0), 0.0)
         part = bare._coordinates(column)
         held = part[~np.isnan(part[:, 0])] if part.shape[1] else part[:0]
+        some = apart and 0 < len(held) < len(part)
         if not (held != held[:1]).any():
-            return bare
+            return replace(bare, gap=FAR if some else 0.0)
         centre = held.mean(axis=0)
         variance = float(np.mean(np.sum((held - centre) ** 2, axis=1)))
-        return replace(bare, centre=centre, deviation=float(np.sqrt(variance)) if scaling == "z" else 1.0)
+        deviation = float(np.sqrt(variance)) if scaling == "z" else 1.0
+        span = 1.0 if attribute.kind is Kind.NOMINAL else float(np.ptp(held))
+        return replace(bare, centre=centre, deviation=deviation, gap=FAR * span / deviation if some else 0.0)
 
     def place(self, column: Column) -> NDArray[np.float64]:
-        """Coordinates of the records; a missing value lies at the centre."""
+        """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""
         part = self._coordinates(column)
-        if self.deviation == 0:
-            return np.zeros_like(part)
-        return np.where(np.isnan(part[:, :1]), 0.0, part - self.centre) / self.deviation
+        absent = np.isnan(part[:, :1]) if part.shape[1] else np.ones((len(part), 1), dtype=np.bool_)
+        placed = np.where(absent, 0.0, part - self.centre) / self.deviation if self.deviation else np.zeros_like(part)
+        if self.beyond:
+            return np.where(absent, self.beyond, placed)
+        return np.hstack([placed, absent * self.gap]) if self.gap else placed
 
     def _coordinates(self, column: Column) -> NDArray[np.float64]:
         """Before centring and weighing; NaN where missing."""

@@ -81,8 +81,7 @@ class BoundCell(BoundColumns[CellLoss]):
 def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     """float64[n]: what each record lost in one column, whether suppressed or not."""
     if masked.level(name) != 0:
-        absent = np.isnan(original.column(name)) if original.holds_numbers(name) else original.column(name) == MISSING
-        return np.where(absent != (masked.column(name) == MISSING), 1.0, _widened(original, masked, name))
+        return np.where(original.missing(name) != masked.missing(name), 1.0, _widened(original, masked, name))
     if original.holds_numbers(name):
         if not masked.holds_numbers(name):
             raise TableError(f"column {name!r} is numeric in the original and not in the masked table; read both alike")

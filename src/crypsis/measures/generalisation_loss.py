@@ -19,7 +19,7 @@ from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measur
 from crypsis.measures.pairing import check_rows
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
-from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 
 Form = Literal["mean", "sum"]
@@ -88,9 +88,7 @@ class BoundCells(BoundColumns[CellMeasure]):
     def _column(self, masked: Table, name: str) -> Floats:
         hierarchy, level = self.original.attribute(name).hierarchy, masked.level(name)
         column = masked.column(name)
-        blank = np.isnan(column) if masked.holds_numbers(name) else column == MISSING
-        before = self.original.column(name)
-        absent = np.isnan(before) if self.original.holds_numbers(name) else before == MISSING
+        blank, absent = masked.missing(name), self.original.missing(name)
         loss = np.where(blank & ~absent, 1.0, 0.0)
         if level != 0 and hierarchy is not None:
             leaf = self.original.leaf_codes(name)

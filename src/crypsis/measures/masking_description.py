@@ -73,6 +73,10 @@ class ColumnDescription:
         Mean cell loss over the published records, per cent.
     levels : tuple of LevelShare
         Levels in use, for a generalised or locally recoded column.
+    blanked : int
+        Published cells that are missing although the original has a value.
+    filled : int
+        Published cells that have a value although the original has none.
     """
 
     name: str
@@ -81,6 +85,8 @@ class ColumnDescription:
     changed: float
     shift: float
     levels: tuple[LevelShare, ...] = ()
+    blanked: int = 0
+    filled: int = 0
 
 
 @dataclass(frozen=True)
@@ -179,7 +185,7 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
     losses = {name: np.where(masked.kept, cell_losses(original, masked, name), 1.0) for name in names}
     described = bool(names) and len(original) > 0
     return MaskingDescription(
-        tuple(_column(masked, name, losses[name]) for name in names),
+        tuple(_column(original, masked, name, losses[name]) for name in names),
         int((~masked.kept).sum()),
         _classes(masked, names) if names and family != PERTURBATION else (),
         _hardest(original, masked, losses) if described else None,
@@ -187,7 +193,7 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
     )
 
 
-def _column(masked: Table, name: str, loss: Floats) -> ColumnDescription:
+def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDescription:
     kept, level, levels = masked.kept, masked.level(name), tuple[LevelShare, ...]()
     changed = 100.0 * float((loss[kept] > 0).mean()) if kept.any() else 0.0
     shift = 100.0 * float(loss[kept].mean()) if kept.any() else 0.0
@@ -200,7 +206,9 @@ def _column(masked: Table, name: str, loss: Floats) -> ColumnDescription:
         treatment = Treatment.UNCHANGED
     else:
         treatment = Treatment.MOVED if masked.holds_numbers(name) else Treatment.REPLACED
-    return ColumnDescription(name, treatment, 100.0 * float(loss.mean()), changed, shift, levels)
+    before, after = original.missing(name)[kept], masked.missing(name)[kept]
+    blanked, filled = int((after & ~before).sum()), int((before & ~after).sum())
+    return ColumnDescription(name, treatment, 100.0 * float(loss.mean()), changed, shift, levels, blanked, filled)
 
 
 def _levels_in_use(masked: Table, name: str) -> tuple[LevelShare, ...]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from crypsis.measures.masking_description import Treatment
 from crypsis.table.attribute import Role
 from crypsis.table.table import LOCAL, Table
-from crypsis.text import treatment_text
+from crypsis.text import missing_text, treatment_text
 
 RECEIVED = "as received"
 """Treatment of every column where no original is given."""
@@ -84,11 +84,14 @@ def _described(original: Table, masked: Table, name: str, loss: float | None) ->
         changed = _changed_share(original, masked, name)
         other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
         treatment = Treatment.UNCHANGED if changed == 0 else other
+    done = treatment_text(treatment, groups, masked=masked.attribute(name).role is Role.QUASI_IDENTIFIER)
+    absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
+    counts = missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(
         name,
         attribute.role.value,
         attribute.kind.value,
-        treatment_text(treatment, groups, masked=masked.attribute(name).role is Role.QUASI_IDENTIFIER),
+        f"{done}, {counts}" if counts else done,
         _distinct(original, name, np.ones(len(original), dtype=np.bool_)),
         _distinct(masked, name, masked.kept),
         changed,

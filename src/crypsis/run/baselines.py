@@ -112,9 +112,9 @@ def plain_mdav(table: Table, k: int) -> Microaggregation:
     Microaggregation
     """
     if len(table) <= LARGE:
-        return Microaggregation(k=k, missing="aggregate")
+        return Microaggregation(k=k)
     settings = {"size": QUICK_BLOCK, "mending": 0}
-    return Microaggregation(k=k, missing="aggregate", partitioner="blocks", partitioner_settings=settings)
+    return Microaggregation(k=k, partitioner="blocks", partitioner_settings=settings)
 
 
 def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from crypsis.errors import PlanError
 from crypsis.masking.blocks import LARGE
-from crypsis.searches.search import Search, searches
+from crypsis.searches.search import searches
 from crypsis.table.table import Table
 
 
@@ -51,19 +50,10 @@ def offers(table: Table, k: int) -> list[Offer]:
     found = []
     for name in sorted(stated, key=lambda name: searches[name].pace, reverse=len(table) <= LARGE):
         cls = searches[name]
-        settings = next((each for each in _trials(cls, table, k) if _can_treat(name, each, table)), None)
-        if settings is not None:
+        settings = cls.first_settings(table, k)
+        if _can_treat(name, settings, table):
             found.append(Offer(name, cls.purpose, settings, cls.drawback(table)))
     return found
-
-
-def _trials(cls: type[Search], table: Table, k: int) -> Iterator[dict[str, Any]]:
-    """The search's own first settings; then the same with every other treatment of missing values."""
-    first = cls.first_settings(table, k)
-    yield first
-    if "missing" in cls.model_fields:
-        info = cls.model_fields["missing"]
-        yield from ({**first, "missing": word} for word in get_args(info.annotation) if word != info.default)
 
 
 def _can_treat(name: str, settings: dict[str, Any], table: Table) -> bool:

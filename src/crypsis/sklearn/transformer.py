@@ -199,8 +199,7 @@ class MaskingTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         """The chosen columns as a table without a missing value."""
         table = wrap(frame.select(*self.columns_).to_native())
         for name in table.names:
-            column = table.column(name)
-            absent = int(np.sum(np.isnan(column) if table.holds_numbers(name) else column == MISSING))
+            absent = int(table.missing(name).sum())
             if absent:
                 raise TableError(
                     f"column {name!r} has {absent} missing value{'s' if absent > 1 else ''} (NaN or null), which "

@@ -155,6 +155,21 @@ class ColumnAccess:
         """
         return self.attribute(name).numeric and self.level(name) == 0
 
+    def missing(self, name: str) -> NDArray[np.bool_]:
+        """Which records lack a value in a column.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+
+        Returns
+        -------
+        bool[n]
+        """
+        column = self.column(name)
+        return np.asarray(np.isnan(column) if self.holds_numbers(name) else column == MISSING)
+
     def labels(self, name: str) -> tuple[str, ...]:
         """Labels of the codes of a column.
 

@@ -6,12 +6,13 @@ from crypsis.text.findings import decisions_text, finding_text
 from crypsis.text.groupings import grouping_text
 from crypsis.text.guarantees import over_all_text
 from crypsis.text.levels import level_text, node_text
-from crypsis.text.maskings import burden_text, class_size_text, column_text
+from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
 from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
 
 __all__ = [
     "attack_text",
+    "blanked_text",
     "burden_text",
     "class_size_text",
     "column_text",
@@ -20,6 +21,7 @@ __all__ = [
     "finding_text",
     "grouping_text",
     "level_text",
+    "missing_text",
     "node_text",
     "omission_text",
     "over_all_text",

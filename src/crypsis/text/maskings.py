@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from crypsis.errors import listing
 from crypsis.measures.masking_description import ClassCount, ColumnDescription, MaskingDescription, Treatment
 from crypsis.text.levels import level_text
 
@@ -26,6 +29,11 @@ def column_text(column: ColumnDescription) -> str:
     >>> column_text(ColumnDescription("income", Treatment.MOVED, loss=2.0, changed=40.0, shift=2.1))
     '40 % of its numbers changed, by 2.1 % of the range on average'
     """
+    return "; ".join(filter(None, (_treatment(column), missing_text(column.blanked, column.filled))))
+
+
+def _treatment(column: ColumnDescription) -> str:
+    """What becomes of the values that are there."""
     if column.treatment is Treatment.UNCHANGED:
         return "as collected"
     if column.treatment is Treatment.GENERALISED:
@@ -36,6 +44,50 @@ def column_text(column: ColumnDescription) -> str:
     if column.treatment is Treatment.MOVED:
         return f"{column.changed:.0f} % of its numbers changed, by {column.shift:.1f} % of the range on average"
     return f"{column.changed:.0f} % of its values replaced by another category"
+
+
+def missing_text(blanked: int, filled: int) -> str:
+    """How many cells lost their value, and how many were given one they never had; empty if none.
+
+    Parameters
+    ----------
+    blanked : int
+        Cells with a value in the original alone.
+    filled : int
+        Cells with a value in the masked table alone.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> missing_text(1, 0), missing_text(12, 3)
+    ('1 cell blanked', '12 cells blanked, 3 missing cells filled in')
+    """
+    parts = [(blanked, "cell", "blanked"), (filled, "missing cell", "filled in")]
+    return ", ".join(f"{count} {noun}{'s'[: count != 1]} {done}" for count, noun, done in parts if count)
+
+
+def blanked_text(cells: Mapping[str, int]) -> str:
+    """Which columns lost values because others of a group lack theirs, to be added to a sentence; empty if none did.
+
+    Parameters
+    ----------
+    cells : mapping of str to int
+        Blanked cells by column.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> blanked_text({"age": 0, "hours": 3})
+    '; 3 cells of hours blanked, as others of their group lack a value'
+    """
+    parts = [f"{count} cell{'s'[: count != 1]} of {name}" for name, count in cells.items() if count]
+    return f"; {listing(parts)} blanked, as others of their group lack a value" if parts else ""
 
 
 def class_size_text(count: ClassCount) -> str:

@@ -299,6 +299,24 @@ def test_suppressed_records_and_filled_gaps():
     assert not np.isnan(masked.column("a2")).any()
 
 
+def test_missing_values_stay_missing_and_blank_their_cluster():
+    values = np.random.default_rng(1).normal(size=(30, 3))
+    values[:4, 1] = np.nan
+    values[9, 0] = np.nan
+    table = table_of(values)
+    search = small_search(generations=2)
+    encoding = search.encoding(table)
+    problem = search.problem(encoding, None, np.random.default_rng(0))
+    masked, description = decoded(encoding, problem, problem.start[1])  # every column alone, clusters of 4
+    assert np.isnan(masked.column("a2")).tolist() == np.isnan(values[:, 1]).tolist(), "four lack it: a cluster"
+    assert np.flatnonzero(np.isnan(masked.column("a1"))).tolist() == sorted([9, *np.argsort(values[:, 0])[-4:-1]]), (
+        "the one that lacks it is put with the three largest"
+    )
+    assert not np.isnan(masked.column("a3")).any()
+    assert description.facts["blanked"] == 3
+    assert "3 cells of a1 blanked" in description.message
+
+
 def test_operator_tallies_are_recorded(small):
     final = states(small_search(recipe="paper", climbs=0), small)[-1]
     rows = final.tally.table()
@@ -328,10 +346,10 @@ def test_bad_tables_are_refused_by_name_with_the_remedy():
     assert "largest_k of at least k" in refusal(table_of(values), largest_k=3)
     gaps = values.copy()
     gaps[0, 2] = np.nan
-    assert "column 'a3' has missing values" in refusal(table_of(gaps))
+    assert "column 'a3' has missing values" in refusal(table_of(gaps), missing="refuse")
     gaps[1, 0] = np.nan
-    assert "columns 'a1', 'a3' have missing values" in refusal(table_of(gaps))
-    assert 'missing = "mean"' in refusal(table_of(gaps))
+    assert "columns 'a1', 'a3' have missing values" in refusal(table_of(gaps), missing="refuse")
+    assert 'missing = "keep"' in refusal(table_of(gaps), missing="refuse")
     infinite = values.copy()
     infinite[0, 2] = np.inf
     assert "column 'a3' holds infinite values" in refusal(table_of(infinite))

@@ -24,6 +24,7 @@ from crypsis.evolution import Child, Scores, State
 from crypsis.kernels import groupings as kernels
 from crypsis.kernels import partitions
 from crypsis.masking.aggregates import means
+from crypsis.masking.scaling import FAR
 from crypsis.measures.interval_disclosure import middle_ranks
 from crypsis.searches.groupings.candidates import Genome, genome_of
 from crypsis.searches.groupings.conventions import (
@@ -80,6 +81,7 @@ class Evaluator:
     """Scores groupings of the columns of one numeric table; pure in its values, quick by its memory.
 
     values         float64[n, p], complete
+    absent         bool[n, p]: cells that are missing in truth; records that lack other values are kept far apart
     megabytes      how much the kept groups may take (never less than one grouping needs); 0 forgets at once
     largest_block  records × clusters above which a group keeps no distances and a tree finds the links
     """
@@ -88,6 +90,7 @@ class Evaluator:
     convention: Convention = field(default_factory=Convention)
     megabytes: float = 64.0
     largest_block: int = 4_000_000
+    absent: NDArray[np.bool_] | None = None
     counts: Counts = field(default_factory=Counts)
 
     def __post_init__(self) -> None:
@@ -104,7 +107,7 @@ class Evaluator:
 
     def __getstate__(self) -> dict[str, Any]:
         # A copy sent to a worker starts with an empty memory, and equal evaluators have equal fingerprints.
-        names = ("values", "convention", "megabytes", "largest_block")
+        names = ("values", "convention", "megabytes", "largest_block", "absent")
         return {name: getattr(self, name) for name in names}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -214,11 +217,21 @@ class Evaluator:
         return Part(labels, clusters, sse, hits, float(self.squares[group].sum()) - sse, slot)
 
     def cluster(self, points: Floats, group: NDArray[np.int32], k: int) -> NDArray[np.int32]:
-        convention = self.convention
+        convention, points = self.convention, self._apart(points, group)
         if convention.partitioner is None:
             return partitions.mdav(points, k, ENDINGS[convention.ending], METRICS[convention.metric])
         # A stream of the group's own, so that a partitioner that draws still scores purely.
         return convention.partitioner.partition(points, k, np.random.default_rng([k, *group.tolist()]))
+
+    def _apart(self, points: Floats, group: NDArray[np.int32]) -> Floats:
+        """The points with one coordinate more for each column that lacks values, as `masking.scaling` has it."""
+        if self.absent is None or not self.absent[:, group].any():
+            return points
+        absent = self.absent[:, group]
+        gaps = FAR * np.where(np.ptp(points, axis=0) > 0, np.ptp(points, axis=0), 1.0)
+        if len(group) == 1:
+            return np.ascontiguousarray(np.where(absent, points.max() + gaps, points))
+        return np.ascontiguousarray(np.hstack([points, (absent * gaps)[:, absent.any(axis=0)]]))
 
     def _disclosed(self, points: Floats, centres: Floats, labels: NDArray[np.int32], group: NDArray[np.int32]) -> int:
         if self.convention.interval == "value":

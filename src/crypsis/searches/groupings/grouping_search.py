@@ -119,8 +119,10 @@ class GroupingSearch(Search):
     muting: bool = Field(default=False, description="switch operators off that did no useful work")
     muting_after: int = Field(default=20, ge=1, description="generation from which operators may be switched off")
     muting_window: int = Field(default=10, ge=1, description="generations without useful work before switching off")
-    missing: Literal["refuse", "mean"] = Field(
-        default="refuse", description="missing values: refuse, or fill in the column's mean"
+    missing: Literal["keep", "refuse", "mean"] = Field(
+        default="keep",
+        description="missing values: keep them missing and blank a column for a whole cluster that lacks some; refuse; "
+        "or fill in the column's mean",
     )
     memory: float = Field(default=64.0, ge=0, description="megabytes for attribute groups already worked out")
 
@@ -195,7 +197,7 @@ class GroupingSearch(Search):
         if gaps and self.missing == "refuse":
             return (
                 f"{_named(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
-                f'the column another role, or set missing = "mean" to fill in the column\'s mean'
+                f'the column another role, or set missing = "keep"'
             )
         unusable = np.atleast_1d(np.isinf(values).any(axis=0) | np.isnan(values).all(axis=0))
         if unusable.any():
@@ -214,16 +216,18 @@ class GroupingSearch(Search):
 
     def encoding(self, table: Table) -> GroupingEncoding:
         names = self.names(table)
-        return GroupingEncoding(table, names, self._filled(table, names))
+        values = self._values(table, names)
+        return GroupingEncoding(table, names, filled(values) if self.missing == "mean" else values)
 
     def problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
-        evaluator = Evaluator(encoding.values, self._convention(), self.memory)
+        values = filled(encoding.values)
+        evaluator = Evaluator(values, self._convention(), self.memory, absent=np.isnan(encoding.values))
         candidates = GroupingCandidates(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
         express = Express(encoding, evaluator)
         return Problem(
             key=candidates.key,
             strategy=self._strategy(candidates),
-            start=self._start(candidates, encoding.values, rng),
+            start=self._start(candidates, values, rng),
             evaluate=evaluator if objective is None else ObjectiveScores(encoding, objective, express),
             objectives=("loss", "risk"),
             assess=evaluator.assess if objective is None else None,
@@ -248,13 +252,6 @@ class GroupingSearch(Search):
 
     def _values(self, table: Table, names: tuple[str, ...]) -> NDArray[np.float64]:
         return table.numbers(names)[table.kept]
-
-    def _filled(self, table: Table, names: tuple[str, ...]) -> NDArray[np.float64]:
-        values = self._values(table, names).copy()
-        rows, columns = np.nonzero(np.isnan(values))
-        if len(rows):
-            values[rows, columns] = np.nanmean(values, axis=0)[columns]
-        return values
 
     def _start(self, candidates: GroupingCandidates, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
         """All together and univariate always; then the customary groupings; the rest at random."""
@@ -291,6 +288,16 @@ class GroupingSearch(Search):
             copies=self.copies,
             muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
         )
+
+
+def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The values with each column's mean where one is missing."""
+    rows, columns = np.nonzero(np.isnan(values))
+    if not len(rows):
+        return values
+    complete = values.copy()
+    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
+    return complete
 
 
 def _named(names: list[str], one: str, several: str) -> str:

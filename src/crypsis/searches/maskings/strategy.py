@@ -209,8 +209,9 @@ class MaskingStrategy:
     # -- how --
 
     def _changes(self, parent: Parent, rng: Generator) -> Ints:
-        """int64[strokes, 3]: single changes at random, some of them aimed."""
-        settings, sizes = self.settings, np.array(self.constraints.encoding.context.sizes)
+        """int64[strokes, 3]: single changes at random, some of them aimed; a cell missing in the original stays so."""
+        context = self.constraints.encoding.context
+        settings, sizes = self.settings, np.array(context.sizes)
         rows = rng.integers(len(parent.codes), size=settings.strokes)
         columns = rng.integers(len(sizes), size=settings.strokes)
         here = parent.codes[rows, columns]
@@ -220,6 +221,8 @@ class MaskingStrategy:
         if settings.aimed:
             draws = rng.random((settings.strokes, 3 + CANDIDATES))
             self.trials.aim(parent, changes, draws, settings.aimed)
+        missing = context.codes[changes[:, 0], changes[:, 1]] == sizes[changes[:, 1]]
+        changes[missing, 2] = sizes[changes[missing, 1]]
         return changes
 
     def _span(self, cells: int, rng: Generator) -> slice:

@@ -24,7 +24,7 @@ from crypsis.kernels.squares import sse
 from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.method import Family
-from crypsis.masking.microaggregation import Microaggregation
+from crypsis.masking.microaggregation import Microaggregation, Missing
 from crypsis.measures.objective import Objective
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.partitions.walk import Walk, survey
@@ -136,8 +136,10 @@ class Partition(LadderSearch):
     pace: ClassVar[int] = 3
 
     scaling: Scaling = Field(default="z", description="weight of the columns: by deviation, by range, or none")
-    missing: Literal["refuse", "aggregate"] = Field(
-        default="aggregate", description="missing values: refuse, or give them their group's value like the rest"
+    missing: Missing = Field(
+        default="keep",
+        description="missing values: keep them missing and blank a column for a whole group that lacks some; refuse; "
+        "or aggregate, which fills in their group's value",
     )
     blocks: Literal["auto", "never", "always"] = Field(
         default="auto",
