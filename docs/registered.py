@@ -46,8 +46,9 @@ def overview(stem: str, title: str, registry: Registry[Any]) -> str:
 
 def page(name: str, stem: str, cls: type[Any]) -> str:
     """One thing: what it is, definition, formula, paper, cost, departures, settings, example."""
-    parts = [f"# {name}", "", prose(cls), ""]
-    if isinstance(getattr(cls, "definition", None), str):
+    defined = isinstance(getattr(cls, "definition", None), str)
+    parts = [f"# {name}", "", summary(cls) if defined else prose(cls), ""]
+    if defined:
         parts += ["## Definition", "", cls.definition, ""]
     parts += ["## In short", "", f"| fact | {name} |", "|---|---|"]
     told = facts(stem, name, cls)

@@ -11,6 +11,7 @@ from pathlib import Path
 from runpy import run_path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import crypsis
@@ -103,6 +104,6 @@ def modules_with_examples() -> list[str]:
 @pytest.mark.parametrize("module", modules_with_examples())
 def test_examples_do_what_they_say(module: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    result = doctest.testmod(importlib.import_module(module))
+    result = doctest.testmod(importlib.import_module(module), extraglobs={"crypsis": crypsis, "np": np})
     assert result.attempted > 0
     assert result.failed == 0

@@ -92,6 +92,7 @@ if TYPE_CHECKING:
         Table,
         build_hierarchy,
         example,
+        example_pair,
         profile,
         read_hierarchy,
         read_table,
@@ -125,8 +126,8 @@ _LISTED = {
     "crypsis.searches.lattices": "evaluate_lattice",
     "crypsis.searches.partitions": "partition",
     "crypsis.table": (
-        "Attribute Hierarchy Kind Role Table build_hierarchy example profile read_hierarchy read_table "
-        "to_frame wrap write_table"
+        "Attribute Hierarchy Kind Role Table build_hierarchy example example_pair profile read_hierarchy "
+        "read_table to_frame wrap write_table"
     ),
 }
 """Room → the public names it holds."""

@@ -66,7 +66,6 @@ class Registry(Generic[S]):
 
     Examples
     --------
-    >>> import crypsis
     >>> "k-anonymity" in crypsis.models
     True
     >>> crypsis.models.build("k-anonymity", k=5).k

@@ -266,9 +266,9 @@ def test_many_tuples_count_patterns_by_margins(monkeypatch):
     rng = np.random.default_rng(3)
     original, masked = (table(rng.integers(-1, 4, (60, 3)), [4, 4, 4], [True] * 3) for _ in range(2))
     bound = ProbabilisticLinkage().against(original)
-    own, seen, counted = bound.tally(bound.context.pair(masked))
+    own, seen, counted = bound.measure.patterns(bound.context.pair(masked))
     monkeypatch.setattr("crypsis.measures.categories.PAIRS_PER_KEY", 0)
-    for one, other in zip((own, seen, counted), bound.tally(bound.context.pair(masked)), strict=True):
+    for one, other in zip((own, seen, counted), bound.measure.patterns(bound.context.pair(masked)), strict=True):
         assert np.array_equal(one, other)
 
 

@@ -60,7 +60,6 @@ def attack(
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.example(80)
     >>> found = crypsis.attack(table, table, intruder=crypsis.Intruder(attempts=20))
     >>> found.named("nearest record").rate.value

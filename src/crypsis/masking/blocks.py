@@ -164,7 +164,6 @@ class Blocks(Partitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.masking import Blocks
     >>> points = np.random.default_rng(1).standard_normal((200, 2))
     >>> labels = Blocks(size=50).partition(points, 3, np.random.default_rng(0))

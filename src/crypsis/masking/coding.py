@@ -74,8 +74,6 @@ class TopCoding(EndCoding):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
     >>> crypsis.TopCoding(percent=20).mask(table, np.random.default_rng(0)).column("age").tolist()
     [20.0, 30.0, 40.0, 50.0, 50.0]
@@ -97,8 +95,6 @@ class BottomCoding(EndCoding):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
     >>> crypsis.BottomCoding(percent=20).mask(table, np.random.default_rng(0)).column("age").tolist()
     [30.0, 30.0, 40.0, 50.0, 90.0]
@@ -124,8 +120,6 @@ class GlobalRecoding(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"job": ["nurse", "nurse", "cook", "baker"]}, roles={"job": "quasi"})
     >>> crypsis.GlobalRecoding(depth=1).mask(table, np.random.default_rng(0)).labels("job")
     ('baker | cook', 'nurse')

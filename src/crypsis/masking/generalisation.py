@@ -47,8 +47,6 @@ class Generalisation(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> node = crypsis.Generalisation(level=2, k=3, suppression=1.0)
     >>> masked = node.mask(crypsis.example(100, seed=1), np.random.default_rng(0))
     >>> crypsis.KAnonymity(k=3).judge(masked).holds

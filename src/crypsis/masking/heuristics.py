@@ -76,7 +76,6 @@ class MDAV(Partitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.masking import MDAV
     >>> MDAV().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([1, 1, 0, 0], dtype=int32)
@@ -111,7 +110,6 @@ class VMDAV(Partitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.masking import VMDAV
     >>> VMDAV(gamma=0.2).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([1, 1, 0, 0], dtype=int32)
@@ -143,7 +141,6 @@ class CBFS(Partitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.masking import CBFS
     >>> CBFS().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([1, 1, 0, 0], dtype=int32)
@@ -172,7 +169,6 @@ class Univariate(Partitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.masking import Univariate
     >>> Univariate().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)

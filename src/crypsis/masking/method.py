@@ -35,8 +35,6 @@ class MaskingMethod(Settings):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> method = crypsis.methods.build("microaggregation", k=2)
     >>> table = crypsis.Table.from_columns({"age": [20, 21, 40, 42]}, roles={"age": "quasi"})
     >>> method.mask(table, np.random.default_rng(0)).column("age").tolist()

@@ -47,8 +47,6 @@ class Microaggregation(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [20, 21, 40, 42]}, roles={"age": "quasi"})
     >>> crypsis.Microaggregation(k=2).mask(table, np.random.default_rng(0)).column("age").tolist()
     [20.5, 20.5, 41.0, 41.0]

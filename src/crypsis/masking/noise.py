@@ -33,8 +33,6 @@ class Noise(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
     >>> np.round(crypsis.Noise(amount=0.1).mask(table, np.random.default_rng(0)).column("age"), 1).tolist()
     [20.3, 29.7, 41.5, 50.3, 88.7]

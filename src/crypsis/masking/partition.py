@@ -16,8 +16,6 @@ class Partitioner(Settings):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> points = np.array([[1.0], [1.1], [5.0], [5.2]])
     >>> crypsis.partitioners.build("univariate").partition(points, 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)

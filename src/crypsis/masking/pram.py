@@ -42,8 +42,6 @@ class Pram(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"sex": ["f", "m", "f", "m", "f"]}, roles={"sex": "quasi"})
     >>> masked = crypsis.Pram(theta=0.5).mask(table, np.random.default_rng(0))
     >>> [masked.labels("sex")[code] for code in masked.column("sex")]

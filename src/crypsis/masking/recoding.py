@@ -41,8 +41,6 @@ class LocalRecoding(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> masked = crypsis.LocalRecoding(k=3).mask(crypsis.example(60, seed=1), np.random.default_rng(0))
     >>> crypsis.KAnonymity(k=3).judge(masked).holds
     True

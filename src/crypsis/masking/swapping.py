@@ -34,8 +34,6 @@ class RankSwapping(MaskingMethod):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
     >>> masked = crypsis.RankSwapping(percent=50).mask(table, np.random.default_rng(0))
     >>> sorted(masked.column("age").tolist())

@@ -39,7 +39,6 @@ class Assessment:
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
     >>> assessment = crypsis.assess(table, table, chosen=["cell-loss", "record-linkage"])
     >>> assessment.information_loss, assessment.disclosure_risk, assessment.mean_score
@@ -193,8 +192,6 @@ def assess(
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
     >>> masked = crypsis.Microaggregation(k=2).mask(original, np.random.default_rng(0))
     >>> round(crypsis.assess(original, masked, family="aggregation")["sse-ratio"].value, 2)

@@ -6,9 +6,8 @@ file and one measure. Both read through the same kernels as the full readings: e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +18,7 @@ from crypsis.kernels.agreement import nearest, own_hits, own_patterns
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
 from crypsis.kernels.ledger_types import Frame, Tallies
 from crypsis.measures.categories import CategoryContext, Pairing, agreement_patterns, agreements, count_logs, distances
-from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import Measure, Reading
+from crypsis.measures.measure import Measure
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
@@ -32,8 +30,6 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 MOST_BYTES = 8 << 30
-MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a suppressed record as fully generalised"
-UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
 
 
 class Seven(NamedTuple):
@@ -188,44 +184,6 @@ class Stack:
     def copy(self, source: int, target: int) -> None:
         for array in self.tallies:
             array[target] = array[source]
-
-
-M = TypeVar("M", bound=Measure)
-
-
-@dataclass(frozen=True, eq=False)
-class BoundCategories(Generic[M]):
-    """A categorical measure bound to an original."""
-
-    measure: M
-    context: CategoryContext
-
-    def ledger(self, masked: Table) -> CategoryLedger:
-        """Tallies of a masked file that follow changes of single cells."""
-        return CategoryLedger.of(self.context, masked, Seven.of(self.measure))
-
-    def reading(
-        self,
-        value: float,
-        counts: Mapping[str, float],
-        *,
-        baseline: float | None = None,
-        trials: int = 0,
-    ) -> Reading:
-        """A number as a person reads it; a risk with a warning where the attack is no better than guessing.
-
-        trials  records of which it is the share that was linked, which gives it an interval; 0: it is no such share
-        """
-        guessed = baseline is not None and value <= baseline
-        return self.measure.reading(
-            value,
-            self.context.names,
-            UNLINKABLE if trials else MISSING_IS_A_CATEGORY,
-            {"records": self.context.rows, **counts},
-            interval=wilson(value / 100 * trials, trials) if trials else None,
-            baseline=baseline,
-            warning="the attack does no better here than guessing; another attack may" if guessed else "",
-        )
 
 
 @dataclass(frozen=True, eq=False)

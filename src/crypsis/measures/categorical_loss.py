@@ -16,9 +16,9 @@ from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
 from crypsis.kernels.ledger_types import TableLayout
-from crypsis.measures.categorical_ledger import BoundCategories
-from crypsis.measures.categories import CategoricalMeasure, CategoryContext, Pairing, count_logs, count_pairs, distances
-from crypsis.measures.measure import Aim, Reading, measures
+from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
+from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances
+from crypsis.measures.measure import Aim, measures
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
@@ -32,6 +32,9 @@ DENSE = 1 << 26
 class ContingencyLoss(CategoricalMeasure):
     """CTBIL: how much the contingency tables of the protected attributes change.
 
+    Sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: the
+    mean total variation distance; normalised by cells it is the mean change of a cell, in records.
+
     Notes
     -----
     - Formula: Σ |count − count'| / (2 n · tables)
@@ -41,28 +44,18 @@ class ContingencyLoss(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
     25.0
     """
 
     aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "contingency"
-    definition: ClassVar[str] = (
-        "sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: "
-        "the mean total variation distance; normalised by cells it is the mean change of a cell, in records"
-    )
 
     order: int = Field(default=2, ge=1, le=6, description="largest number of attributes crossed in one table")
     normalisation: Literal["tables", "cells"] = Field(
         default="tables", description="divide by 2 · records · tables (0–100) or by the number of cells (unbounded)"
     )
-
-    def against(self, original: Table) -> BoundContingency:
-        return BoundContingency(self, CategoryContext.of(original, self.columns))
 
     def unit_in_words(self) -> str:
         return "%" if self.normalisation == "tables" else "records per cell"
@@ -95,33 +88,31 @@ class ContingencyLoss(CategoricalMeasure):
         widths = [len(span) - 2 + lacks for span, lacks in zip(pairing.spans, pairing.context.lacks, strict=True)]
         return 100.0 * sum(float(np.prod([widths[j] for j in chosen])) for chosen in subsets)
 
-
-class BoundContingency(BoundCategories[ContingencyLoss]):
-    """`ContingencyLoss` bound to an original."""
-
-    def read(self, masked: Table) -> float:
-        pairing = self.context.pair(masked)
-        shape, cells = self.measure.lay_out(pairing)
+    def score(self, pairing: Pairing) -> float:
+        shape, cells = self.lay_out(pairing)
         if cells <= DENSE:
             scratch = np.empty(cells, dtype=np.int32)
-            gap = table_gaps(self.context.codes, pairing.codes, shape.strides, shape.starts, scratch)
+            gap = table_gaps(pairing.context.codes, pairing.codes, shape.strides, shape.starts, scratch)
         else:
-            gap = sum(self._sparse_gap(pairing, chosen) for chosen in self.measure.subsets(len(self.context.sizes)))
-        return float(contingency_loss(gap, self.measure.divisor(pairing)))
+            gap = sum(_sparse_gap(pairing, chosen) for chosen in self.subsets(len(pairing.spans)))
+        return float(contingency_loss(gap, self.divisor(pairing)))
 
-    def _sparse_gap(self, pairing: Pairing, chosen: tuple[int, ...]) -> int:
-        both = np.concatenate([self.context.codes[:, chosen], pairing.codes[:, chosen]])
-        signs = np.repeat([-1, 1], self.context.rows)
-        return int(np.abs(np.bincount(equivalence_classes(both).of, weights=signs)).sum())
+    def explained(self, pairing: Pairing) -> Explained:
+        return Explained(self.score(pairing), {"tables": len(self.subsets(len(pairing.spans)))})
 
-    def explain(self, masked: Table) -> Reading:
-        tables = len(self.measure.subsets(len(self.context.sizes)))
-        return self.reading(self.read(masked), {"tables": tables})
+
+def _sparse_gap(pairing: Pairing, chosen: tuple[int, ...]) -> int:
+    both = np.concatenate([pairing.context.codes[:, chosen], pairing.codes[:, chosen]])
+    signs = np.repeat([-1, 1], pairing.context.rows)
+    return int(np.abs(np.bincount(equivalence_classes(both).of, weights=signs)).sum())
 
 
 @measures.add("distance-loss")
 class DistanceLoss(CategoricalMeasure):
     """DBIL: how far the values moved on average.
+
+    Mean over cells of the distance between original and masked category: 0 or 1 if nominal, |rank difference| / |D|
+    (or |D| − 1) if ordinal.
 
     Notes
     -----
@@ -132,47 +123,33 @@ class DistanceLoss(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
     25.0
     """
 
     aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "distance"
-    definition: ClassVar[str] = (
-        "mean over cells of the distance between original and masked category: 0 or 1 if nominal, "
-        "|rank difference| / |D| (or |D| − 1) if ordinal"
-    )
 
     divisor: Literal["size", "range"] = Field(
         default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
     )
 
-    def against(self, original: Table) -> BoundDistance:
-        return BoundDistance(self, CategoryContext.of(original, self.columns))
-
-
-class BoundDistance(BoundCategories[DistanceLoss]):
-    """`DistanceLoss` bound to an original."""
-
-    def read(self, masked: Table) -> float:
-        pairing = self.context.pair(masked)
+    def score(self, pairing: Pairing) -> float:
         pairs, _ = count_pairs(pairing)
-        apart = distances(pairing, self.measure.divisor)
+        apart = distances(pairing, self.divisor)
         spread = weighted(pairs, apart.loss, pairing.shape.at)
-        return float(distance_loss(spread, apart.denominators, self.context.rows))
+        return float(distance_loss(spread, apart.denominators, pairing.context.rows))
 
-    def explain(self, masked: Table) -> Reading:
-        changed = int((self.context.pair(masked).codes != self.context.codes).sum())
-        return self.reading(self.read(masked), {"changed cells": changed})
+    def explained(self, pairing: Pairing) -> Explained:
+        return Explained(self.score(pairing), {"changed cells": int((pairing.codes != pairing.context.codes).sum())})
 
 
 @measures.add("entropy-loss")
 class EntropyLoss(CategoricalMeasure):
     """EBIL: how uncertain the original value is to someone who sees the masked one.
+
+    H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes.
 
     Notes
     -----
@@ -183,19 +160,13 @@ class EntropyLoss(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
     68.87
     """
 
     aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "entropy"
-    definition: ClassVar[str] = (
-        "H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes"
-    )
 
     normalisation: Literal["size", "entropy"] = Field(
         default="size", description="total loss is log2 |D| (size) or the entropy of the original attribute (entropy)"
@@ -205,11 +176,11 @@ class EntropyLoss(CategoricalMeasure):
         description="known PRAM matrices by column, P(masked | original) in category order, used instead of counts",
     )
 
-    def against(self, original: Table) -> BoundEntropy:
-        context = CategoryContext.of(original, self.columns)
+    def context(self, original: Table) -> CategoryContext:
+        context = super().context(original)
         for name in self.transitions:
             self._check(name, context)
-        return BoundEntropy(self, context)
+        return context
 
     def _check(self, name: str, context: CategoryContext) -> None:
         if name not in context.names:
@@ -246,15 +217,7 @@ class EntropyLoss(CategoricalMeasure):
             [np.log2(max(1, size + lacks)) for size, lacks in zip(context.sizes, context.lacks, strict=True)]
         )
 
-
-class BoundEntropy(BoundCategories[EntropyLoss]):
-    """`EntropyLoss` bound to an original."""
-
-    def read(self, masked: Table) -> float:
-        pairing = self.context.pair(masked)
+    def score(self, pairing: Pairing) -> float:
         pairs, totals = count_pairs(pairing)
-        known, logs = self.measure.known(pairing), self.measure.logs(self.context)
-        return float(entropy_loss(pairs, totals, pairing.shape, known, logs, count_logs(self.context.rows)))
-
-    def explain(self, masked: Table) -> Reading:
-        return self.reading(self.read(masked), {})
+        known, logs, steps = self.known(pairing), self.logs(pairing.context), count_logs(pairing.context.rows)
+        return float(entropy_loss(pairs, totals, pairing.shape, known, logs, steps))

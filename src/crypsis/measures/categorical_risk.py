@@ -6,6 +6,7 @@ Missing values are a category of their own; suppressed records are candidates fo
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -17,9 +18,8 @@ from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR, nearest, own_hits
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk
-from crypsis.measures.categorical_ledger import BoundCategories
+from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
 from crypsis.measures.categories import (
-    CategoricalMeasure,
     CategoryContext,
     Pairing,
     count_pairs,
@@ -29,7 +29,7 @@ from crypsis.measures.categories import (
     steps_apart,
     unequal,
 )
-from crypsis.measures.measure import Aim, Reading, measures
+from crypsis.measures.measure import Aim, measures
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -42,6 +42,9 @@ LARGEST_COST = 1 << 40
 class CategoryDisclosure(CategoricalMeasure):
     """ID: how many original values lie within a few ranks of the masked one.
 
+    Share of values whose original category is within floor(width · |D| / 2) ranks of the masked one (nominal: equal
+    to it), mean over attributes.
+
     Notes
     -----
     - Formula: 100 · share of values within ⌊width · |D| / 2⌋ ranks of the masked one
@@ -51,25 +54,15 @@ class CategoryDisclosure(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
     75.0
     """
 
     aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "disclosure"
-    definition: ClassVar[str] = (
-        "share of values whose original category is within floor(width · |D| / 2) ranks of the masked one "
-        "(nominal: equal to it), mean over attributes"
-    )
 
     width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
-
-    def against(self, original: Table) -> BoundDisclosure:
-        return BoundDisclosure(self, CategoryContext.of(original, self.columns))
 
     def reach(self, context: CategoryContext, j: int) -> int:
         return math.floor(self.width * context.sizes[j] / 2 + 1e-9) if context.ordinal[j] else 0
@@ -83,27 +76,86 @@ class CategoryDisclosure(CategoricalMeasure):
             tables.append((spread_out(span, apart, False, FAR) <= self.reach(context, j)).ravel())
         return np.concatenate(tables).astype(np.int64)
 
+    def score(self, pairing: Pairing) -> float:
+        inside = int(weighted(count_pairs(pairing)[0], self.near(pairing), pairing.shape.at).sum())
+        return 100.0 * inside / (pairing.context.rows * len(pairing.context.sizes))
 
-class BoundDisclosure(BoundCategories[CategoryDisclosure]):
-    """`CategoryDisclosure` bound to an original."""
-
-    def read(self, masked: Table) -> float:
-        pairing = self.context.pair(masked)
-        inside = int(weighted(count_pairs(pairing)[0], self.measure.near(pairing), pairing.shape.at).sum())
-        return 100.0 * inside / (self.context.rows * len(self.context.sizes))
-
-    def explain(self, masked: Table) -> Reading:
-        shares = []
-        for j, size in enumerate(self.context.sizes):
-            reach, counts = self.measure.reach(self.context, j), self.context.frequencies[j]
+    def explained(self, pairing: Pairing) -> Explained:
+        context, shares = pairing.context, []
+        for j, size in enumerate(context.sizes):
+            reach, counts = self.reach(context, j), context.frequencies[j]
             windows = [counts[max(0, g - reach) : min(size, g + reach + 1)].sum() for g in range(size)]
-            shares.append(max([*windows, counts[size]]) / self.context.rows)
-        return self.reading(self.read(masked), {}, baseline=100.0 * float(np.mean(shares)))
+            shares.append(max([*windows, counts[size]]) / context.rows)
+        return Explained(self.score(pairing), {}, baseline=100.0 * float(np.mean(shares)))
+
+
+class CategoricalLinkage(CategoricalMeasure):
+    """A risk by links from original records to the masked records at the least cost."""
+
+    aim: ClassVar[Aim] = "risk"
+
+    @property
+    @abstractmethod
+    def rule(self) -> int:
+        """What a link is worth: a rule of `kernels.ledger`."""
+
+    @property
+    def first(self) -> bool:
+        """Whether the lowest row wins a tie."""
+        return False
+
+    @property
+    def widest(self) -> bool:
+        """Whether a cost is the largest over the columns rather than their sum."""
+        return False
+
+    @property
+    def alone(self) -> bool:
+        """Whether a record's credit depends on no other record."""
+        return False
+
+    @abstractmethod
+    def costs(self, pairing: Pairing) -> Ints:
+        """Cost of each masked category for each original one, in the lay-out of the pairing."""
+
+    def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
+        """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
+
+        Where containment alone earns credit, the candidates need not be counted.
+        """
+        tuples, own = pairing.context.tuples, pairing.context.classes.of
+        shape, costs = pairing.shape, self.costs(pairing)
+        if self.alone and not counted:
+            best = np.zeros(len(tuples), dtype=np.int64)
+            both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
+            return np.ones_like(best), both[1]
+        crowd, counts, first = pairing.crowd
+        best, ties, lowest = nearest(tuples, crowd, counts, first, costs, shape.at, shape.wide, self.widest)
+        if self.first:
+            winner = own[lowest]
+            return np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
+        both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
+        return ties, both[1 if self.widest else 0]
+
+    def score(self, pairing: Pairing) -> float:
+        ties, hits = self.links(pairing, False)
+        return float(linkage_risk(hits, ties, self.rule, pairing.context.rows))
+
+    def explained(self, pairing: Pairing) -> Explained:
+        ties, hits = self.links(pairing, True)
+        rows, sizes = pairing.context.rows, pairing.context.classes.sizes
+        value = float(linkage_risk(hits, ties, self.rule, rows))
+        guess = 100.0 * float((sizes * ties).sum()) / rows**2 if self.rule == ANY else 100.0 / rows
+        counts = {"correct candidates": int(hits.sum()), "mean candidates": float(ties @ sizes) / rows}
+        return Explained(value, counts, baseline=guess, trials=rows)
 
 
 @measures.add("category-linkage")
-class CategoryLinkage(CategoricalMeasure):
+class CategoryLinkage(CategoricalLinkage):
     """DBRL: each original record goes to the nearest masked one.
+
+    Share of original records whose nearest masked record, by the sum of category distances, is their own; t tied
+    records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first).
 
     Notes
     -----
@@ -114,20 +166,12 @@ class CategoryLinkage(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
     41.67
     """
 
-    aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "linkage"
-    definition: ClassVar[str] = (
-        "share of original records whose nearest masked record, by the sum of category distances, is their own; "
-        "t tied records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first)"
-    )
 
     divisor: Literal["size", "range"] = Field(
         default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
@@ -139,12 +183,12 @@ class CategoryLinkage(CategoricalMeasure):
         default_factory=dict, description="weight of each column's distance; 1 where none is given"
     )
 
-    def against(self, original: Table) -> BoundCategoryLinkage:
-        context = CategoryContext.of(original, self.columns)
+    def context(self, original: Table) -> CategoryContext:
+        context = super().context(original)
         unknown = sorted(set(self.weights) - set(context.names))
         if unknown or any(weight < 0 or not math.isfinite(weight) for weight in self.weights.values()):
             raise TableError(f"weights must be non-negative numbers for compared columns {context.names}")
-        return BoundCategoryLinkage(self, context)
+        return context
 
     @property
     def follows(self) -> bool:
@@ -156,12 +200,8 @@ class CategoryLinkage(CategoricalMeasure):
         return STRICT if self.ties == "strict" else EXPECTED
 
     @property
-    def widest(self) -> bool:
-        return False
-
-    @property
-    def alone(self) -> bool:
-        return False
+    def first(self) -> bool:
+        return self.ties == "first"
 
     def costs(self, pairing: Pairing) -> Ints:
         link = distances(pairing, self.divisor).link
@@ -180,8 +220,12 @@ class CategoryLinkage(CategoricalMeasure):
 
 
 @measures.add("rank-linkage")
-class RankLinkage(CategoricalMeasure):
+class RankLinkage(CategoricalLinkage):
     """RSRL: the intruder knows how far rank swapping may carry a value (Nin, Herranz and Torra 2008).
+
+    Candidates of an original record are the masked ones whose every category lies within `window` per cent of the
+    ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest of them
+    (nearest, ties shared); with no window known, the smallest that leaves a candidate.
 
     Notes
     -----
@@ -192,21 +236,12 @@ class RankLinkage(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
     75.0
     """
 
-    aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "rank"
-    definition: ClassVar[str] = (
-        "candidates of an original record are the masked ones whose every category lies within `window` per cent of "
-        "the ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest "
-        "of them (nearest, ties shared); with no window known, the smallest that leaves a candidate"
-    )
 
     window: float | None = Field(
         default=10.0, ge=0.0, le=100.0, description="per cent of the ranks; none: the smallest that leaves a candidate"
@@ -219,16 +254,9 @@ class RankLinkage(CategoricalMeasure):
         default="set", description="what containment is worth: 1, 1 over the candidates, or 1 if its own is the closest"
     )
 
-    def against(self, original: Table) -> BoundCategoryLinkage:
-        return BoundCategoryLinkage(self, CategoryContext.of(original, self.columns))
-
     @property
     def rule(self) -> int:
         return ANY if self.credit == "set" else EXPECTED
-
-    @property
-    def ties(self) -> Literal["expected"]:
-        return "expected"
 
     @property
     def widest(self) -> bool:
@@ -237,7 +265,6 @@ class RankLinkage(CategoricalMeasure):
 
     @property
     def alone(self) -> bool:
-        """Whether a record's credit depends on no other record."""
         return self.window is not None and self.credit == "set"
 
     def costs(self, pairing: Pairing) -> Ints:
@@ -270,41 +297,3 @@ class RankLinkage(CategoricalMeasure):
         np.fill_diagonal(apart, 0)
         gaps: Ints = apart.astype(np.int64)
         return gaps
-
-
-class BoundCategoryLinkage(BoundCategories[CategoryLinkage | RankLinkage]):
-    """`CategoryLinkage` or `RankLinkage` bound to an original."""
-
-    def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
-        """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
-
-        Where containment alone earns credit, the candidates need not be counted.
-        """
-        tuples, own = self.context.tuples, self.context.classes.of
-        shape, costs = pairing.shape, self.measure.costs(pairing)
-        if self.measure.alone and not counted:
-            best = np.zeros(len(tuples), dtype=np.int64)
-            both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
-            return np.ones_like(best), both[1]
-        crowd, counts, first = pairing.crowd
-        best, ties, lowest = nearest(tuples, crowd, counts, first, costs, shape.at, shape.wide, self.measure.widest)
-        if self.measure.ties == "first":
-            winner = own[lowest]
-            return np.ones_like(ties), ((winner == np.arange(len(best))) & (lowest >= 0)).astype(np.int64)
-        both = own_hits(tuples, own, pairing.codes, pairing.kept, best, costs, shape.at, shape.wide)
-        return ties, both[1 if self.measure.widest else 0]
-
-    def read(self, masked: Table) -> float:
-        ties, hits = self.links(self.context.pair(masked), False)
-        return float(linkage_risk(hits, ties, self.measure.rule, self.context.rows))
-
-    def explain(self, masked: Table) -> Reading:
-        ties, hits = self.links(self.context.pair(masked), True)
-        rows = self.context.rows
-        value = float(linkage_risk(hits, ties, self.measure.rule, rows))
-        guess = 100.0 / rows
-        if self.measure.rule == ANY:
-            guess = 100.0 * float((self.context.classes.sizes * ties).sum()) / rows**2
-        mean = float(ties @ self.context.classes.sizes) / rows
-        counts = {"correct candidates": int(hits.sum()), "mean candidates": mean}
-        return self.reading(value, counts, baseline=guess, trials=rows)

@@ -19,7 +19,7 @@ from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.agreement import FAR, patterns
 from crypsis.kernels.contingency import pair_counts
 from crypsis.kernels.ledger_types import TableLayout
-from crypsis.measures.measure import NO_RECORDS, Measure
+from crypsis.measures.measure import NO_RECORDS
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.table import Table
@@ -37,16 +37,6 @@ def readable(original: Table, columns: Sequence[str]) -> list[str]:
     return list(columns) or [
         name for name in original.quasi_identifiers if not original.attribute(name).numeric and not original.level(name)
     ]
-
-
-class CategoricalMeasure(Measure):
-    """A measure that compares categories as collected."""
-
-    def chosen(self, original: Table) -> tuple[str, ...]:
-        return tuple(readable(original, self.columns))
-
-    def obstacle(self, original: Table) -> str:
-        return obstacle(original, self.columns)
 
 
 def obstacle(original: Table, columns: Sequence[str]) -> str:

@@ -104,6 +104,9 @@ class BoundCells(BoundColumns[CellMeasure]):
 class GeneralLoss(CellMeasure):
     """General loss metric (Iyengar 2002).
 
+    A cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over all
+    cells in per cent, or their sum.
+
     Notes
     -----
     - Formula: mean over cells of (m − 1)/(M − 1)
@@ -113,18 +116,10 @@ class GeneralLoss(CellMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.GeneralLoss().against(original).read(masked), 2)
     59.54
     """
-
-    definition: ClassVar[str] = (
-        "a cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over "
-        "all cells in per cent, or their sum"
-    )
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
         return ((hierarchy.node_leaves - 1) / max(hierarchy.size - 1, 1))[:, None]
@@ -133,6 +128,9 @@ class GeneralLoss(CellMeasure):
 @measures.add("precision")
 class Precision(CellMeasure):
     """Precision loss (Sweeney 2002): how high each cell stands in its hierarchy.
+
+    A cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per cent, or
+    their sum (Sweeney's precision is 100 minus the mean).
 
     Notes
     -----
@@ -143,18 +141,10 @@ class Precision(CellMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.Precision().against(original).read(masked), 2)
     73.04
     """
-
-    definition: ClassVar[str] = (
-        "a cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per "
-        "cent, or their sum (Sweeney's precision is 100 minus the mean)"
-    )
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
         level = np.repeat(np.arange(hierarchy.height + 1), np.diff(hierarchy.offsets))
@@ -165,6 +155,9 @@ class Precision(CellMeasure):
 class NonUniformEntropy(CellMeasure):
     """Non-uniform entropy (Gionis and Tassa 2009): how unsure one becomes of the value behind a group.
 
+    A cell loses −log2(records with its value / records with its published group), a suppressed one what full
+    suppression loses on average; in per cent of that, or the sum of the cells' shares of it.
+
     Notes
     -----
     - Formula: −log₂(records with the value / records with its group), summed over cells
@@ -174,18 +167,10 @@ class NonUniformEntropy(CellMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.NonUniformEntropy().against(original).read(masked), 2)
     77.73
     """
-
-    definition: ClassVar[str] = (
-        "a cell loses −log2(records with its value / records with its published group), a suppressed one what full "
-        "suppression loses on average; in per cent of that, or the sum of the cells' shares of it"
-    )
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
         held = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
@@ -236,6 +221,8 @@ class BoundClass(BoundColumns[ClassMeasure]):
 class ClassificationMetric(ClassMeasure):
     """Classification metric (Iyengar 2002): whom a majority vote in the classes would get wrong.
 
+    Records suppressed or without the majority label of their class, or their share.
+
     Notes
     -----
     - Formula: records without the majority label of their class
@@ -245,16 +232,12 @@ class ClassificationMetric(ClassMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.ClassificationMetric(label="diagnosis").against(original).read(masked), 2)
     20.0
     """
 
     unit: ClassVar[str] = "records"
-    definition: ClassVar[str] = "records suppressed or without the majority label of their class, or their share"
 
     label: ColumnName = Field(default="", description="column to be predicted; empty: the first confidential one")
 
@@ -276,6 +259,8 @@ class ClassificationMetric(ClassMeasure):
 class Discernibility(ClassMeasure):
     """Discernibility metric (Bayardo and Agrawal 2005).
 
+    Each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n².
+
     Notes
     -----
     - Formula: Σ over classes of |class|², n per suppressed record
@@ -285,18 +270,12 @@ class Discernibility(ClassMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.Discernibility().against(original).read(masked), 2)
     222.0
     """
 
     unit: ClassVar[str] = "pairs"
-    definition: ClassVar[str] = (
-        "each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n²"
-    )
 
     def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
         n = len(kept)
@@ -308,6 +287,9 @@ class Discernibility(ClassMeasure):
 class AverageClassSize(ClassMeasure):
     """Normalised average class size (LeFevre, DeWitt and Ramakrishnan 2006).
 
+    Records per class divided by k, suppressed records as one class more; 1 is the best k allows; or the same as a
+    share of all records.
+
     Notes
     -----
     - Formula: (n / classes) / k
@@ -317,19 +299,12 @@ class AverageClassSize(ClassMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.example(100, seed=1)
-    >>> masked = crypsis.Generalisation(level=2).mask(original, np.random.default_rng(0))
+    >>> original, masked = crypsis.example_pair("levels")
     >>> round(crypsis.AverageClassSize(k=5).against(original).read(masked), 2)
     0.32
     """
 
     unit: ClassVar[str] = "classes of k"
-    definition: ClassVar[str] = (
-        "records per class divided by k, suppressed records as one class more; 1 is the best k allows; or "
-        "the same as a share of all records"
-    )
 
     k: int = Field(default=5, ge=1, description="the class size that would have been enough")
 

@@ -6,6 +6,7 @@ asked many times. Losses and risks are 0–100 unless the unit says otherwise; S
 
 from __future__ import annotations
 
+import inspect
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -59,13 +60,10 @@ class Reading:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> reading = crypsis.RecordLinkage().against(original).explain(masked)
     >>> reading.value, reading.baseline
-    (50.0, 25.0)
+    (100.0, 20.0)
     """
 
     measure: str
@@ -108,15 +106,14 @@ class Ledger(Protocol):
 class Measure(Settings):
     """A frozen settings object that compares an original with its masked version, row by row.
 
+    The second paragraph of the docstring of a measure is its `definition`, which reports print.
+
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> bound = crypsis.SquaredErrorRatio().against(original)  # once; then read as often as needed
     >>> round(bound.read(masked), 2), bound.read(original)
-    (20.0, 0.0)
+    (3.33, 0.0)
     """
 
     aim: ClassVar[Aim]
@@ -127,6 +124,12 @@ class Measure(Settings):
     """Masking families after which the number means something."""
     tally: ClassVar[str] = ""
     """Where `categorical_ledger.Seven` holds the measure, if its tallies follow changes of single cells; else empty."""
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **_: object) -> None:
+        paragraphs = inspect.cleandoc(vars(cls).get("__doc__") or "").split("\n\n")
+        if "definition" not in vars(cls) and len(paragraphs) > 1 and "\n---" not in paragraphs[1]:
+            cls.definition = " ".join(paragraphs[1].split()).rstrip(".")
 
     columns: tuple[str, ...] = Field(
         default=(), description="columns to compare; empty means every quasi-identifier the measure can read"

@@ -92,6 +92,9 @@ class DiscrepancyLoss(NumericLoss):
 class MomentLoss(DiscrepancyLoss):
     """How far means and variances move.
 
+    Discrepancy between the columns' means and variances before and after masking, averaged over the two (or one of
+    them); statistics that are 0 in the original are left out of a mean variation; unbounded above.
+
     Notes
     -----
     - Formula: mean |a − a'| / |a| over means and variances a
@@ -101,19 +104,10 @@ class MomentLoss(DiscrepancyLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.MomentLoss().against(original).read(masked), 2)
-    2.5
+    1.67
     """
-
-    definition: ClassVar[str] = (
-        "discrepancy between the columns' means and variances before and after masking, averaged over the two "
-        "(or one of them); statistics that are 0 in the original are left out of a mean variation; unbounded above"
-    )
 
     statistic: Literal["both", "means", "variances"] = Field(
         default="both", description="compare means, variances, or the average of the two discrepancies"
@@ -137,6 +131,9 @@ class MomentLoss(DiscrepancyLoss):
 class CovarianceLoss(DiscrepancyLoss):
     """How far the covariance matrix moves, its diagonal included.
 
+    Discrepancy between the p(p+1)/2 population covariances (variances included) before and after masking;
+    covariances that are 0 in the original are left out of a mean variation; unbounded above.
+
     Notes
     -----
     - Formula: discrepancy of the p(p + 1)/2 covariances
@@ -146,19 +143,10 @@ class CovarianceLoss(DiscrepancyLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.CovarianceLoss().against(original).read(masked), 2)
-    7.5
+    20.42
     """
-
-    definition: ClassVar[str] = (
-        "discrepancy between the p(p+1)/2 population covariances (variances included) before and after masking; "
-        "covariances that are 0 in the original are left out of a mean variation; unbounded above"
-    )
 
     def prepare(self, numbers: Numbers) -> Matrix:
         return moments_of(numbers).covariance
@@ -173,6 +161,9 @@ class CovarianceLoss(DiscrepancyLoss):
 class CorrelationLoss(DiscrepancyLoss):
     """How far the correlations move.
 
+    Discrepancy between the p(p-1)/2 Pearson correlations before and after masking, by default 100 times the mean
+    absolute error (0 to 200); a constant column correlates with nothing (0).
+
     Notes
     -----
     - Formula: 100 · mean |r − r'|
@@ -182,20 +173,12 @@ class CorrelationLoss(DiscrepancyLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.CorrelationLoss().against(original).read(masked), 2)
-    14.87
+    14.96
     """
 
     least_columns: ClassVar[int] = 2
-    definition: ClassVar[str] = (
-        "discrepancy between the p(p-1)/2 Pearson correlations before and after masking, by default 100 times the "
-        "mean absolute error (0 to 200); a constant column correlates with nothing (0)"
-    )
     unit: ClassVar[str] = "hundredths of a correlation"
 
     discrepancy: Discrepancy = Field(
@@ -225,6 +208,9 @@ def eigenvalues(correlation: Matrix) -> Matrix:
 class EigenvalueLoss(NumericLoss):
     """How far the shape of the cloud of records moves, seen by the eigenvalues of its correlation matrix.
 
+    Sum over j of |λ_j - λ'_j| / λ_j, λ the sorted eigenvalues of the two correlation matrices; eigenvalues of the
+    original below 1e-12 are skipped; unbounded above.
+
     Notes
     -----
     - Formula: Σ_j |λ_j − λ'_j| / λ_j
@@ -234,21 +220,13 @@ class EigenvalueLoss(NumericLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.EigenvalueLoss().against(original).read(masked), 2)
-    0.83
+    0.97
     """
 
     least_columns: ClassVar[int] = 2
     unit: ClassVar[str] = "sum of relative changes"
-    definition: ClassVar[str] = (
-        "sum over j of |λ_j - λ'_j| / λ_j, λ the sorted eigenvalues of the two correlation matrices; eigenvalues of "
-        "the original below 1e-12 are skipped; unbounded above"
-    )
 
     def prepare(self, numbers: Numbers) -> Matrix:
         return eigenvalues(moments_of(numbers).correlation)
@@ -271,6 +249,9 @@ def inverse_diagonal(correlation: Matrix) -> Matrix | None:
 class GammaLoss(NumericLoss):
     """Młodak's gamma: how much the dependence of each column on all others changes.
 
+    100/√2 · ‖d/‖d‖ - d'/‖d'‖‖, d the diagonal of the inverse correlation matrix (the variance inflation of each
+    column); 100 where the masked matrix is singular (Młodak 2020).
+
     Notes
     -----
     - Formula: 100/√2 · ‖d/‖d‖ − d'/‖d'‖‖, d the diagonal of the inverse correlation matrix
@@ -280,20 +261,12 @@ class GammaLoss(NumericLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5], "z": [1, 5, 2, 4, 3]}
-    >>> original = crypsis.Table.from_columns(values, roles=dict.fromkeys(values, "quasi"))
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.GammaLoss().against(original).read(masked), 2)
     14.42
     """
 
     least_columns: ClassVar[int] = 2
-    definition: ClassVar[str] = (
-        "100/√2 · ‖d/‖d‖ - d'/‖d'‖‖, d the diagonal of the inverse correlation matrix (the variance inflation of "
-        "each column); 100 where the masked matrix is singular (Młodak 2020)"
-    )
 
     def obstacle(self, original: Table) -> str:
         found = super().obstacle(original)

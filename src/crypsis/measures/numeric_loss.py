@@ -79,6 +79,9 @@ def total_squares(numbers: Numbers, scaling: Scaling) -> float:
 class SquaredError(NumericLoss):
     """Sum of squared errors: after mean microaggregation, the within-group SSE the literature minimises.
 
+    Sum over cells of ((x - x') / s)², s the original column's population deviation (z), range, or 1 (none); a
+    constant column takes no part; raw, grows with the number of records.
+
     Notes
     -----
     - Formula: Σ ((x − x')/s)²
@@ -88,19 +91,12 @@ class SquaredError(NumericLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.SquaredError().against(original).read(masked), 2)
-    0.8
+    0.5
     """
 
     unit: ClassVar[str] = "squared scaled units"
-    definition: ClassVar[str] = (
-        "sum over cells of ((x - x') / s)², s the original column's population deviation (z), range, or 1 (none); "
-        "a constant column takes no part; raw, grows with the number of records"
-    )
 
     scaling: Scaling = Field(default="z", description="scale of each column: population deviation, range, or none")
 
@@ -112,6 +108,10 @@ class SquaredError(NumericLoss):
 class SquaredErrorRatio(NumericLoss):
     """100·SSE/SST: 0 for the original, 100 for a file whose every value is the column mean.
 
+    100·SSE/SST on scaled columns: SSE sums squared differences between original and published cells, SST squared
+    differences between original cells and their column mean; 0 where SST is 0; above 100 only if a masking is worse
+    than publishing means.
+
     Notes
     -----
     - Formula: 100 · SSE / SST
@@ -121,19 +121,10 @@ class SquaredErrorRatio(NumericLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.SquaredErrorRatio().against(original).read(masked), 2)
-    20.0
+    3.33
     """
-
-    definition: ClassVar[str] = (
-        "100·SSE/SST on scaled columns: SSE sums squared differences between original and published cells, SST squared "
-        "differences between original cells and their column mean; 0 where SST is 0; above 100 only if a masking "
-        "is worse than publishing means"
-    )
 
     scaling: Scaling = Field(default="z", description="scale of each column: population deviation, range, or none")
 
@@ -149,6 +140,10 @@ class SquaredErrorRatio(NumericLoss):
 class ScaledAbsoluteError(NumericLoss):
     """IL1s: mean absolute difference in units of √2 standard deviations.
 
+    100 times the mean over cells of |x - x'| / (√2·S), S the original column's population deviation (constant
+    columns skipped); with divisor 'value' it is |x - x'| / |x| (cells with x = 0 skipped); with summary 'sum' the
+    plain sum as sdcMicro prints it; unbounded above.
+
     Notes
     -----
     - Formula: 100 · mean |x − x'| / (√2 S)
@@ -158,20 +153,12 @@ class ScaledAbsoluteError(NumericLoss):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.ScaledAbsoluteError().against(original).read(masked), 2)
-    31.62
+    6.67
     """
 
     unit: ClassVar[str] = "% of √2 sd"
-    definition: ClassVar[str] = (
-        "100 times the mean over cells of |x - x'| / (√2·S), S the original column's population deviation (constant "
-        "columns skipped); with divisor 'value' it is |x - x'| / |x| (cells with x = 0 skipped); with summary 'sum' "
-        "the plain sum as sdcMicro prints it; unbounded above"
-    )
 
     summary: Literal["mean", "sum"] = Field(
         default="mean", description="mean over cells in per cent, or the plain sum (sdcMicro's present IL1s)"

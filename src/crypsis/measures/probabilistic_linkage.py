@@ -14,16 +14,15 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import own_patterns
 from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
-from crypsis.measures.categorical_ledger import BoundCategories
+from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
 from crypsis.measures.categories import (
-    CategoricalMeasure,
     CategoryContext,
     Pairing,
     agreement_patterns,
     agreements,
     readable,
 )
-from crypsis.measures.measure import Aim, Reading, measures
+from crypsis.measures.measure import Aim, measures
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -36,6 +35,9 @@ MOST_ATTRIBUTES = 12
 class ProbabilisticLinkage(CategoricalMeasure):
     """PRL: agreement patterns weighed by a mixture of matches and non-matches (Fellegi and Sunter; EM).
 
+    Share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM over
+    the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict).
+
     Notes
     -----
     - Formula: weight log₂(m_a / u_a) of the agreement pattern a, m and u by EM
@@ -45,30 +47,23 @@ class ProbabilisticLinkage(CategoricalMeasure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
     41.67
     """
 
     aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "probabilistic"
-    definition: ClassVar[str] = (
-        "share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM "
-        "over the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict)"
-    )
 
     ties: Literal["expected", "strict"] = Field(
         default="expected", description="credit among t records of greatest weight: 1/t, or only a single one"
     )
 
-    def against(self, original: Table) -> BoundPattern:
+    def context(self, original: Table) -> CategoryContext:
         problem = self.obstacle(original)
         if problem:
             raise TableError(problem)
-        return BoundPattern(self, CategoryContext.of(original, self.columns))
+        return super().context(original)
 
     def obstacle(self, original: Table) -> str:
         found = len(readable(original, self.columns))
@@ -79,29 +74,24 @@ class ProbabilisticLinkage(CategoricalMeasure):
     def rule(self) -> int:
         return STRICT if self.ties == "strict" else EXPECTED
 
-
-class BoundPattern(BoundCategories[ProbabilisticLinkage]):
-    """`ProbabilisticLinkage` bound to an original."""
-
-    def tally(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
+    def patterns(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
         """Own and all patterns per original tuple, and pairs with each pattern."""
-        context, shape = self.context, pairing.shape
+        context, shape = pairing.context, pairing.shape
         agree = agreements(pairing)
         seen = agreement_patterns(pairing, agree)
         own = own_patterns(context.tuples, context.classes.of, pairing.codes, pairing.kept, agree, shape.at, shape.wide)
         return own, seen, context.classes.sizes @ seen.astype(np.int64)
 
-    def read(self, masked: Table) -> float:
-        own, seen, counted = self.tally(self.context.pair(masked))
-        return float(pattern_risk(own, seen, counted, len(self.context.names), self.measure.rule, self.context.rows))
+    def score(self, pairing: Pairing) -> float:
+        own, seen, counted = self.patterns(pairing)
+        context = pairing.context
+        return float(pattern_risk(own, seen, counted, len(context.names), self.rule, context.rows))
 
-    def explain(self, masked: Table) -> Reading:
-        _, _, counted = self.tally(self.context.pair(masked))
-        fitted = mixture(counted, len(self.context.names), self.context.rows)
-        size = len(self.context.names)
+    def explained(self, pairing: Pairing) -> Explained:
+        names, rows = pairing.context.names, pairing.context.rows
+        fitted = mixture(self.patterns(pairing)[2], len(names), rows)
         counts: dict[str, float] = {"share of matching pairs": float(fitted[-1])}
-        for j, name in enumerate(self.context.names):
+        for j, name in enumerate(names):
             counts[f"agreement of matches in {name}"] = float(fitted[j])
-            counts[f"agreement of others in {name}"] = float(fitted[size + j])
-        rows = self.context.rows
-        return self.reading(self.read(masked), counts, baseline=100.0 / rows, trials=rows)
+            counts[f"agreement of others in {name}"] = float(fitted[len(names) + j])
+        return Explained(self.score(pairing), counts, baseline=100.0 / rows, trials=rows)

@@ -36,6 +36,12 @@ MOST_MEMBERS = 5_000
 class RecordLinkage(Measure):
     """Share of people an intruder with the original finds again in the masked file.
 
+    100 times the share of original records whose nearest published record is their own masked one; numbers are
+    scaled by the original column, ordinal categories count ranks, a nominal or generalised value adds 1 unless it
+    equals or contains the original; t equally near records are worth 1/t if the right one is among them (ties
+    'first': the lowest row is taken; 'strict': a tie is a miss); the control rate is this rate times how often the
+    attack would claim people outside the file, relative to people in it.
+
     Notes
     -----
     - Formula: 100 · share of records whose nearest published record is their own
@@ -45,22 +51,12 @@ class RecordLinkage(Measure):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
-    >>> masked = original.with_columns({"x": np.array([1.5, 1.5, 3.5, 3.5])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.RecordLinkage().against(original).read(masked), 2)
-    50.0
+    100.0
     """
 
     aim: ClassVar[Aim] = "risk"
-    definition: ClassVar[str] = (
-        "100 times the share of original records whose nearest published record is their own masked one; numbers are "
-        "scaled by the original column, ordinal categories count ranks, a nominal or generalised value adds 1 unless "
-        "it equals or contains the original; t equally near records are worth 1/t if the right one is among them "
-        "(ties 'first': the lowest row is taken; 'strict': a tie is a miss); the control rate is this rate times how "
-        "often the attack would claim people outside the file, relative to people in it"
-    )
 
     scaling: Scaling = Field(default="z", description="scale of numbers: population deviation, range, or none")
     ties: Ties = Field(

@@ -133,6 +133,11 @@ class PreparedRegression:
 class RegressionUse(DeclaredUse):
     """A linear regression of a numeric column on others.
 
+    100 times (1 − mean overlap of the 95 % confidence intervals of the slopes): ordinary least squares with a
+    constant, a category entering as one column per value but the commonest; the overlap of two intervals is their
+    shared length as a part of each, averaged, and 0 where they are disjoint or the released file cannot estimate
+    the slope; intervals of no length overlap only if equal.
+
     Notes
     -----
     - Formula: 100 (1 − mean overlap of the 95 % intervals of the slopes)
@@ -142,21 +147,11 @@ class RegressionUse(DeclaredUse):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.RegressionUse(columns=("x",), target="y").against(original).read(masked), 2)
     25.0
     """
 
-    definition: ClassVar[str] = (
-        "100 times (1 − mean overlap of the 95 % confidence intervals of the slopes): ordinary least squares with a "
-        "constant, a category entering as one column per value but the commonest; the overlap of two intervals is "
-        "their shared length as a part of each, averaged, and 0 where they are disjoint or the released file cannot "
-        "estimate the slope; intervals of no length overlap only if equal"
-    )
     missing: ClassVar[str] = (
         "records with a missing target or regressor take no part; a generalised category enters as equal shares of the "
         "values it covers; suppressed records are left out of the released side"

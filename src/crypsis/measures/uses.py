@@ -127,6 +127,9 @@ class PreparedTable:
 class TableUse(DeclaredUse):
     """A (weighted) table of counts over some columns.
 
+    100 times the total variation distance between the weighted shares of the table's cells in the original and in
+    the released file: half the sum over cells of |p − q|.
+
     Notes
     -----
     - Formula: 100 · ½ Σ |p − q| over the cells of the table
@@ -136,18 +139,11 @@ class TableUse(DeclaredUse):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> original = crypsis.Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-    >>> masked = original.with_columns({"sex": np.array([0, 1, 1, 1])})  # the second record changed
+    >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.TableUse(columns=("sex",)).against(original).read(masked), 2)
     25.0
     """
 
-    definition: ClassVar[str] = (
-        "100 times the total variation distance between the weighted shares of the table's cells in the original and "
-        "in the released file: half the sum over cells of |p − q|"
-    )
     missing: ClassVar[str] = f"a missing value is a category of its own; a missing weight counts 0; {_ABSENT}"
 
     columns: tuple[str, ...] = Field(min_length=1, description="columns that span the table")
@@ -200,6 +196,10 @@ class PreparedMeans:
 class MeansUse(DeclaredUse):
     """Means of numeric columns by group.
 
+    Mean over groups, weighted by their share of the original, of the relative change |m' − m| / |m| of the group's
+    mean, at most 100 % each (also where m = 0 and m' is not, and where the group is not in the file); mean over the
+    columns.
+
     Notes
     -----
     - Formula: Σ_g share(g) · min(|m'_g − m_g| / |m_g|, 1)
@@ -209,8 +209,6 @@ class MeansUse(DeclaredUse):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> values = {"town": ["a", "a", "b", "b"], "wage": [1, 3, 4, 6]}
     >>> original = crypsis.Table.from_columns(values)
     >>> masked = original.with_columns({"wage": np.array([2.0, 3.0, 4.0, 6.0])})
@@ -218,11 +216,6 @@ class MeansUse(DeclaredUse):
     12.5
     """
 
-    definition: ClassVar[str] = (
-        "mean over groups, weighted by their share of the original, of the relative change |m' − m| / |m| of the "
-        "group's mean, at most 100 % each (also where m = 0 and m' is not, and where the group is not in the file); "
-        "mean over the columns"
-    )
     missing: ClassVar[str] = (
         f"a missing group is a group of its own; a missing number or weight takes no part in a mean; {_ABSENT}"
     )
@@ -286,6 +279,9 @@ def _relative(before: Floats, after: Floats, shares: Floats) -> float:
 class CorrelationUse(DeclaredUse):
     """Correlations among numeric columns.
 
+    Mean over pairs of columns of |r − r'|, r and r' the Pearson correlations in the original and in the released
+    file, times 100 / 2 (a full reversal is 100); a constant column correlates 0 with everything.
+
     Notes
     -----
     - Formula: 50 · mean |r − r'|
@@ -295,19 +291,11 @@ class CorrelationUse(DeclaredUse):
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
-    >>> values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5]}
-    >>> original = crypsis.Table.from_columns(values, roles={"x": "quasi", "y": "quasi"})
-    >>> masked = original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
+    >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.CorrelationUse(columns=("x", "y")).against(original).read(masked), 2)
     7.43
     """
 
-    definition: ClassVar[str] = (
-        "mean over pairs of columns of |r − r'|, r and r' the Pearson correlations in the original and in the "
-        "released file, times 100 / 2 (a full reversal is 100); a constant column correlates 0 with everything"
-    )
     missing: ClassVar[str] = f"each pair rests on the records that hold both columns; {_ABSENT}"
 
     columns: tuple[str, ...] = Field(min_length=2, description="numeric columns, two or more")

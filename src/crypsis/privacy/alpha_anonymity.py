@@ -33,7 +33,6 @@ class AlphaKAnonymity(ConfidentialModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
     >>> crypsis.AlphaKAnonymity(alpha=0.5, k=2).judge(table).offending

@@ -25,7 +25,6 @@ class KAnonymity(PrivacyModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
     >>> verdict = crypsis.KAnonymity(k=2).judge(table)

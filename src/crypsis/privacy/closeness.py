@@ -69,7 +69,6 @@ class TCloseness(ConfidentialModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
     >>> round(crypsis.TCloseness(t=0.2).judge(table).attained, 3)

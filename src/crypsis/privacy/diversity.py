@@ -55,7 +55,6 @@ class LDiversity(ConfidentialModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
     >>> crypsis.LDiversity(l=2).judge(table).attained

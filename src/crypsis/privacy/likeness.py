@@ -45,7 +45,6 @@ class BetaLikeness(ConfidentialModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
     >>> round(crypsis.BetaLikeness(beta=1.0).judge(table).attained, 3)

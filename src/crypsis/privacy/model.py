@@ -39,7 +39,6 @@ class Verdict:
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
     >>> verdict = crypsis.KAnonymity(k=3).judge(table)
     >>> verdict.holds, verdict.required, verdict.attained, verdict.offending
@@ -62,7 +61,6 @@ class PrivacyModel(Settings):
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
     >>> model = crypsis.models.build("k-anonymity", k=3)
     >>> model.levels(table).tolist(), model.judge(table).offending

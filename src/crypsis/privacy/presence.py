@@ -33,7 +33,6 @@ class DeltaPresence(PrivacyModel):
 
     Examples
     --------
-    >>> import crypsis
     >>> people = {"town": ["a", "a", "a", "b", "b"], "sampled": ["no", "yes", "no", "yes", "no"]}
     >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi"})
     >>> crypsis.DeltaPresence(member="sampled", present="yes", least=0.2, most=0.6).judge(table).holds

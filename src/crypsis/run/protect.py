@@ -74,7 +74,6 @@ def protect(
 
     Examples
     --------
-    >>> import crypsis
     >>> people = crypsis.to_frame(crypsis.example(60))
     >>> run = crypsis.protect(people, quasi_identifiers=["age", "sex"], k=3, budget="2 generations", seed=1)
     >>> run.choose("best").figure("k") >= 3

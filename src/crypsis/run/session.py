@@ -47,7 +47,6 @@ class Run(SolutionAccess):
 
     Examples
     --------
-    >>> import crypsis
     >>> run = crypsis.protect(crypsis.example(60), k=3, search="local-recoding", budget="1 generations", seed=1)
     >>> run.choose("best").feasible
     True

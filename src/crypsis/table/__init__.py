@@ -2,7 +2,7 @@
 
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
-from crypsis.table.example import example
+from crypsis.table.example import example, example_pair
 from crypsis.table.files import read_hierarchy, read_table, write_table
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
@@ -19,6 +19,7 @@ __all__ = [
     "Table",
     "build_hierarchy",
     "example",
+    "example_pair",
     "profile",
     "read_hierarchy",
     "read_table",

@@ -97,7 +97,6 @@ def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table,
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.example(20)
     >>> original, masked = aligned_pair(table, crypsis.to_frame(table))
     >>> masked.quasi_identifiers == original.quasi_identifiers

@@ -46,8 +46,6 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import crypsis
     >>> age = crypsis.Attribute("age", crypsis.Kind.NUMERIC)
     >>> crypsis.build_hierarchy("intervals:5,10", age, np.array([21.0, 24.0, 38.0])).labels[1]
     ('20–24', '35–39')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 import polars as pl
 from numpy.random import Generator
@@ -104,7 +106,6 @@ def example(n: int = 1000, seed: int = 0) -> Table:
 
     Examples
     --------
-    >>> import crypsis
     >>> crypsis.example(200).quasi_identifiers
     ['age', 'sex', 'district', 'education', 'marital', 'occupation', 'hours']
     """
@@ -132,6 +133,38 @@ def example(n: int = 1000, seed: int = 0) -> Table:
     frame = pl.DataFrame(columns).with_columns(pl.col("age", "hours", "income").cast(pl.Int64))
     frame = _with_missing(_with_rare_people(frame, rng), rng)
     return _described(frame)
+
+
+def example_pair(kind: Literal["categories", "numbers", "levels"]) -> tuple[Table, Table]:
+    """Make a small table and a masked version of it, for trying measures.
+
+    Parameters
+    ----------
+    kind : {"categories", "numbers", "levels"}
+        Four records of which one changed its category, five records with one of three numeric columns
+        microaggregated, or a hundred people whose quasi-identifiers are two levels up.
+
+    Returns
+    -------
+    original, masked : Table
+
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> original.column("y").tolist(), masked.column("y").tolist()
+    ([2.0, 1.0, 4.0, 3.0, 5.0], [1.5, 1.5, 3.5, 3.5, 5.0])
+    """
+    if kind == "levels":
+        people = example(100, seed=1)
+        heights = {name: min(2, built.height) for name, built in hierarchies().items()}
+        lifted = {name: hierarchies()[name].lift(people.leaf_codes(name), level) for name, level in heights.items()}
+        return people, people.with_columns(lifted, heights)
+    if kind == "categories":
+        original = Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
+        return original, original.with_columns({"sex": np.array([0, 1, 1, 1])})
+    values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5], "z": [1, 5, 2, 4, 3]}
+    original = Table.from_columns(values, roles=dict.fromkeys(values, "quasi"))
+    return original, original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})
 
 
 def _education(age: NDArray[np.float64], district: NDArray[np.int64], rng: Generator) -> NDArray[np.int64]:

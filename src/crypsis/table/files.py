@@ -85,7 +85,6 @@ def read_table(
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import crypsis
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "people.csv"
     ...     _ = file.write_text("age,sex\\n31,f\\n47,m\\n")
@@ -170,7 +169,6 @@ def write_table(
     Examples
     --------
     >>> import tempfile
-    >>> import crypsis
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     crypsis.write_table(crypsis.example(5), f"{folder}/people.csv").name
     'people.csv'

@@ -61,7 +61,6 @@ def wrap(
     Examples
     --------
     >>> import polars as pl
-    >>> import crypsis
     >>> frame = pl.DataFrame({"age": [31, 32, 47], "sex": ["f", "m", "f"], "income": [2100, 2500, 3900]})
     >>> table = crypsis.wrap(frame, quasi_identifiers=["age", "sex"], confidential=["income"])
     >>> table.quasi_identifiers

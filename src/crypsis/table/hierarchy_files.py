@@ -38,7 +38,6 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import crypsis
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder) / "towns.csv"
     ...     _ = file.write_text("Turku,Finland,*\\nTartu,Estonia,*\\n")

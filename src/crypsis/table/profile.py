@@ -198,7 +198,6 @@ def profile(table: Table | Frame) -> Profile:
     Examples
     --------
     >>> import polars as pl
-    >>> import crypsis
     >>> seen = crypsis.profile(pl.DataFrame({"age": [31, 31, 47], "income": [2100, 2500, 3900]}))
     >>> [(column.name, column.role) for column in seen.columns]
     [('age', 'quasi'), ('income', 'confidential')]
@@ -385,7 +384,6 @@ def suggested_builder(table: Table, name: str) -> str:
 
     Examples
     --------
-    >>> import crypsis
     >>> suggested_builder(crypsis.example(200), "age")
     'intervals:5,10,20,40'
     """

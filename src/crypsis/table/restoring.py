@@ -47,7 +47,6 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
 
     Examples
     --------
-    >>> import crypsis
     >>> crypsis.to_frame(crypsis.example(3)).shape
     (3, 10)
     """

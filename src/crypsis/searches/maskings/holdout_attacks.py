@@ -13,7 +13,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.kernels.agreement import nearest
-from crypsis.measures.categorical_risk import BoundCategoryLinkage, CategoryLinkage, RankLinkage
+from crypsis.measures.categorical_measure import BoundCategories, Explained
+from crypsis.measures.categorical_risk import CategoryLinkage, RankLinkage
 from crypsis.measures.categories import CategoryContext, Pairing
 from crypsis.measures.measure import Reading
 from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
@@ -92,9 +93,9 @@ def learned_linkage(pairing: Pairing, known: Rows, control: Rows) -> Reading:
     counts = {f"weight of {name}": weight for name, weight in weights.items()}
     counts["on the half that taught"] = 100.0 * float(credit[known].mean()) if len(known) else 0.0
     counts["with equal weights"] = 100.0 * float(equal[control].mean())
-    bound = BoundCategoryLinkage(CategoryLinkage(), pairing.context)
+    bound = BoundCategories(CategoryLinkage(), pairing.context)
     return replace(
-        bound.reading(value, counts, baseline=100.0 / pairing.context.rows, trials=len(control)),
+        bound.reading(Explained(value, counts, 100.0 / pairing.context.rows, len(control))),
         measure="linkage, learned weights",
         definition="nearest masked record by weights learned on half of the records; other half judged",
     )
@@ -114,7 +115,7 @@ def learned_inference(pairing: Pairing, known: Rows, control: Rows) -> Reading:
         guess.append(np.mean(context.codes[control, j] == usual))
     value, baseline = 100.0 * float(np.mean(right)), 100.0 * float(np.mean(guess))
     return replace(
-        BoundCategoryLinkage(CategoryLinkage(), context).reading(value, {}, baseline=baseline),
+        BoundCategories(CategoryLinkage(), context).reading(Explained(value, {}, baseline)),
         measure="inference, learned",
         definition="most likely original category given the masked one, learned on half, judged on the other half",
     )
