@@ -182,11 +182,11 @@ def test_a_resealed_manifest_cannot_hide_a_broken_guarantee(copy: Path) -> None:
     content["seal"] = seal(content)
     path.write_text(json.dumps(content), encoding="utf-8")
     problems = verify(copy).problems
-    assert any("not the table that was signed" in problem for problem in problems)
+    assert any("not the table that was sealed" in problem for problem in problems)
 
 
 def test_a_manifest_from_the_future_is_refused_in_a_sentence(copy: Path) -> None:
-    edit("public/manifest.json", '"format": 1', '"format": 99')(copy)
+    edit("public/manifest.json", '"format": 2', '"format": 99')(copy)
     with pytest.raises(CrypsisError, match="format 99"):
         verify(copy)
 

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from numpy.random import Generator
 
 from crypsis.errors import PlanError, ReleaseRefused
-from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings_of
@@ -29,17 +27,16 @@ from crypsis.release.guarantees import (
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
-from crypsis.release.manifest import MANIFEST_FORMAT, digests, seal, sha256, write_sealed, write_text
+from crypsis.release.manifest import seal, sha256, write_manifests, write_text
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
-from crypsis.report.dossier import LimitResult, public_reading
+from crypsis.report.dossier import LimitResult
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
-from crypsis.version import __version__
 
 __all__ = ["Account", "publish", "seal", "sha256"]
 
@@ -105,7 +102,8 @@ def publish(
         )
         dossier = dossier_of(facts, original, shown, len(again), readings)
         write_reports(public, internal, dossier)
-        _write_manifests(public, internal, again, dossier, facts, readings)
+        own = {"fingerprint": again.fingerprint()}
+        write_manifests(public, internal, dossier, models, own, measured=readings.measured, rulebook=rulebook)
         risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
         told = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
         told += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
@@ -195,41 +193,3 @@ def write_reports(public: Path, internal: Path, dossier: Dossier) -> None:
     write_text(public / "report.html", external_html(json.loads(outside)))
     write_text(internal / "report.json", inside)
     write_text(internal / "report.html", internal_html(json.loads(inside)))
-
-
-def _write_manifests(
-    public: Path, internal: Path, published: Table, dossier: Dossier, facts: Facts, readings: Readings
-) -> None:
-    book = facts.rulebook
-    content: dict[str, Any] = {
-        "format": MANIFEST_FORMAT,
-        "crypsis": __version__,
-        "fingerprint": published.fingerprint(),
-        "family": dossier.family,
-        "order": dossier.order,
-        "suppressed": dossier.suppressed,
-        "files": digests(public),
-        "smallest_class": dossier.smallest_class and asdict(dossier.smallest_class),
-        "requirements": [
-            {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
-            for model, verdict in zip(facts.models, facts.verdicts, strict=True)
-        ],
-        "rulebook": book
-        and {"name": book.name, "title": book.title, "waived": [r.id for r in facts.rules if r.waived]},
-        "losses": [public_reading(reading) for reading in readings.losses],
-    }
-    write_sealed(public / "manifest.json", content)
-    write_sealed(
-        internal / "manifest.json",
-        {
-            "format": MANIFEST_FORMAT,
-            "public": sha256(public / "manifest.json"),
-            "files": digests(internal),
-            "measured": readings.measured,
-            "risks": [asdict(reading) for reading in (*readings.risks, *(s.after for s in readings.scenarios))],
-            "findings": [asdict(each) for each in facts.findings],
-            "limits": [asdict(each) for each in facts.limits],
-            "rulebook": book and {"name": book.name, "rules": [asdict(each) for each in facts.rules]},
-            "seed": dossier.seed_print,
-        },
-    )

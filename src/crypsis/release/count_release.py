@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +25,10 @@ from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_reports
 from crypsis.release.count_facts import CountedRelease, distinct, dossier_of_counts, schema_of_counts
 from crypsis.release.facts import Account
-from crypsis.release.guarantees import complaint
 from crypsis.release.lazy_release import decide, judged_findings, lattice_of, write_node
 from crypsis.release.leaks import refuse_leaks
-from crypsis.release.manifest import MANIFEST_FORMAT, digests, sha256, write_sealed, write_text
+from crypsis.release.manifest import digests, write_manifests, write_text
 from crypsis.release.published import Order
-from crypsis.report import Dossier
-from crypsis.report.dossier import public_reading
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.encoding import Source
 from crypsis.table.equivalence_classes import classes_of
@@ -40,7 +37,6 @@ from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, LazyTable, scan, tally
 from crypsis.table.table import Table
-from crypsis.version import __version__
 
 PATTERN = "data-*.parquet"
 
@@ -99,7 +95,10 @@ def publish_counted(
         before = _judged_before(source, lattice, models)
         told = dossier_of_counts(node, before, verdicts, findings, account or Account(), order)
         write_reports(public, internal, told)
-        _write_manifests(public, internal, data, told, node, models)
+        quasi = list(lattice.names)
+        counted = {"quasi": quasi, "confidential": [n for n in source.counts.names if n not in quasi]}
+        files = digests(public) | digests(data)
+        write_manifests(public, internal, told, models, {"counted": counted, "files": files}, measured=True)
         sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in told.losses]
         refuse_leaks(public, published, source.coded, risks=told.risks, told=sentences)
         for path in data.iterdir():
@@ -136,92 +135,51 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
     )
 
 
-def judge_again(
-    public: Path, manifest: Mapping[str, Any], problems: list[str]
-) -> tuple[list[Verdict], SmallestClass | None]:
-    """Count the published files and compare what they hold with manifest, schema and report.
-
-    →  every verdict, and k over every quasi-identifier
-    """
-    quasi, confidential = manifest["counted"]["quasi"], manifest["counted"]["confidential"]
-    try:
-        schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
-        report = json.loads((public / "report.json").read_text(encoding="utf-8"))
-        frame = scan(public / PATTERN)
-        written = tally(frame, [*quasi, *confidential])
-        names = [column["name"] for column in schema["columns"]]
-        told = {column["name"]: column["distinct"] for column in report["columns"]}
-        rows, guarantees, smallest = report["rows"], report["guarantees"], report["smallest_class"]
-    except (OSError, ValueError, KeyError, TypeError):
-        problems.append("public/schema.json or public/report.json is missing or cannot be read")
-        return [], None
-    records = int(written[RECORDS].sum())
-    if schema["rows"] != records or names != frame.collect_schema().names():
-        problems.append("public/schema.json does not describe the data")
-    if rows != records or any(told.get(n) != distinct(written[n]) for n in written.columns if n != RECORDS):
-        problems.append("public/report.json counts other records, columns or values than the data hold")
-    tuples, verdicts = tuples_of(written, quasi), list[Verdict]()
-    for item in manifest["requirements"]:
-        model = registered.build(item["model"], **item["settings"])
-        verdict = judge_counted(model, tuples, written[RECORDS].to_numpy())
-        verdicts.append(verdict)
-        if not verdict.holds:
-            problems.append(complaint(verdict))
-        if json.loads(json.dumps(asdict(verdict), default=float)) != item["verdict"]:
-            problems.append(f"{item['model']} is judged differently from what the manifest says")
-        if verdict.statement not in guarantees:
-            problems.append(f"public/report.json does not state the guarantee of {verdict.model}")
-    classes = written.group_by(quasi).agg(pl.col(RECORDS).sum())
-    found = SmallestClass(tuple(quasi), int(np.asarray(classes[RECORDS]).min(initial=records)))
-    compare_smallest(found, {"manifest": manifest.get("smallest_class"), "report": smallest}, problems)
-    return verdicts, found
-
-
-def compare_smallest(found: SmallestClass | None, said: Mapping[str, Any], problems: list[str]) -> None:
-    """k over every quasi-identifier as the manifest and the report say it, against the data."""
-    wanted = found and json.loads(json.dumps(asdict(found)))
-    problems.extend(
-        f"public/{name}.json says another k over all quasi-identifiers than the data have"
-        for name, content in said.items()
-        if content != wanted
+def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> Counted:
+    """Count the published files beside their schema."""
+    quasi = list(counted["quasi"])
+    frame = scan(public / PATTERN)
+    written = tally(frame, [*quasi, *counted["confidential"]])
+    names = [column["name"] for column in schema["columns"]]
+    found = {n: sorted(written[n].drop_nulls().cast(pl.String).unique()) for n in written.columns if n != RECORDS}
+    described = (
+        schema["rows"] == int(written[RECORDS].sum())
+        and names == frame.collect_schema().names()
+        and quasi == [c["name"] for c in schema["columns"] if c["role"] == Role.QUASI_IDENTIFIER.value]
+        and all(c["categories"] == found.get(c["name"]) for c in schema["columns"] if "categories" in c)
     )
+    return Counted(written, tuple(quasi), tuple(names), described)
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """What a count over published files found."""
+
+    written: pl.DataFrame
+    quasi: tuple[str, ...]
+    names: tuple[str, ...]
+    described: bool
+    """Whether the schema says what the files hold."""
+
+    @property
+    def records(self) -> int:
+        return int(self.written[RECORDS].sum())
+
+    @property
+    def distinct(self) -> dict[str, int | None]:
+        """How many values each column has; None where it was not counted."""
+        counted = {name: distinct(self.written[name]) for name in self.written.columns if name != RECORDS}
+        return {name: counted.get(name) for name in self.names}
+
+    @property
+    def smallest_class(self) -> SmallestClass:
+        classes = self.written.group_by(self.quasi).agg(pl.col(RECORDS).sum())
+        return SmallestClass(self.quasi, int(np.asarray(classes[RECORDS]).min(initial=self.records)))
+
+    def judge(self, model: PrivacyModel) -> Verdict:
+        return judge_counted(model, tuples_of(self.written, self.quasi), self.written[RECORDS].to_numpy())
 
 
 def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
     original = tuples_of(source.tuples, lattice.names)
     return [judge_counted(model, original, source.tuples[RECORDS].to_numpy()) for model in models]
-
-
-def _write_manifests(
-    public: Path, internal: Path, data: Path, told: Dossier, node: CountedRelease, models: Sequence[PrivacyModel]
-) -> None:
-    quasi = list(node.lattice.names)
-    content = {
-        "format": MANIFEST_FORMAT,
-        "crypsis": __version__,
-        "counted": {"quasi": quasi, "confidential": [n for n in node.source.counts.names if n not in quasi]},
-        "family": told.family,
-        "order": told.order,
-        "suppressed": told.suppressed,
-        "files": digests(public) | digests(data),
-        "smallest_class": told.smallest_class and asdict(told.smallest_class),
-        "requirements": [
-            {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
-            for model, verdict in zip(models, told.verdicts, strict=True)
-        ],
-        "rulebook": None,
-        "losses": [public_reading(reading) for reading in told.losses],
-    }
-    write_sealed(public / "manifest.json", content)
-    inside = {
-        "format": MANIFEST_FORMAT,
-        "public": sha256(public / "manifest.json"),
-        "files": digests(internal),
-        "measured": True,
-        "risks": [asdict(reading) for reading in told.risks],
-        "findings": [{"finding": asdict(each.finding), "waived": each.waived} for each in told.findings],
-        "limits": [],
-        "rulebook": None,
-        "seed": "",
-    }
-    write_sealed(internal / "manifest.json", inside)

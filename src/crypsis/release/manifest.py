@@ -1,14 +1,23 @@
-"""Manifests: what a bundle consists of, sealed so that a change is seen."""
+"""Manifests: what a bundle consists of and promises, sealed so that a change is seen."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-MANIFEST_FORMAT = 1
+from crypsis.privacy import models as registered
+from crypsis.privacy.model import PrivacyModel
+from crypsis.report import Dossier
+from crypsis.report.dossier import external_facts, risk_limited
+from crypsis.rulebook import Rulebook
+from crypsis.version import __version__
+
+MANIFEST_FORMAT = 2
+MANIFEST = "manifest.json"
 
 
 def sha256(path: Path) -> str:
@@ -27,9 +36,68 @@ def digests(folder: Path) -> dict[str, str]:
     return {path.name: sha256(path) for path in sorted(folder.iterdir())}
 
 
-def write_sealed(path: Path, content: dict[str, Any]) -> None:
-    content = json.loads(json.dumps(content, default=float))
-    write_text(path, json.dumps(content | {"seal": seal(content)}, indent=2, ensure_ascii=False) + "\n")
+def write_manifests(
+    public: Path,
+    internal: Path,
+    told: Dossier,
+    models: Sequence[PrivacyModel],
+    own: Mapping[str, Any],
+    *,
+    measured: bool,
+    rulebook: Rulebook | None = None,
+) -> None:
+    """The public manifest, and the internal one that names it by its digest.
+
+    told      what the reports say
+    own       what this kind of release says beside it
+    measured  whether losses and risks were measured against an original
+    """
+    facts = told.internal()
+    content = {
+        "format": MANIFEST_FORMAT,
+        "crypsis": __version__,
+        "files": digests(public),
+        "requirements": [
+            {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
+            for model, verdict in zip(models, told.verdicts, strict=True)
+        ],
+        "rulebook": rulebook
+        and {"name": rulebook.name, "title": rulebook.title, "waived": [r.id for r in told.rules if r.waived]},
+        **public_claims(facts),
+        **own,
+    }
+    write_sealed(public / MANIFEST, content)
+    inside = {
+        "format": MANIFEST_FORMAT,
+        "public": sha256(public / MANIFEST),
+        "files": digests(internal),
+        "measured": measured,
+        "rulebook": rulebook and {"name": rulebook.name, "rules": facts["rules"]},
+        **internal_claims(facts),
+    }
+    write_sealed(internal / MANIFEST, inside)
+
+
+def public_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the public manifest repeats of the internal report."""
+    outside = external_facts(facts)
+    same = {name: outside[name] for name in ("family", "order", "suppressed", "smallest_class", "losses")}
+    return {**same, "limited_risk": risk_limited(facts["demands"])}
+
+
+def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What the internal manifest repeats of the internal report."""
+    return {
+        "risks": [*facts["risks"], *(scenario["after"] for scenario in facts["scenarios"])],
+        "findings": [{name: each[name] for name in ("finding", "waived")} for each in facts["findings"]],
+        "limits": facts["demands"],
+        "seed": facts["seed_print"],
+    }
+
+
+def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    plain = json.loads(json.dumps(content, default=float))
+    write_text(path, json.dumps(plain | {"seal": seal(plain)}, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:

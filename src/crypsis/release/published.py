@@ -82,6 +82,10 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
             "the release was counted and never read as a whole, so rulebooks and differences between releases, which "
             "need it in memory, cannot be had; `crypsis verify` counts it again"
         )
+    if Path(schema["file"]).name != schema["file"] or (folder / schema["file"]).is_symlink():
+        raise TableError(
+            "schema.json names a file that is not in its folder; a release is read from its own files only"
+        )
     table = read_table(
         folder / schema["file"],
         roles={c["name"]: c["role"] for c in columns},

@@ -1,32 +1,39 @@
-"""Judge a release again from its files alone, and name everything that is not as it was signed."""
+"""Judge a release again from its files alone, and name everything that is not as it was sealed."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from jinja2 import UndefinedError
 
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import CrypsisError
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
-from crypsis.privacy.model import Verdict
-from crypsis.release.count_release import compare_smallest
-from crypsis.release.count_release import judge_again as judge_counted_again
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
+from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
-from crypsis.release.manifest import MANIFEST_FORMAT, seal, sha256
+from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
 from crypsis.release.published import read_published, schema_of
 from crypsis.report import external_html, internal_html
+from crypsis.report.dossier import external_facts, guarantees
 from crypsis.table.table import Table
 from crypsis.version import __version__
 
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 """Pictures depend on the renderer's version; the numbers they show stand in the tables beside them."""
+UNSIGNED = (
+    "unsigned: whoever can write the folder can also rewrite data, reports and manifest together; only a signature "
+    "shows who released it (`crypsis release --sign`)"
+)
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
+"""What a manifest or report of another shape raises when it is read."""
 
 
 @dataclass(frozen=True)
@@ -49,114 +56,77 @@ class Verification:
         return not self.problems
 
 
+@dataclass(frozen=True)
+class _Judged:
+    """What the published data themselves say."""
+
+    rows: int
+    distinct: Mapping[str, int | None]
+    smallest_class: SmallestClass | None
+    judge: Callable[[PrivacyModel], Verdict]
+
+
 def verify(folder: str | Path) -> Verification:
     """Re-read and re-judge a release bundle, or its public folder alone.
 
-    What follows from the files is made again and compared: verdicts, schema, the facts of the reports, and both pages
-    from their JSON twins. What was measured beside the original is only known to be as it was sealed.
+    What follows from the files is made again and compared: verdicts, schema, what the reports state, and both pages
+    from their JSON twins. What was measured beside the original, and the words of the custodian, are only known to be
+    as they were sealed; without a signature nobody knows by whom.
     """
     folder = Path(folder)
-    public = public_of(folder)
-    problems: list[str] = []
-    manifest = _manifest(public / "manifest.json", problems)
-    files = _check_files(public, manifest, problems)
-    internal = folder / "internal"
-    pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
+    public, internal = public_of(folder), folder / "internal"
+    problems = foreign_entries(folder, public)
+    if problems:
+        return Verification(str(folder), (), tuple(problems), 0)
+    manifest = read_manifest(public / MANIFEST, problems)
+    files = check_files(public, manifest, problems)
+    report = read_json(public / "report.json", problems)
+    notes = [UNSIGNED]
+    verdicts, smallest = list[Verdict](), None
+    if manifest:
+        data = _read_data(public, manifest, report, problems)
+        if data is not None:
+            smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems)
+            _compare_report(report, manifest, data, verdicts, problems)
+    _render_again(public, external_html, problems)
     if internal.is_dir():
-        pages.append((internal, lambda facts: internal_html(facts, draw=lambda spec: "")))
-        inner = _manifest(internal / "manifest.json", problems)
-        files += _check_files(internal, inner, problems)
-        if inner and inner.get("public") != sha256(public / "manifest.json"):
-            problems.append("public/manifest.json is not the one the internal manifest was written with")
-    if "counted" in manifest:
-        (verdicts, smallest), table = judge_counted_again(public, manifest, problems), None
+        files += _verify_internal(internal, public, manifest, report, verdicts, problems)
     else:
-        verdicts, table = _judge_again(public, manifest, problems)
-        smallest = smallest_class(table) if table is not None else None
-    notes = [] if internal.is_dir() else ["the internal part is not here: risks and waivers could not be looked at"]
-    if table is not None:
-        compare_smallest(smallest, {"manifest": manifest.get("smallest_class")}, problems)
-        _compare_facts(public, table, verdicts, problems)
-    for part, render in pages:
-        notes += _render_again(part, render, problems)
+        notes.append("the internal part is not here: risks and waivers could not be looked at")
     family = str(manifest.get("family", "unknown"))
     return Verification(str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family)
 
 
-def _manifest(path: Path, problems: list[str]) -> dict[str, Any]:
-    name = f"{path.parent.name}/{path.name}"
+# -- the data and what was demanded of them --
+
+
+def _read_data(
+    public: Path, manifest: Mapping[str, Any], report: Mapping[str, Any], problems: list[str]
+) -> _Judged | None:
+    """The published data, which must be those of schema and manifest."""
+    schema = read_json(public / "schema.json", problems)
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        found = content["format"]
-    except (OSError, ValueError, KeyError, TypeError):
-        problems.append(f"{name} is missing or cannot be read")
-        return {}
-    if found != MANIFEST_FORMAT:
-        raise TableError(
-            f"{name}: written in format {found}, this version reads {MANIFEST_FORMAT}; use the Crypsis it names"
-        )
-    if content.get("seal") != seal(content):
-        problems.append(f"{name} was changed after it was sealed")
-    return dict(content)
-
-
-def _check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) -> int:
-    if not manifest:
-        return 0
-    listed: dict[str, str] = manifest.get("files", {})
-    for name, digest in listed.items():
-        path = folder / Path(name).name
-        if not path.is_file():
-            problems.append(f"{folder.name}/{name} is missing")
-        elif sha256(path) != digest:
-            problems.append(f"{folder.name}/{name} was changed after it was released")
-    present = {path.name for path in folder.iterdir()} - {"manifest.json"}
-    problems.extend(f"{folder.name}/{name} does not belong to the release" for name in sorted(present - set(listed)))
-    return len(listed)
-
-
-def _judge_again(public: Path, manifest: dict[str, Any], problems: list[str]) -> tuple[list[Verdict], Table | None]:
-    if not manifest:
-        return [], None
-    try:
-        schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
+        roles = [(column["name"], column["role"]) for column in schema["columns"]]
+        if roles != [(column["name"], column["role"]) for column in report["columns"]]:
+            problems.append("public/report.json gives columns other names or roles than public/schema.json")
+        if "counted" in manifest:
+            counted = read_counted(public, schema, manifest["counted"])
+            if not counted.described:
+                problems.append("public/schema.json does not describe the data")
+            return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge)
         table = read_published(public, schema)
-    except (CrypsisError, OSError, ValueError, KeyError, TypeError) as error:
+        if schema_of(table, schema["format"]) != schema:
+            problems.append("public/schema.json does not describe the data")
+    except CrypsisError as error:
         problems.append(f"the data cannot be read by its schema: {error}")
-        return [], None
+        return None
+    except (OSError, *MALFORMED):
+        problems.append("the data cannot be read by its schema")
+        return None
     if table.fingerprint() != manifest.get("fingerprint"):
-        problems.append("the data are not the table that was signed")
-    if schema_of(table, schema["format"]) != schema:
-        problems.append("public/schema.json does not describe the data")
-    verdicts = []
-    for item in manifest.get("requirements", []):
-        verdict = models.build(item["model"], **item["settings"]).judge(table)
-        verdicts.append(verdict)
-        if not verdict.holds:
-            problems.append(complaint(verdict))
-        if json.loads(json.dumps(asdict(verdict), default=float)) != item["verdict"]:
-            problems.append(f"{item['model']} is judged differently from what the manifest says")
-    return verdicts, table
-
-
-def _compare_facts(public: Path, table: Table, verdicts: list[Verdict], problems: list[str]) -> None:
-    """What the external report says of the data, against the data."""
-    try:
-        told = json.loads((public / "report.json").read_text(encoding="utf-8"))
-        columns = {column["name"]: column["distinct"] for column in told["columns"]}
-        rows, guarantees, smallest = told["rows"], told["guarantees"], told["smallest_class"]
-    except (OSError, ValueError, KeyError, TypeError):
-        problems.append("public/report.json is missing or cannot be read")
-        return
-    compare_smallest(smallest_class(table), {"report": smallest}, problems)
-    found = {name: _distinct(table, name) for name in table.names}
-    if rows != len(table) or columns != found:
-        problems.append("public/report.json counts other records, columns or values than the data hold")
-    problems.extend(
-        f"public/report.json does not state the guarantee of {verdict.model}"
-        for verdict in verdicts
-        if verdict.statement not in guarantees
-    )
+        problems.append("the data are not the table that was sealed")
+    distinct = {name: _distinct(table, name) for name in table.names}
+    return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table))
 
 
 def _distinct(table: Table, name: str) -> int:
@@ -164,16 +134,137 @@ def _distinct(table: Table, name: str) -> int:
     return len(set(codes[codes >= 0].tolist()))
 
 
-def _render_again(folder: Path, render: Callable[[Mapping[str, Any]], str], problems: list[str]) -> list[str]:
-    """The page made from its JSON twin must be the page in the folder; another version may draw it differently."""
+def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]) -> list[Verdict]:
+    """Every demand of the manifest, judged on the data; there must be one."""
+    verdicts: list[Verdict] = []
+    try:
+        for item in manifest["requirements"]:
+            verdict = data.judge(models.build(item["model"], **item["settings"]))
+            verdicts.append(verdict)
+            if not verdict.holds:
+                problems.append(complaint(verdict))
+            if not _same(asdict(verdict), item["verdict"]):
+                problems.append(f"{item['model']} is judged differently from what the manifest says")
+        if not verdicts and manifest["limited_risk"] is not True:
+            problems.append(
+                "public/manifest.json demands nothing of the data: neither a privacy model nor a risk limit"
+            )
+        if verdicts and manifest["family"] == "perturbation":
+            problems.append("public/manifest.json claims class sizes of a perturbed file, where they protect nobody")
+        if not _same(data.smallest_class and asdict(data.smallest_class), manifest["smallest_class"]):
+            problems.append("public/manifest.json says another k over all quasi-identifiers than the data have")
+    except CrypsisError as error:
+        problems.append(f"public/manifest.json demands what cannot be judged: {error}")
+    except MALFORMED:
+        problems.append("public/manifest.json cannot be read: a part of it is missing or of another type")
+    return verdicts
+
+
+# -- what the reports state --
+
+
+def _compare_report(
+    report: Mapping[str, Any],
+    manifest: Mapping[str, Any],
+    data: _Judged,
+    verdicts: Sequence[Verdict],
+    problems: list[str],
+) -> None:
+    """What the external report states, against the data and the manifest: nothing less and nothing more."""
+    try:
+        distinct = {column["name"]: column["distinct"] for column in report["columns"]}
+        if report["rows"] != data.rows or distinct != data.distinct:
+            problems.append("public/report.json counts other records, columns or values than the data hold")
+        if not _same(report["smallest_class"], data.smallest_class and asdict(data.smallest_class)):
+            problems.append("public/report.json says another k over all quasi-identifiers than the data have")
+        book = manifest["rulebook"]
+        expected = guarantees(
+            [v.statement for v in verdicts], manifest["limited_risk"] is True, book["title"] if book else ""
+        )
+        for sentence in expected:
+            if sentence not in report["guarantees"]:
+                problems.append(f"public/report.json does not state the guarantee: {sentence}")
+        if any(sentence not in expected for sentence in report["guarantees"]):
+            problems.append("public/report.json states a guarantee that neither data nor manifest carry")
+        shared = ("family", "order", "suppressed", "losses")
+        if any(not _same(report[name], manifest[name]) for name in shared) or report["version"] != manifest["crypsis"]:
+            problems.append("public/report.json and public/manifest.json are not of one release")
+    except MALFORMED:
+        problems.append("public/report.json cannot be compared: a part of it is missing or of another type")
+
+
+def _verify_internal(
+    internal: Path,
+    public: Path,
+    manifest: Mapping[str, Any],
+    report: Mapping[str, Any],
+    verdicts: Sequence[Verdict],
+    problems: list[str],
+) -> int:
+    """The internal part against the public one: both must follow from the internal report."""
+    inner = read_manifest(internal / MANIFEST, problems)
+    files = check_files(internal, inner, problems)
+    if inner and inner.get("public") != sha256(public / MANIFEST):
+        problems.append("public/manifest.json is not the one the internal manifest was written with")
+    facts = read_json(internal / "report.json", problems)
+    _render_again(internal, lambda content: internal_html(content, draw=lambda spec: ""), problems)
+    if not facts or not inner:
+        return files
+    try:
+        if not _same(external_facts(facts), report):
+            problems.append("public/report.json does not follow from internal/report.json")
+        claims = {name: manifest.get(name) for name in public_claims(facts)}
+        rules = inner["rulebook"] and inner["rulebook"]["rules"]
+        if (
+            not _same(public_claims(facts), claims)
+            or not _same(facts["verdicts"], [asdict(verdict) for verdict in verdicts])
+            or not _same(internal_claims(facts), {name: inner[name] for name in internal_claims(facts)})
+            or not _same(facts["rules"], rules or [])
+        ):
+            problems.append("the manifests do not say what internal/report.json says")
+        problems.extend(
+            f"internal/report.json: the limit on {each['name']} is not kept"
+            for each in facts["demands"]
+            if each["binding"] and not _kept(each)
+        )
+        problems.extend(
+            f"internal/report.json: the rule {rule['id']} is neither kept nor waived"
+            for rule in facts["rules"]
+            if not rule["holds"] and not rule["waived"]
+        )
+    except MALFORMED:
+        problems.append("internal/report.json cannot be compared: a part of it is missing or of another type")
+    return files
+
+
+def _kept(demand: Mapping[str, Any]) -> bool:
+    """Whether the figure of a limit is within it, whatever the report says."""
+    value, most = demand["reading"]["value"], demand["at_most"]
+    return bool(value <= most if demand["reading"]["better"] == "low" else value >= most)
+
+
+def _render_again(folder: Path, render: Callable[[Mapping[str, Any]], str], problems: list[str]) -> None:
+    """The page made from its JSON twin must be the page in the folder."""
+    version: Any = __version__
     try:
         facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        page = (folder / "report.html").read_text(encoding="utf-8")
-        if facts["version"] != __version__:
-            return [f"{folder.name}/report.html was written by Crypsis {facts['version']} and not rendered again"]
-        same = render(facts) == DRAWING.sub("", page)
-    except (OSError, ValueError, KeyError, TypeError, UndefinedError):
+        version = facts["version"]
+        same = render(facts) == DRAWING.sub("", (folder / "report.html").read_text(encoding="utf-8"))
+    except (OSError, UndefinedError, *MALFORMED):
         same = False
-    if not same:
+    if not same and version != __version__:
+        problems.append(
+            f"{folder.name}/report.html was written by Crypsis {version} and this version, {__version__}, cannot "
+            f"compare it with {folder.name}/report.json; verify with that version"
+        )
+    elif not same:
         problems.append(f"{folder.name}/report.html does not say what {folder.name}/report.json says")
-    return []
+
+
+def _same(first: Any, second: Any) -> bool:
+    """Whether two values are the same JSON."""
+    return _text(first) == _text(second)
+
+
+def _text(content: Any) -> str:
+    return json.dumps(content, sort_keys=True, default=float)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -193,73 +193,96 @@ class Dossier:
 
     def external(self) -> dict[str, Any]:
         """The content of the external report: no risk figure, no setting, nothing about rare values of the original."""
-        return {
-            "title": self.title,
-            "written": self.written,
-            "version": self.version,
-            "method": self.method,
-            "family": self.family,
-            "order": self.order,
-            "rows": self.rows_after,
-            "suppressed": self.suppressed,
-            "columns": [
-                {
-                    "name": c.name,
-                    "role": c.role,
-                    "kind": c.kind,
-                    "treatment": c.treatment,
-                    "distinct": c.distinct_after,
-                    "loss": _public_loss(c),
-                }
-                for c in self.columns
-            ],
-            "guarantees": self._guarantees(),
-            "smallest_class": self.smallest_class and asdict(self.smallest_class),
-            "uses": [
-                {"name": d.name, "at_most": d.at_most, "kept": d.holds, **public_reading(d.reading)}
-                for d in self.demands
-                if d.reading.aim == "loss"
-            ],
-            "losses": [public_reading(reading) for reading in self.losses],
-        }
-
-    def _guarantees(self) -> list[str]:
-        sentences = list(dict.fromkeys(verdict.statement for verdict in self.verdicts))
-        if any(d.binding and d.reading.aim == "risk" for d in self.demands):
-            sentences.append("the risk of re-identification was measured and is within the limit set for this file")
-        if self.rules:
-            sentences.append(f"the rules for this kind of file were checked: {self.rulebook}")
-        return sentences
+        return external_facts(self.internal())
 
 
-def _public_loss(column: ReportedColumn) -> float | None:
-    """The rounded loss of a column: 0 for one that did not change, None where it is not known."""
-    if column.loss is None:
-        return 0.0 if column.changed == 0 else None
-    return rounded(column.loss)
-
-
-def public_reading(reading: Reading) -> dict[str, Any]:
-    """A reading as the external report gives it: rounded, without counts.
+def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of the external report, from that of the internal one.
 
     Parameters
     ----------
-    reading : Reading
-        A loss.
+    internal : mapping
+        What `Dossier.internal` gives, or the internal JSON report.
 
     Returns
     -------
     dict
     """
+    same = ("title", "written", "version", "method", "family", "order", "suppressed", "smallest_class")
+    demands = internal["demands"]
     return {
-        "measure": reading.measure,
-        "value": rounded(reading.value),
-        "unit": reading.unit,
-        "better": reading.better,
-        "definition": reading.definition,
-        "scope": list(reading.scope),
-        "missing": reading.missing,
+        **{name: internal[name] for name in same},
+        "rows": internal["rows_after"],
+        "columns": [
+            {name: column[name] for name in ("name", "role", "kind", "treatment")}
+            | {"distinct": column["distinct_after"], "loss": _public_loss(column)}
+            for column in internal["columns"]
+        ],
+        "guarantees": guarantees(
+            [verdict["statement"] for verdict in internal["verdicts"]],
+            risk_limited(demands),
+            internal["rulebook"] if internal["rules"] else "",
+        ),
+        "uses": [
+            {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **public_reading(d["reading"])}
+            for d in demands
+            if d["reading"]["aim"] == "loss"
+        ],
+        "losses": [public_reading(reading) for reading in internal["losses"]],
     }
+
+
+def guarantees(statements: Iterable[str], limited: bool, rulebook: str) -> list[str]:
+    """What the external report may promise: what the models state, that a risk is limited, that rules were checked.
+
+    Parameters
+    ----------
+    statements : iterable of str
+        Of the verdicts that hold.
+    limited : bool
+        Whether the file keeps a binding limit on a risk.
+    rulebook : str
+        Title of the rulebook; empty without one.
+
+    Returns
+    -------
+    list of str
+    """
+    sentences = list(dict.fromkeys(statements))
+    if limited:
+        sentences.append("the risk of re-identification was measured and is within the limit set for this file")
+    if rulebook:
+        sentences.append(f"the rules for this kind of file were checked: {rulebook}")
+    return sentences
+
+
+def risk_limited(demands: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether a binding limit on a risk is among the demands."""
+    return any(each["binding"] and each["reading"]["aim"] == "risk" for each in demands)
+
+
+def _public_loss(column: Mapping[str, Any]) -> float | None:
+    """The rounded loss of a column: 0 for one that did not change, None where it is not known."""
+    if column["loss"] is None:
+        return 0.0 if column["changed"] == 0 else None
+    return rounded(column["loss"])
+
+
+def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
+    """A reading as the external report gives it: rounded, without counts.
+
+    Parameters
+    ----------
+    reading : mapping
+        A loss as plain data.
+
+    Returns
+    -------
+    dict
+    """
+    same = ("measure", "unit", "better", "definition", "missing")
+    named = {name: reading[name] for name in same}
+    return {**named, "value": rounded(reading["value"]), "scope": list(reading["scope"])}
 
 
 def rounded(value: float) -> float:
