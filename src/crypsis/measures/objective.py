@@ -197,7 +197,7 @@ class Objective:
             self._read(reader, masked, found)
         self._aggregate(found)
         self._class_sizes(masked, found)
-        found.figures["suppressed"] = 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
+        found.figures["suppressed"] = _suppressed(masked)
         verdicts = [] if family == "perturbation" else [_judge(model, masked) for model in self.models]
         return Evaluation(
             figures={name: _finite(value) for name, value in found.figures.items()},
@@ -227,11 +227,8 @@ class Objective:
 
     def _aggregate(self, found: _Found) -> None:
         """Loss, risk and uses from the single readings."""
-        found.figures["loss"] = _mean([found.figures[reader.title] for reader in self.losses])
-        risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in self.risks})
-        worst = [value for value in risks.values() if value is not None]
-        lacking = any(found.figures[reader.title] is None for reader in self.risks)
-        found.figures["risk"] = None if lacking or not worst else max(worst)
+        found.figures["loss"] = self._loss(found)
+        found.figures["risk"], risks = self._risk(found)
         if len(self.intruders) > 1:
             found.figures |= {f"risk.{intruder}": value for intruder, value in risks.items()}
         if self._steering:
@@ -239,6 +236,26 @@ class Objective:
             shares = [weight * 100.0 * value / tolerance for weight, value, tolerance in parts if value is not None]
             total = sum(weight for weight, _, _ in parts)
             found.figures["uses"] = sum(shares) / total if len(shares) == len(parts) else None
+
+    def _loss(self, found: _Found) -> float | None:
+        """Mean of the losses; None if one cannot be read."""
+        return _mean([found.figures[reader.title] for reader in self.losses])
+
+    def _risk(self, found: _Found) -> tuple[float | None, dict[str, float | None]]:
+        """Mean of the risks to the worst intruder, None if one cannot be read; and to each intruder."""
+        risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in self.risks})
+        worst = [value for value in risks.values() if value is not None]
+        lacking = any(found.figures[reader.title] is None for reader in self.risks)
+        return None if lacking or not worst else max(worst), risks
+
+    def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
+        """One of the figures that every table has, without reading what it does not need; None if it has no meaning."""
+        found = _Found(family)
+        if figure == "suppressed":
+            return _suppressed(masked)
+        for reader in self.losses if figure == "loss" else self.risks:
+            self._read(reader, masked, found)
+        return _finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
     def _class_sizes(self, masked: Table, found: _Found) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
@@ -298,6 +315,11 @@ def _judge(model: Model, masked: Table) -> Any:
     if obstacle:
         raise SearchError(obstacle)
     return model.judge(masked)
+
+
+def _suppressed(masked: Table) -> float:
+    """Share of suppressed records, per cent."""
+    return 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
 
 
 def _signed(measure: Measure, value: float) -> float:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crypsis.errors import PlanError, ReleaseRefused, listing
-from crypsis.measures.measure import Measure, measures
+from crypsis.measures.measure import Measure, Reading, measures
+from crypsis.measures.objective import TOLERANCE
+from crypsis.measures.overall import OverallFigure
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.report.dossier import LimitResult
@@ -18,7 +20,7 @@ from crypsis.table.table import Table
 class Limit:
     """The largest reading a released file may have: a risk limit, or the tolerance of a declared use."""
 
-    measure: Measure
+    measure: Measure | OverallFigure
     at_most: float
     name: str = ""
     """What people call it; the measure's name unless given."""
@@ -90,12 +92,24 @@ def check_limits(limits: Sequence[Limit], original: Table, masked: Table, family
 
 
 def _check(limit: Limit, original: Table, masked: Table, family: str) -> LimitResult:
+    if isinstance(limit.measure, OverallFigure):
+        name, reading = limit.name or limit.measure.figure, limit.measure.explain(masked)
+    else:
+        name, reading = limit.name or measures.name_of(limit.measure), _read(limit, original, masked, family)
+    below, above = reading.value <= limit.at_most + TOLERANCE, reading.value >= limit.at_most - TOLERANCE
+    holds = bool(below if reading.better == "low" else above)
+    reading = replace(reading, counts=dict(reading.counts))
+    use = not isinstance(limit.measure, OverallFigure) and reading.aim == "loss"
+    return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, use)
+
+
+def _read(limit: Limit, original: Table, masked: Table, family: str) -> Reading:
+    """The reading of a limited measure, or a refusal where it has no meaning."""
+    assert isinstance(limit.measure, Measure)
     name = limit.name or measures.name_of(limit.measure)
     obstacle = limit.measure.obstacle(original)
     if obstacle:
         raise PlanError(f"limit on {name}: {obstacle}")
     if family != "unknown" and family not in limit.measure.valid_for:
         raise PlanError(f"limit on {name}: its number has no meaning after {family}; limit another measure")
-    reading = limit.measure.against(original).explain(masked)
-    holds = bool(reading.value <= limit.at_most) if reading.better == "low" else bool(reading.value >= limit.at_most)
-    return LimitResult(name, float(limit.at_most), holds, limit.binding, replace(reading, counts=dict(reading.counts)))
+    return limit.measure.against(original).explain(masked)

@@ -31,6 +31,8 @@ class LimitResult:
         Whether a release is refused beyond it; otherwise it is reported only.
     reading : Reading
         What was measured.
+    use : bool
+        Whether it is a declared use, which the public report names.
     """
 
     name: str
@@ -38,6 +40,7 @@ class LimitResult:
     holds: bool
     binding: bool
     reading: Reading
+    use: bool = False
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
         "uses": [
             {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **public_reading(d["reading"])}
             for d in demands
-            if d["reading"]["aim"] == "loss"
+            if d["use"]
         ],
         "losses": [public_reading(reading) for reading in internal["losses"]],
     }

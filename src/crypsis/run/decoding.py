@@ -59,7 +59,10 @@ class DecodedTables:
         if solution.number not in self._tables:
             row = self.store.solution(solution.number)
             masked = replace(self.encodings[row.search].decode(row.genome), provenance=None)
-            step = MaskingStep(solution.title, solution.family, solution.message, dict(solution.facts))
+            family = (
+                solution.family if row.search == BASELINE else self.encodings.plan.search[row.search].build().family
+            )
+            step = MaskingStep(solution.title, family, solution.message, dict(solution.facts))
             self._tables[solution.number] = masked.masked_by(step, self.encodings.table)
         self._tables.move_to_end(solution.number)
         while len(self._tables) > KEPT:

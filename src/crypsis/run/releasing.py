@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from crypsis.errors import ReleaseRefused
 from crypsis.measures.objective import readable
+from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
 from crypsis.release import Account, publish
 from crypsis.release.guarantees import Limit
@@ -56,7 +57,7 @@ def release_solution(
         account=Account.of(masked, title),
         format=plan.release.format,
         order=plan.release.order,
-        limits=_limits(plan, original),
+        limits=_limits(plan, original, Account.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,
         front=_points(front, solution),
         seed=seed,
@@ -65,13 +66,19 @@ def release_solution(
     )
 
 
-def _limits(plan: Plan, original: Table) -> list[Limit]:
-    """Limits and uses of the plan; a limit on a risk holds for every intruder."""
+def _limits(plan: Plan, original: Table, family: str) -> list[Limit]:
+    """Limits and uses of the plan, measured again on the written file; a limit on a risk holds for every intruder."""
+    objective = plan.objective(original)
     found = []
+    if plan.suppression < 1.0:
+        allowed = OverallFigure(objective, "suppressed", family)
+        found.append(Limit(allowed, 100.0 * plan.suppression, "suppressed records"))
     for limit in plan.limit:
         measure = limit.build()
         if measure is None:
-            continue  # loss, risk and suppression are judged with the solution
+            figure = cast(Figure, limit.measure)
+            found.append(Limit(OverallFigure(objective, figure, family), limit.at_most, limit.measure))
+            continue
         if measure.aim != "risk" or measure.columns or not plan.scenario:
             found.append(Limit(measure, limit.at_most, limit.measure))
             continue
@@ -80,7 +87,7 @@ def _limits(plan: Plan, original: Table) -> list[Limit]:
             if names:
                 bound = measure.model_copy(update={"columns": names})
                 found.append(Limit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
-    return found + [Limit(u.build(), u.tolerance, u.title, binding=u.treated_as == "limit") for u in plan.use]
+    return found + [Limit(u.build(), u.tolerance, u.title, u.treated_as == "limit") for u in plan.use]
 
 
 def _points(front: Front, chosen: Solution) -> list[dict[str, Any]]:
