@@ -50,6 +50,22 @@ def _at_worker(function: Function, path: str, fingerprint: str, item: Any) -> An
     return function(_recall(path, fingerprint), item)
 
 
+@dataclass
+class _Sent:
+    """The last few shared parts, each with what stands for it at the workers: a loop may take turns between some."""
+
+    _parts: list[tuple[Any, Any]] = field(default_factory=list)
+
+    def of(self, shared: Any, send: Callable[[Any], Any]) -> Any:
+        """What stands for a shared part; it is sent at first."""
+        for part, sent in self._parts:
+            if part is shared:
+                return sent
+        sent = send(shared)
+        self._parts = [*self._parts[1 - _MOST_HELD :], (shared, sent)]
+        return sent
+
+
 class Mapper(Protocol):
     """Runs pure functions."""
 
@@ -142,14 +158,13 @@ class Processes(_Closing):
     workers: int
     name: Name = "processes"
     _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
-    _shared: Any = field(default=None, repr=False)
-    _fingerprint: str = field(default="", repr=False)
+    _sent: _Sent = field(default_factory=_Sent, repr=False)
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         if not items:
             return []
-        path = self._placed(shared)
-        calls = (joblib.delayed(_at_worker)(function, path, self._fingerprint, item) for item in items)
+        path, fingerprint = self._placed(shared)
+        calls = (joblib.delayed(_at_worker)(function, path, fingerprint, item) for item in items)
         try:
             return list(joblib.Parallel(n_jobs=self.workers, backend="loky")(calls))
         except TerminatedWorkerError:
@@ -158,16 +173,15 @@ class Processes(_Closing):
                 f"with fewer workers or on the serial engine, at most the current generation is lost"
             ) from None
 
-    def _placed(self, shared: Any) -> str:
+    def _placed(self, shared: Any) -> tuple[str, str]:
         if self._folder is None:
             _sweep()
             self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
-        if shared is not self._shared or not self._fingerprint:
-            self._shared, self._fingerprint = shared, str(joblib.hash(shared))
-        path = Path(self._folder.name) / self._fingerprint
+        fingerprint = str(self._sent.of(shared, joblib.hash))
+        path = Path(self._folder.name) / fingerprint
         if not path.exists():
             joblib.dump(shared, path)
-        return str(path)
+        return str(path), fingerprint
 
     def close(self) -> None:
         if self._folder is not None:
@@ -246,8 +260,7 @@ class Dask(_Closing):
     workers: int = 0
     patience: str = "10s"
     _client: Any = field(default=None, repr=False)
-    _sent: Any = field(default=None, repr=False)
-    _shared: Any = field(default=None, repr=False)
+    _sent: _Sent = field(default_factory=_Sent, repr=False)
 
     def __post_init__(self) -> None:
         try:
@@ -286,16 +299,14 @@ class Dask(_Closing):
         )
         for chance in (2, 1):
             try:
-                if self._sent is None or shared is not self._shared:
-                    self._sent = self._client.scatter([shared], broadcast=True, hash=False, timeout=60)[0]
-                    self._shared = shared
-                futures = self._client.map(_on_cluster, items, function=function, shared=self._sent, pure=False)
+                sent = self._sent.of(shared, self._send)
+                futures = self._client.map(_on_cluster, items, function=function, shared=sent, pure=False)
                 return list(self._client.gather(futures))
             except (*lost, RuntimeError, OSError) as error:
                 alive = self._client.status == "running"
                 if alive and not isinstance(error, lost):
                     raise  # an error of the function itself
-                self._sent, cause = None, type(error).__name__
+                self._sent, cause = _Sent(), type(error).__name__
                 if chance == 2 and alive and not isinstance(error, distributed.KilledWorker):
                     continue  # the scheduler answers: only the shared part is lost, with the last worker that had it
                 break
@@ -304,8 +315,11 @@ class Dask(_Closing):
             f"workers again and resume the run, at most the current generation is lost"
         )
 
+    def _send(self, shared: Any) -> Any:
+        return self._client.scatter([shared], broadcast=True, hash=False, timeout=60)[0]
+
     def close(self) -> None:
-        self._sent = self._shared = None
+        self._sent = _Sent()
         if self._client is not None:
             with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler does not answer
                 self._client.close(timeout=2)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from crypsis.kernels import annealing, regions
 from crypsis.kernels.squares import sse
-from crypsis.searches.partitions.walk import Walk, survey
+from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.searches.partitions.walk import Walk
 from naive.annealing import Annealer, Bits, group_sse, lists, total_sse
 
 
@@ -20,7 +21,7 @@ def blocks(n: int, k: int) -> NDArray[np.int32]:
 
 
 def walk(points: NDArray[np.float64], k: int, state: int = 12345) -> Walk:
-    made = Walk(survey(points, k), k, np.array([state], np.uint64))
+    made = Walk(PartitionSpace(points, (k,)).context(k), k, np.array([state], np.uint64))
     made.load(blocks(len(points), k))
     return made
 

@@ -19,7 +19,33 @@ def state(seed: int) -> np.ndarray:
 
 
 def work(points: np.ndarray, letters: int) -> genetic.Work:
-    return genetic.prepare(points, letters, 2, np.uint64(0))
+    return genetic.prepare(points, letters, 2, state(0))
+
+
+def evolve(
+    points: np.ndarray,
+    k: int,
+    start: np.ndarray,
+    population: int,
+    limits: tuple[int, float],
+    rates: tuple[float, float],
+    keep_best: bool,
+    seed: int,
+    pieces: int = 1,
+    compiled: bool = True,
+) -> tuple[np.ndarray, float, int, np.ndarray]:
+    """A whole run in so many pieces: the best chromosome, its SSE, the epoch that met it, the best after each epoch."""
+    n, (epochs, least) = len(points), limits
+    brood = genetic.Brood(np.empty((population, n), np.int32), np.empty(population))
+    best = genetic.Best(np.empty(n, np.int32), np.empty(1), np.empty(2, np.int64), state(seed))
+    (genetic.found if compiled else genetic._found)(points, k, start, brood, best)
+    history = [best.sse.copy()]
+    for piece in range(pieces):
+        share = epochs * (piece + 1) // pieces - epochs * piece // pieces
+        more = genetic.evolve if compiled else genetic._evolve
+        history.append(more(points, k, brood, best, (share, least), rates, keep_best))
+    assert best.epochs[1] == epochs
+    return best.genes, float(best.sse[0]), int(best.epochs[0]), np.concatenate(history)
 
 
 def judged(points: np.ndarray, k: int, chromosome: list[int]) -> float:
@@ -94,16 +120,24 @@ def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expecte
     rates=st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.1, 0.4])),
     keep_best=st.booleans(),
     started=st.booleans(),
+    pieces=st.integers(1, 7),
     seed=st.integers(0, 2**64 - 1),
 )
-def test_same_run_as_the_plain_twin(
-    k: int, extra: int, population: int, rates: tuple[float, float], keep_best: bool, started: bool, seed: int
+def test_same_run_as_the_plain_twin_in_any_number_of_pieces(
+    k: int,
+    extra: int,
+    population: int,
+    rates: tuple[float, float],
+    keep_best: bool,
+    started: bool,
+    pieces: int,
+    seed: int,
 ) -> None:
     n = 2 * k + extra
     points = np.random.default_rng(seed).standard_normal((n, 2))
     start = [min(record // k, n // k - 1) for record in range(n)] if started else []
-    labels, sse, epoch, history = genetic.evolve(
-        points, k, np.array(start, dtype=np.int32), population, (25, -np.inf), rates, keep_best, np.uint64(seed)
+    labels, sse, epoch, history = evolve(
+        points, k, np.array(start, dtype=np.int32), population, (25, -np.inf), rates, keep_best, seed, pieces
     )
     twin = naive.evolve(points, k, start, population, 25, rates, keep_best, seed)
     assert labels.tolist() == twin[0]
@@ -115,8 +149,8 @@ def test_same_run_as_the_plain_twin(
 def test_plain_function_is_the_compiled_one() -> None:
     """The undecorated loop over compiled parts gives the same bits."""
     points = np.random.default_rng(1).standard_normal((13, 3))
-    arguments = (points, 3, NONE, 5, (40, -np.inf), (0.5, 0.1), True, np.uint64(3))
-    compiled, plain = genetic.evolve(*arguments), genetic._evolve(*arguments)
+    arguments = (points, 3, NONE, 5, (40, -np.inf), (0.5, 0.1), True, 3)
+    compiled, plain = evolve(*arguments), evolve(*arguments, compiled=False)
     assert compiled[0].tolist() == plain[0].tolist()
     assert compiled[1:3] == plain[1:3]
     assert compiled[0].dtype == plain[0].dtype == np.int32
@@ -132,7 +166,7 @@ def test_distances_beyond_the_table_are_the_same() -> None:
 
 
 def test_identical_records_cost_nothing() -> None:
-    run = genetic.evolve(np.ones((9, 2)), 3, NONE, 4, (10, -np.inf), (0.5, 0.1), True, np.uint64(0))
+    run = evolve(np.ones((9, 2)), 3, NONE, 4, (10, -np.inf), (0.5, 0.1), True, 0)
     labels, sse, epoch, history = run
     assert (sse, epoch) == (0.0, 0)
     assert labels.tolist() == naive.first_chromosome(9, 3, naive.SplitMix(0)), "no progress after the first"
@@ -152,8 +186,8 @@ def test_a_run_that_ends_at_the_optimum_returns_what_it_would_have(
 ) -> None:
     points = np.random.default_rng(seed).standard_normal((n, 2))
     least = optimal_partition(points, 3)[1]
-    long = genetic.evolve(points, 3, NONE, population, (600, -np.inf), rates, keep_best, np.uint64(seed))
-    short = genetic.evolve(points, 3, NONE, population, (600, least), rates, keep_best, np.uint64(seed))
+    long = evolve(points, 3, NONE, population, (600, -np.inf), rates, keep_best, seed)
+    short = evolve(points, 3, NONE, population, (600, least), rates, keep_best, seed)
     assert short[0].tolist() == long[0].tolist()
     assert short[1:3] == long[1:3]
     assert short[3].tolist() == long[3].tolist()
@@ -171,7 +205,7 @@ def test_a_settled_population_without_mutation_ends_as_the_twin_that_goes_on(
 ) -> None:
     points = np.random.default_rng(seed).standard_normal((8, 2))
     limits, rates = (120, -np.inf), (crossover_rate, 0.0)
-    found = genetic.evolve(points, 2, NONE, population, limits, rates, keep_best, np.uint64(seed))
+    found = evolve(points, 2, NONE, population, limits, rates, keep_best, seed)
     twin = naive.evolve(points, 2, [], population, 120, rates, keep_best, seed)
     assert (found[0].tolist(), found[2]) == (twin[0], twin[2])
     np.testing.assert_allclose(found[3], twin[3], rtol=1e-9)
@@ -188,7 +222,7 @@ def test_settled_is_all_the_same_or_never_crossed() -> None:
 def test_shares_of_the_roulette_by_hand() -> None:
     """1 / (1 + SSE) for a partition of SSE 1 or 3, the penalty for what is none."""
     points = np.arange(6.0)[:, None]
-    scratch = genetic.prepare(points, 2, 3, np.uint64(5))
+    scratch = genetic.prepare(points, 2, 3, state(5))
     parents = genetic.Brood(np.array([[0, 0, 0, 1, 1, 1]] * 3, np.int32), np.array([1.0, np.inf, 3.0]))
     children = genetic.Brood(np.zeros((3, 6), np.int32), np.zeros(3))
     genetic.succeed(points, 3, 0.001, (0.0, 0.0), 1, parents, children, scratch)
@@ -202,7 +236,7 @@ def test_crossing_goes_on_without_mutation() -> None:
     """Seven records in two groups, four chromosomes: what crossing them finds, and when, is what the twin finds."""
     points, later = np.random.default_rng(8).standard_normal((7, 2)), 0
     for seed in range(20):
-        labels, sse, epoch, _ = genetic.evolve(points, 3, NONE, 4, (30, -np.inf), (1.0, 0.0), True, np.uint64(seed))
+        labels, sse, epoch, _ = evolve(points, 3, NONE, 4, (30, -np.inf), (1.0, 0.0), True, seed)
         twin = naive.evolve(points, 3, [], 4, 30, (1.0, 0.0), True, seed)
         assert (labels.tolist(), epoch) == (twin[0], twin[2])
         assert sse == pytest.approx(twin[1])
@@ -212,7 +246,7 @@ def test_crossing_goes_on_without_mutation() -> None:
 
 def test_a_run_beyond_the_table_of_distances_is_the_twins() -> None:
     points = np.random.default_rng(2).standard_normal((genetic.TABLED + 2, 1))
-    labels, sse, epoch, _ = genetic.evolve(points, 2, NONE, 2, (2, -np.inf), (1.0, 0.0), True, np.uint64(4))
+    labels, sse, epoch, _ = evolve(points, 2, NONE, 2, (2, -np.inf), (1.0, 0.0), True, 4)
     twin = naive.evolve(points, 2, [], 2, 2, (1.0, 0.0), True, 4)
     assert (labels.tolist(), epoch) == (twin[0], twin[2])
     assert sse == pytest.approx(twin[1])
@@ -222,9 +256,7 @@ def test_what_is_no_partition_has_a_thousandth_of_the_share_of_one_group() -> No
     """10⁻³ / (1 + SST): runs with many that are none and an SST next to nothing beside 1, where that decides."""
     points = np.random.default_rng(3).standard_normal((9, 2)) / 100
     for seed in (4, 14):
-        labels, _, epoch, history = genetic.evolve(
-            points, 2, NONE, 40, (10, -np.inf), (1.0, 0.3), True, np.uint64(seed)
-        )
+        labels, _, epoch, history = evolve(points, 2, NONE, 40, (10, -np.inf), (1.0, 0.3), True, seed)
         twin = naive.evolve(points, 2, [], 40, 10, (1.0, 0.3), True, seed)
         assert (labels.tolist(), epoch) == (twin[0], twin[2])
         np.testing.assert_allclose(history, twin[3], rtol=1e-9)
@@ -233,7 +265,7 @@ def test_what_is_no_partition_has_a_thousandth_of_the_share_of_one_group() -> No
 def test_who_redraws_every_gene_and_never_crosses_goes_on() -> None:
     points, later = np.random.default_rng(8).standard_normal((7, 2)), 0
     for seed in range(4):
-        labels, _, epoch, _ = genetic.evolve(points, 3, NONE, 4, (20, -np.inf), (0.0, 1.0), True, np.uint64(seed))
+        labels, _, epoch, _ = evolve(points, 3, NONE, 4, (20, -np.inf), (0.0, 1.0), True, seed)
         twin = naive.evolve(points, 3, [], 4, 20, (0.0, 1.0), True, seed)
         assert (labels.tolist(), epoch) == (twin[0], twin[2])
         later += epoch > 0

@@ -247,5 +247,6 @@ def record(
         known=known,
         evaluations=before.evaluations + len(fresh),
         hits=before.hits + len(children) - len(fresh),
+        idle=0 if fresh else before.idle + 1,
         **changes,
     )

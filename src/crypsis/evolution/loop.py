@@ -29,6 +29,8 @@ class Budget:
         Generations since the first start.
     target : float
         Fitness at or below which the best candidate is good enough.
+    idle : float
+        Quanta in a row that try nothing new, after which nothing is left to find.
     spent : float
         Seconds used by earlier parts of a resumed run.
 
@@ -42,11 +44,15 @@ class Budget:
     evaluations: float = math.inf
     generations: float = math.inf
     target: float = -math.inf
+    idle: float = math.inf
     spent: float = 0.0
 
     def __post_init__(self) -> None:
-        if all(math.isinf(limit) for limit in (self.seconds, self.evaluations, self.generations, self.target)):
-            raise SearchError("the budget has no limit; give seconds, evaluations, generations or a target")
+        limits = (self.seconds, self.evaluations, self.generations, self.target, self.idle)
+        if all(math.isinf(limit) for limit in limits):
+            raise SearchError(
+                "the budget has no limit; give seconds, evaluations, generations, a target or idle quanta"
+            )
 
     def progress(self, state: State, elapsed: float = 0.0) -> float:
         """Share of the budget that is used.
@@ -63,7 +69,7 @@ class Budget:
         float
             0 to 1.
         """
-        if state.best_fitness <= self.target:
+        if state.best_fitness <= self.target or state.idle >= self.idle:
             return 1.0
         parts = (
             (self.spent + elapsed, self.seconds),

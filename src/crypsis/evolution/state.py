@@ -47,6 +47,8 @@ class State:
         it.
     evaluations, hits : int
         Candidates scored, and candidates whose scores were known.
+    idle : int
+        Quanta in a row that tried nothing new.
     muted : frozenset of str
         Disabled operators.
     known : mapping of bytes to tuple of float
@@ -74,6 +76,7 @@ class State:
     best_found: int
     evaluations: int
     hits: int
+    idle: int = 0
     muted: frozenset[str] = frozenset()
     known: Mapping[bytes, Scores] = field(default_factory=dict)
     rng: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -95,6 +98,7 @@ class State:
             "best_found": self.best_found,
             "evaluations": self.evaluations,
             "hits": self.hits,
+            "idle": self.idle,
             "muted": sorted(self.muted),
             "whole": self.whole,
             "rng": self.rng,
@@ -176,6 +180,7 @@ class State:
             best_found=head["best_found"],
             evaluations=head["evaluations"],
             hits=head["hits"],
+            idle=head["idle"],
             muted=frozenset(head["muted"]),
             known={key: tuple(scores) for key, scores in known},
             rng=head["rng"],

@@ -110,6 +110,23 @@ def succeed(
     )
 
 
+def compete(
+    state: State,
+    children: Sequence[Child],
+    scores: Floats,
+    prefer: Callable[[Floats, Floats], bool],
+    fitness: FitnessFunction,
+) -> State:
+    """The state after every child has competed with its own parent alone, whose seat it takes if it is preferred."""
+    n = len(state.genomes)
+    seats, rows = np.arange(n, dtype=np.int64), state.scores.copy()
+    for i, child in enumerate(children):
+        seat = child.parents[0]
+        if prefer(scores[i], rows[seat]):
+            seats[seat], rows[seat] = n + i, scores[i]
+    return succeed(state, children, scores, seats, fitness)
+
+
 class Generations:
     """Strategies that advance by whole generations."""
 
@@ -268,13 +285,7 @@ class Crowding(Generations):
 
     def absorb(self, state: State, children: Sequence[Child], scores: Floats) -> State:
         """Select survivors; see `Breeding.absorb`."""
-        n, prefer = len(state.genomes), self.prefer or self._better
-        seats, rows = np.arange(n, dtype=np.int64), state.scores.copy()
-        for i, child in enumerate(children):
-            seat = child.parents[0]
-            if prefer(scores[i], rows[seat]):
-                seats[seat], rows[seat] = n + i, scores[i]
-        return succeed(state, children, scores, seats, self.fitness)
+        return compete(state, children, scores, self.prefer or self._better, self.fitness)
 
     def _better(self, child: Floats, parent: Floats) -> bool:
         pair = self.fitness(np.stack([child, parent]))

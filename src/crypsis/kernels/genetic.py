@@ -1,4 +1,4 @@
-"""The genetic microaggregation of Solanas et al. (2006), the whole loop compiled.
+"""The genetic microaggregation of Solanas et al. (2006): its first population, and so many epochs more.
 
 A chromosome gives every record one of G = ⌊n/k⌋ letters; used letters must have k … 2k−1 records. Legend:
 n records, p attributes, P chromosomes. The generator is splitmix64 on one explicit word, so the same seed
@@ -30,6 +30,20 @@ class Brood(NamedTuple):
 
     genes: NDArray[np.int32]
     sse: NDArray[np.float64]
+
+
+class Best(NamedTuple):
+    """The best chromosome so far and where the run stands; all of it changes in place.
+
+    genes  int32[n];  sse  float64[1]
+    epochs int64[2]: the epoch that met it first, and how many have passed
+    state  uint64[1]: the generator's
+    """
+
+    genes: NDArray[np.int32]
+    sse: NDArray[np.float64]
+    epochs: NDArray[np.int64]
+    state: NDArray[np.uint64]
 
 
 class Work(NamedTuple):
@@ -110,15 +124,14 @@ def _distance(points: NDArray[np.float64], one: int, other: int) -> float:
 distance = kernel(_distance)
 
 
-def _prepare(points: NDArray[np.float64], letters: int, population: int, seed: np.uint64) -> Work:
+def _prepare(points: NDArray[np.float64], letters: int, population: int, state: NDArray[np.uint64]) -> Work:
+    """Room for the evaluations of a population; the generator's state is shared, not copied."""
     n = points.shape[0]
     tabled = n if n <= TABLED else 0
     distances = np.zeros((tabled, tabled))
     for one in range(tabled):
         for other in range(one):
             distances[one, other] = distance(points, one, other)
-    state = np.empty(1, np.uint64)
-    state[0] = seed
     return Work(
         distances,
         np.zeros(letters, np.int64),
@@ -288,68 +301,84 @@ def _settled(genes: NDArray[np.int32], crossover_rate: float) -> bool:
 settled = kernel(_settled)
 
 
-def _evolve(
-    points: NDArray[np.float64],
-    k: int,
-    start: NDArray[np.int32],
-    population: int,
-    limits: tuple[int, float],
-    rates: tuple[float, float],
-    keep_best: bool,
-    seed: np.uint64,
-) -> tuple[NDArray[np.int32], float, int, NDArray[np.float64]]:
-    """The best chromosome ever met, its SSE, the epoch that met it first, and the best SSE after each epoch.
+def _found(points: NDArray[np.float64], k: int, start: NDArray[np.int32], brood: Brood, best: Best) -> None:
+    """Fill the first population and the best of it.
 
-    points     float64[n, p], already standardised, n ≥ 2k, k ≥ 2
-    start      int32[n] letters below ⌊n/k⌋ of a k-partition that joins the first population, or int32[0]
-    limits     epochs, and the least SSE there can be if it is known, else −∞: who reaches it need not go on
-    rates      crossover per pair, mutation per gene
-    keep_best  whether the best ever also holds a place in every population
-    →          int32[n], float, int, float64[epochs + 1]
-
-    An SSE within 10⁻¹² SST of the best is the same partition under other letters, hence no progress.
-    A run ends early only where none of what it returns can change any more.
+    points  float64[n, p], already standardised, n ≥ 2k, k ≥ 2
+    start   int32[n] letters below ⌊n/k⌋ of a k-partition that joins the population, or int32[0]
+    best    its generator's state is where the draws begin
     """
-    n = points.shape[0]
-    epochs, least = limits
-    work = prepare(points, n // k, population, seed)
-    parents = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
-    children = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
-    sst = total_squares(points)
-    penalty, tolerance = 1e-3 / (1.0 + sst), 1e-12 * sst
-    best, best_sse, convergence_epoch = np.empty(n, np.int32), np.inf, 0
-    history = np.empty(epochs + 1, np.float64)
-    spared = 1 if keep_best else 0
+    population, n = brood.genes.shape
+    work = prepare(points, n // k, population, best.state)
+    tolerance = 1e-12 * total_squares(points)
+    best.sse[0] = np.inf
     for place in range(population):
         if place < start.size and place == 0:
-            parents.genes[0] = start
+            brood.genes[0] = start
             work.counts[:] = 0
             for record in range(n):
                 work.counts[start[record]] += 1
         else:
-            initialise(parents.genes[place], k, work.counts, work.state)
-        parents.sse[place] = judge(points, parents.genes[place], work)
-        if parents.sse[place] < best_sse - tolerance:
-            best_sse = parents.sse[place]
-            best[:] = parents.genes[place]
-    history[0] = best_sse
-    for epoch in range(1, epochs + 1):
+            initialise(brood.genes[place], k, work.counts, work.state)
+        brood.sse[place] = judge(points, brood.genes[place], work)
+        if brood.sse[place] < best.sse[0] - tolerance:
+            best.sse[0] = brood.sse[place]
+            best.genes[:] = brood.genes[place]
+    best.epochs[:] = 0
+
+
+found = kernel(_found)
+
+
+def _evolve(
+    points: NDArray[np.float64],
+    k: int,
+    brood: Brood,
+    best: Best,
+    limits: tuple[int, float],
+    rates: tuple[float, float],
+    keep_best: bool,
+) -> NDArray[np.float64]:
+    """Some epochs more, in place; the best SSE after each of them.
+
+    limits     epochs, and the least SSE there can be if it is known, else −∞: who reaches it need not go on
+    rates      crossover per pair, mutation per gene
+    keep_best  whether the best ever also holds a place in every population
+    →          float64[epochs]
+
+    An SSE within 10⁻¹² SST of the best is the same partition under other letters, hence no progress.
+    Epochs are passed over only where nothing can change any more. Two calls do what one call of all their epochs does.
+    """
+    population, n = brood.genes.shape
+    epochs, least = limits
+    work = prepare(points, n // k, population, best.state)
+    parents = brood
+    children = Brood(np.empty((population, n), np.int32), np.empty(population, np.float64))
+    sst = total_squares(points)
+    penalty, tolerance = 1e-3 / (1.0 + sst), 1e-12 * sst
+    history = np.empty(epochs, np.float64)
+    spared = 1 if keep_best else 0
+    passed = best.epochs[1]
+    for epoch in range(epochs):
         # Half the tolerance leaves room for the rounding of whoever computed the least SSE.
-        if best_sse <= least + tolerance / 2 or (rates[1] == 0.0 and settled(parents.genes, rates[0])):
-            history[epoch:] = best_sse
+        if best.sse[0] <= least + tolerance / 2 or (rates[1] == 0.0 and settled(parents.genes, rates[0])):
+            history[epoch:] = best.sse[0]
             break
         if keep_best:
-            children.genes[0] = best
-            children.sse[0] = best_sse
+            children.genes[0] = best.genes
+            children.sse[0] = best.sse[0]
         succeed(points, k, penalty, rates, spared, parents, children, work)
         for place in range(spared, population):
-            if children.sse[place] < best_sse - tolerance:
-                best_sse = children.sse[place]
-                best[:] = children.genes[place]
-                convergence_epoch = epoch
-        history[epoch] = best_sse
+            if children.sse[place] < best.sse[0] - tolerance:
+                best.sse[0] = children.sse[place]
+                best.genes[:] = children.genes[place]
+                best.epochs[0] = passed + epoch + 1
+        history[epoch] = best.sse[0]
         parents, children = children, parents
-    return best, best_sse, convergence_epoch, history
+    brood.genes[:] = parents.genes
+    brood.sse[:] = parents.sse
+    best.epochs[1] = passed + epochs
+    return history
 
 
 evolve = kernel(_evolve)

@@ -48,6 +48,8 @@ class Block:
 class Border:
     """Whole groups of near records between which records may change places."""
 
+    rows: NDArray[np.int64]
+    groups: NDArray[np.int64]
     points: NDArray[np.float64]
     labels: NDArray[np.int32]
     centroids: NDArray[np.float64]
@@ -58,7 +60,8 @@ def _partitioned(shared: tuple[int, Partitioner], block: Block) -> NDArray[np.in
     return partition_block(block.points, k, partitioner, block.seed)
 
 
-def _mended(shared: tuple[int, int], border: Border) -> NDArray[np.int32]:
+def mend(shared: tuple[int, int], border: Border) -> NDArray[np.int32]:
+    """Labels of a border's records, as places in its groups, after exchanges; k and passes are shared."""
     k, passes = shared
     local = border.labels.copy()  # what an engine hands over may be read-only
     near = near_groups(border.centroids, min(NEAR_GROUPS, len(border.centroids) - 1))
@@ -116,29 +119,45 @@ def mend_borders(
 
     A new random rotation cuts new borders, so that groups kept apart before lie in one block now. The SSE never rises.
     """
-    sizes = np.bincount(labels)
-    middle = points.mean(axis=0)
-    sums = [np.bincount(labels, weights=points[:, j] - middle[j]) for j in range(points.shape[1])]
-    centroids = np.ascontiguousarray((np.stack(sums) / sizes).T)
-    rotation = np.linalg.qr(rng.standard_normal((points.shape[1], points.shape[1])))[0]
-    groups, offsets = balanced_blocks(np.ascontiguousarray(centroids @ rotation), max(size // k, 4))
-    by_group, begins = np.argsort(labels, kind="stable"), np.concatenate([[0], np.cumsum(sizes)])
+    layout = GroupLayout(points, labels)
     mended = labels.copy()
-    chosen = [groups[begin:end] for begin, end in pairwise(offsets) if end - begin > 1]
-    for some in _batches(chosen, engine):
-        rows = [np.concatenate([by_group[begins[g] : begins[g + 1]] for g in each]) for each in some]
-        borders = [
-            Border(
-                points[here] - middle,
-                np.repeat(np.arange(len(each), dtype=np.int32), sizes[each]),
-                centroids[each],
-            )
-            for each, here in zip(some, rows, strict=True)
-        ]
-        found = (engine or Serial()).map(_mended, borders, (k, passes))
-        for each, here, local in zip(some, rows, found, strict=True):
-            mended[here] = each[local]
+    for some in _batches(layout.blocks(max(size // k, 4), rng), engine):
+        borders = [layout.border(groups) for groups in some]
+        for border, local in zip(borders, (engine or Serial()).map(mend, borders, (k, passes)), strict=True):
+            mended[border.rows] = border.groups[local]
     return mended
+
+
+class GroupLayout:
+    """Where the groups of a partition lie, and whole groups cut out of it in blocks.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        The records.
+    labels : ndarray of int32
+        Group 0, 1, … of each.
+    """
+
+    def __init__(self, points: NDArray[np.float64], labels: NDArray[np.int32]) -> None:
+        self.points, self.sizes, self.middle = points, np.bincount(labels), points.mean(axis=0)
+        sums = [np.bincount(labels, weights=points[:, j] - self.middle[j]) for j in range(points.shape[1])]
+        self.centroids = np.ascontiguousarray((np.stack(sums) / self.sizes).T)
+        self.by_group = np.argsort(labels, kind="stable")
+        self.begins = np.concatenate([[0], np.cumsum(self.sizes)])
+
+    def blocks(self, most: int, rng: Generator) -> list[NDArray[np.int64]]:
+        """Near groups, up to so many together, cut along random directions; groups left alone are left out."""
+        p = self.points.shape[1]
+        rotation = np.linalg.qr(rng.standard_normal((p, p)))[0]
+        groups, offsets = balanced_blocks(np.ascontiguousarray(self.centroids @ rotation), most)
+        return [groups[begin:end] for begin, end in pairwise(offsets) if end - begin > 1]
+
+    def border(self, groups: NDArray[np.int64]) -> Border:
+        """Some groups with their records."""
+        rows = np.concatenate([self.by_group[self.begins[g] : self.begins[g + 1]] for g in groups])
+        local = np.repeat(np.arange(len(groups), dtype=np.int32), self.sizes[groups])
+        return Border(rows, groups, self.points[rows] - self.middle, local, self.centroids[groups])
 
 
 def _batches(items: Sequence[Any], engine: Engine | None) -> list[Sequence[Any]]:

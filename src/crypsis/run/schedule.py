@@ -242,8 +242,6 @@ class Schedule:
         if saved is not None:
             found.state = State.from_bytes(saved)
             found.seconds = history[-1].seconds
-            evaluations = [each.evaluations for each in history]
-            found.idle = sum(1 for count in evaluations if count == evaluations[-1]) - 1
         found.measured = self.store.known(index)
         found.count = len(found.measured)
         return found

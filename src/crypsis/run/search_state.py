@@ -17,7 +17,7 @@ from crypsis.run.store import Step
 from crypsis.searches.search import Search
 
 IDLE = 25
-"""Generations without a new candidate after which a search ends."""
+"""Quanta without a new candidate after which a search ends."""
 
 
 def stream(seed: int, *place: int) -> Generator:
@@ -98,7 +98,6 @@ class SearchState:
     seed: int
     state: State | None = None
     seconds: float = 0.0
-    idle: int = 0
     count: int = 0
     measured: set[bytes] = field(default_factory=set)
     pending: list[Step] = field(default_factory=list)
@@ -141,7 +140,6 @@ class SearchState:
             self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
         else:
             self.state = problem.strategy.advance(problem, before, engine)
-            self.idle = self.idle + 1 if self.state.evaluations == before.evaluations else 0
         self.seconds += time.monotonic() - started
         state = self.state
         self.pending.append(
@@ -167,7 +165,7 @@ class SearchState:
         """Share of its own budget that is used, 0 to 1; 0 for a search that only the time of the run limits."""
         if self.state is None:
             return 0.0
-        if self.idle >= IDLE:
+        if self.state.idle >= IDLE:
             return 1.0
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 

@@ -102,7 +102,7 @@ class PartitionerSubject:
         """Run once; see `Subject.run`."""
         chosen = partitioners.build(self.name, **{**self.fixed, **settings})
         if isinstance(chosen, Genetic):
-            found = chosen.evolved(self.points, self.k, seed, least=self.least)
+            found = chosen.run(self.points, self.k, np.random.default_rng(seed), least=self.least)
             return found.sse, float(found.convergence_epoch)
         return (sse(self.points, chosen.partition(self.points, self.k, np.random.default_rng(seed))),)
 

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.errors import PlanError, SearchError, TableError
+from crypsis.errors import PlanError, TableError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.genetic import Genetic, renumbered, run_genetic
+from crypsis.searches.partitions.genetic import Genetic, GeneticResult
+from crypsis.searches.partitions.macrogroups import QUANTUM, renumbered
 from reference import standardised
 
 PAPER = {"population": 10, "epochs": 10_000, "crossover_rate": 0.5, "mutation_rate": 0.1}
+
+
+def evolved(points: np.ndarray, k: int, seed: int, **changed: Any) -> GeneticResult:
+    """One run with the paper's settings."""
+    return Genetic(**PAPER | changed).run(points, k, np.random.default_rng(seed))
 
 
 def uniform(n: int, d: int, seed: int = 0) -> np.ndarray:
@@ -31,26 +39,25 @@ def mdav_loss(points: np.ndarray) -> float:
 def test_eleven_records_reach_the_optimum(d: int) -> None:
     points = uniform(11, d)
     best = optimal_partition(points, 3)[1]
-    settings = PAPER | {"population": 50}
-    runs = [run_genetic(points, 3, **settings, seed=seed) for seed in range(10)]
+    runs = [evolved(points, 3, seed, population=50) for seed in range(10)]
     assert sum(run.sse <= best * (1 + 1e-9) for run in runs) >= 9
 
 
 @pytest.mark.parametrize(("n", "population", "epochs"), [(20, 30, 10_000), (35, 50, 10_000)])
 def test_small_tables_end_below_mdav(n: int, population: int, epochs: int) -> None:
     points = uniform(n, 2)
-    settings = PAPER | {"population": population, "epochs": epochs}
-    assert min(run_genetic(points, 3, **settings, seed=seed).sse for seed in range(2)) < mdav_loss(points)
+    runs = [evolved(points, 3, seed, population=population, epochs=epochs) for seed in range(2)]
+    assert min(run.sse for run in runs) < mdav_loss(points)
 
 
 def test_a_hundred_records_end_above_mdav() -> None:
     points = uniform(100, 2)
-    assert run_genetic(points, 3, **PAPER, seed=0).sse > mdav_loss(points)
+    assert evolved(points, 3, 0).sse > mdav_loss(points)
 
 
 def test_without_a_place_for_the_best_the_papers_figures_are_out_of_reach() -> None:
     points = uniform(35, 2)
-    forgetful = run_genetic(points, 3, **PAPER, seed=0, keep_best=False)
+    forgetful = evolved(points, 3, 0, keep_best=False)
     assert forgetful.sse > 2 * mdav_loss(points)
 
 
@@ -66,34 +73,41 @@ def test_results_are_partitions_and_say_their_sse(n: int, k: int, p: int, grid: 
     n = max(n, k)
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 3, (n, p)).astype(float) if grid else rng.standard_normal((n, p))
-    result = run_genetic(points, k, **PAPER | {"epochs": 60}, seed=seed)
+    states = list(Genetic(**PAPER | {"epochs": 60}).search(points, k, np.random.default_rng(seed)))
+    result = evolved(points, k, seed, epochs=60)
     sizes = np.bincount(result.labels)
     assert sizes.min() >= k
     assert sizes.max() < 2 * k or k == 1
     assert result.sse == pytest.approx(sse(points, result.labels), rel=1e-9, abs=1e-9)
-    assert (np.diff(result.history) <= 0).all()
-    assert result.history[-1] == result.sse
-    assert result.history[result.convergence_epoch] == result.sse
-    if result.convergence_epoch:
-        assert result.history[result.convergence_epoch - 1] > result.sse
+    assert result.sse == states[-1].best_scores[0]
+    assert 0 <= result.convergence_epoch <= 60
+    assert (result.convergence_epoch == 0) == (result.sse == states[0].best_scores[0])
 
 
-@settings(max_examples=20, deadline=None)
-@given(n=st.integers(6, 40), seed=st.integers(0, 2**32))
-def test_never_worse_than_its_start(n: int, seed: int) -> None:
-    points = np.random.default_rng(seed).standard_normal((n, 2))
-    start = mdav(points, 3, GENERIC, EUCLIDEAN)
-    for keep_best in (True, False):
-        result = run_genetic(points, 3, **PAPER | {"epochs": 30}, seed=seed, start=start, keep_best=keep_best)
-        assert result.sse <= sse(points, start) * (1 + 1e-12)
+def test_a_run_that_ends_at_the_optimum_returns_what_it_would_have() -> None:
+    points = uniform(12, 2)
+    least = optimal_partition(points, 3)[1]
+    for seed in range(3):
+        long = evolved(points, 3, seed)
+        short = Genetic(**PAPER).run(points, 3, np.random.default_rng(seed), least=least)
+        assert (short.labels.tolist(), short.convergence_epoch) == (long.labels.tolist(), long.convergence_epoch)
+
+
+def test_a_run_advances_by_a_fixed_number_of_genes() -> None:
+    points, rng = uniform(50, 2), np.random.default_rng(0)
+    states = list(Genetic(population=100, epochs=2000).search(points, 3, rng))
+    each = QUANTUM // (100 * 50)
+    assert [int(state.memory["0/epochs"][0, 1]) for state in states] == [0, each, 2 * each, 2000, 2000]
+    assert [state.idle for state in states] == [0, 0, 0, 0, 1]
 
 
 def test_same_seed_same_run_and_input_untouched() -> None:
     points = uniform(25, 3)
     before = points.copy()
-    one, same, other = (run_genetic(points, 3, **PAPER | {"epochs": 200}, seed=seed) for seed in (4, 4, 5))
+    one, same, other = (evolved(points, 3, seed, epochs=200) for seed in (4, 4, 5))
     assert one.labels.tolist() == same.labels.tolist()
-    assert one.history.tolist() == same.history.tolist() != other.history.tolist()
+    assert (one.sse, one.convergence_epoch) == (same.sse, same.convergence_epoch)
+    assert one.labels.tolist() != other.labels.tolist()
     np.testing.assert_array_equal(points, before)
 
 
@@ -111,32 +125,24 @@ def test_partitioner_is_registered_and_bounded() -> None:
 def test_bad_input_is_refused_in_a_sentence() -> None:
     points = uniform(9, 2)
     with pytest.raises(TableError, match="9 records cannot form"):
-        run_genetic(points, 10, **PAPER, seed=0)
+        evolved(points, 10, 0)
     broken = points.copy()
     broken[3, 1] = np.nan
     with pytest.raises(TableError, match="position 1"):
-        run_genetic(broken, 3, **PAPER, seed=0)
-    with pytest.raises(SearchError, match="labels 4 records"):
-        run_genetic(points, 3, **PAPER, seed=0, start=np.zeros(4, dtype=np.int32))
-    with pytest.raises(SearchError, match="groups of 9 to 9"):
-        run_genetic(points, 3, **PAPER, seed=0, start=np.zeros(9, dtype=np.int32))
+        evolved(broken, 3, 0)
 
 
 def test_nothing_to_search() -> None:
     points = uniform(5, 2)
-    assert run_genetic(points, 1, **PAPER, seed=0).labels.tolist() == [0, 1, 2, 3, 4]
-    assert run_genetic(points, 3, **PAPER, seed=0).labels.tolist() == [0] * 5
-    assert run_genetic(points, 5, **PAPER, seed=0).convergence_epoch == 0
+    assert evolved(points, 1, 0).labels.tolist() == [0, 1, 2, 3, 4]
+    assert evolved(points, 3, 0).labels.tolist() == [0] * 5
+    assert evolved(points, 5, 0).convergence_epoch == 0
 
 
 def test_constant_columns_change_nothing() -> None:
     points = uniform(15, 2)
     padded = np.column_stack([points, np.full(15, 7.0)])
-    short = PAPER | {"epochs": 300}
-    assert (
-        run_genetic(points, 3, **short, seed=1).labels.tolist()
-        == run_genetic(padded, 3, **short, seed=1).labels.tolist()
-    )
+    assert evolved(points, 3, 1, epochs=300).labels.tolist() == evolved(padded, 3, 1, epochs=300).labels.tolist()
 
 
 def test_renumbered_by_first_appearance() -> None:

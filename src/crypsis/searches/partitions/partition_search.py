@@ -1,155 +1,111 @@
-"""The search "partition": groups of similar records for a ladder of k, each made tighter generation by generation.
+"""The search "partition": groups of similar records for a ladder of k, each made tighter quantum by quantum.
 
-A genome is int32[n + 1]: the group of every kept record, and k. Its quick figures are the share of variance lost
-within the groups and the share of groups among the records: the chance to pick the right one of a known group.
+A genome is int32[n + 1]: the group of every kept record, and k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from crypsis.encodings.partition import PartitionEncoding, compact, partition_key
-from crypsis.errors import TableError
-from crypsis.evolution import Crowding, Genome, Problem, Scores
-from crypsis.kernels.annealing import WalkContext
-from crypsis.kernels.squares import sse
-from crypsis.masking.blocks import LARGE, QUICK_BLOCK, Blocks, mend_borders
-from crypsis.masking.heuristics import MDAV
+from crypsis.encodings.partition import PartitionEncoding
+from crypsis.errors import PlanError, TableError
+from crypsis.evolution import Problem
+from crypsis.masking.blocks import LARGE, QUICK_BLOCK
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation, Missing
+from crypsis.masking.partition import partitioners
 from crypsis.measures.objective import Objective
 from crypsis.searches.ladder import LadderSearch
-from crypsis.searches.partitions.walk import Walk, survey
-from crypsis.searches.search import ObjectiveScores, searches
+from crypsis.searches.partitions.evolving import EvolvingPartitioner
+from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, partition_problem
+from crypsis.searches.partitions.mending import Mending
+from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.searches.search import Idle, ObjectiveScores, searches
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
-WARM, TEPID, COLD = 0.3, 0.15, 0.06
-"""Temperatures of a re-solved region, of a short reheating, and of rest, in units of the local spacing."""
-
-
-@dataclass(frozen=True, eq=False)
-class PartitionSpace:
-    """The records to be partitioned, and what walks over partitions need: surveyed once for each k."""
-
-    encoding: PartitionEncoding
-    _contexts: dict[int, WalkContext] = field(default_factory=dict, repr=False)
-
-    def __getstate__(self) -> dict[str, object]:
-        return {"encoding": self.encoding, "_contexts": {}}  # a worker surveys for itself
-
-    @property
-    def points(self) -> NDArray[np.float64]:
-        return self.encoding.points
-
-    def context(self, k: int) -> WalkContext:
-        """Neighbour lists for walks at one k."""
-        if k not in self._contexts:
-            self._contexts[k] = survey(self.points, k)
-        return self._contexts[k]
-
-    @cached_property
-    def total(self) -> float:
-        """SST: what one group of all would lose."""
-        return float(np.square(self.points - self.points.mean(axis=0)).sum())
-
-
-@dataclass(frozen=True)
-class QuickScores:
-    """(SSE/SST, groups/records), both per cent: what the search minimises by itself."""
-
-    space: PartitionSpace
-
-    def __call__(self, genome: Genome) -> Scores:
-        labels = compact(genome)
-        lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
-        return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
-
-
-@dataclass(frozen=True)
-class Anneal:
-    """A partition walks a while at a falling temperature, or regions of it are freed and solved again.
-
-    Only a tighter partition is a child, so that the population holds no clones.
-    """
-
-    space: PartitionSpace = field(repr=False)
-    steps: int
-    region: int
-    name: str = "anneal"
-    arity: int = 1
-
-    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        parent = parents[0]
-        k, labels = int(parent[-1]), compact(parent)
-        sizes = np.bincount(labels)
-        chance = np.array([rng.integers(2**63)], dtype=np.uint64) | np.uint64(1)
-        if len(labels) < 2 * k or int(sizes.max()) >= 2 * k or int(sizes.min()) < k:
-            return []
-        walk = Walk(self.space.context(k), k, chance)
-        before = walk.load(labels)
-        each = max(100, min(700 * self.region, self.steps))
-        if rng.random() < 0.5:
-            walk.anneal(self.steps, TEPID, COLD)
-        else:
-            walk.resolve(max(1, self.steps // each), self.region, each, WARM, COLD)
-        found = compact(np.append(walk.labels(), k))
-        if sse(self.space.points, found) > before:
-            return []
-        return [np.append(found, np.int32(k)).astype(np.int32)]
-
-
-@dataclass(frozen=True)
-class Mend:
-    """Records of near groups change places, within blocks of whole groups that are cut in a new direction each time.
-
-    It needs no survey of the neighbours and works block by block, so its time grows as the table does.
-    """
-
-    space: PartitionSpace = field(repr=False)
-    name: str = "mend"
-    arity: int = 1
-
-    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        k, labels = int(parents[0][-1]), compact(parents[0])
-        mended = mend_borders(self.space.points, labels, k, max(QUICK_BLOCK, 4 * k), rng, passes=1)
-        return [] if np.array_equal(mended, labels) else [np.append(mended, np.int32(k)).astype(np.int32)]
+BUDGETS = ("seconds", "steps")
+"""Settings of a method that say when to stop: in a search over a table its budget does."""
 
 
 @searches.add("partition")
-class Partition(LadderSearch):
-    """Which records should become alike? MDAV's groups for a ladder of k, each rung made ever tighter.
+class PartitionSearch(LadderSearch):
+    """Which records should become alike? Groups of at least k similar records for a ladder of k, made ever tighter.
 
     Every solution keeps k-anonymity over the columns it masks; a larger k loses more and links less.
+
+    Notes
+    -----
+    - Formula: one partition per k of a ladder, made tighter by the method's SSE and kept by the objective; front of
+      loss and risk
+    - Paper: that of the method; the ladder is our own, upon Martínez-Ballesté et al. (2007)
+    - Cost: anytime; a generation is a fixed number of moves or genes
+    - Departures: those of the method
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> run = crypsis.evolve(crypsis.example(60), search=PartitionSearch(k=3, rungs=2), budget="2 generations", seed=1)
+    >>> min(int(solution.figure("k")) for solution in run.front if not solution.baseline)
+    3
     """
 
     family: ClassVar[Family] = Family.AGGREGATION
     purpose: ClassVar[str] = "groups of at least k similar records"
     pace: ClassVar[int] = 3
 
-    scaling: Scaling = Field(default="z", description="weight of the columns: by deviation, by range, or none")
+    scaling: Scaling = Field(
+        default="range",
+        description="weight of the columns: range, as cell loss weighs them; z, by deviation, which spares columns "
+        "of few extreme values; or none",
+    )
     missing: Missing = Field(
         default="keep",
         description="missing values: keep them missing and blank a column for a whole group that lacks some; refuse; "
         "or aggregate, which fills in their group's value",
     )
+    method: str = Field(
+        default="memetic",
+        description="how groups are made tighter: the name of a partitioner that searches, e.g. memetic, genetic or "
+        "two-step",
+    )
+    method_settings: dict[str, Any] = Field(
+        default_factory=dict, description="settings of the method, e.g. {region = 100} for memetic"
+    )
     blocks: Literal["auto", "never", "always"] = Field(
         default="auto",
-        description=f"never: groups begin as MDAV's over the whole table and are annealed; always: they begin as "
-        f"MDAV's within blocks of {QUICK_BLOCK} near records, and near groups change records across ever new blocks; "
-        f"auto: in blocks above {LARGE} records",
+        description=f"never: groups are found by the method over the whole table; always: they begin as MDAV's within "
+        f"blocks of {QUICK_BLOCK} near records, and near groups change records across ever new blocks; auto: in blocks "
+        f"above {LARGE} records",
     )
-    breedings: int = Field(default=8, ge=1, le=1000, description="group sizes made tighter in one generation")
-    steps: int = Field(default=200, ge=1, le=100_000, description="moves tried per record when a partition is annealed")
-    region: int = Field(default=120, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
+    breedings: int = Field(default=4, ge=1, le=1000, description="group sizes made tighter in one generation")
+
+    @model_validator(mode="after")
+    def _searching(self) -> PartitionSearch:
+        self.chosen_method()
+        return self
+
+    def chosen_method(self) -> EvolvingPartitioner:
+        """The partitioner that searches, with its settings, or a sentence that says what is wrong with them."""
+        chosen = partitioners.build(self.method, **self.method_settings)
+        if not isinstance(chosen, EvolvingPartitioner):
+            known = [name for name in partitioners if issubclass(partitioners[name], EvolvingPartitioner)]
+            raise PlanError(f"method {self.method!r} does not search; choose one of {', '.join(known)}")
+        given = [name for name in BUDGETS if name in self.method_settings]
+        if given:
+            raise PlanError(
+                f"method_settings: {given[0]} is a budget; give the search one instead, e.g. budget = '10s'"
+            )
+        return chosen
+
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        in_blocks = Idle("in blocks, where near groups change records", "set blocks to auto or never")
+        idle = dict.fromkeys(("method", "method_settings"), in_blocks) if self.blocks == "always" else {}
+        return {**super().idle(guided), **idle}
 
     @classmethod
     def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
@@ -157,38 +113,26 @@ class Partition(LadderSearch):
 
     def obstacle(self, table: Table) -> str:
         try:
-            self._method().check(table, self.names(table))
-        except TableError as error:
+            self._microaggregation().check(table, self.names(table))
+            self.chosen_method().check(max(self.ladder(int(table.kept.sum()))))
+        except (TableError, PlanError) as error:
             return str(error)
         return super().obstacle(table)
 
     def encoding(self, table: Table) -> PartitionEncoding:
-        return PartitionEncoding(table, self.names(table), self._method())
+        return PartitionEncoding(table, self.names(table), self._microaggregation())
 
     def problem(self, encoding: PartitionEncoding, objective: Objective | None, rng: Generator) -> Problem:
-        records = int(encoding.table.kept.sum())
-        ladder, space = self.ladder(records), PartitionSpace(encoding)
-        in_blocks = self.blocks == "always" or (self.blocks == "auto" and records > LARGE)
-        plain = Blocks(size=QUICK_BLOCK, mending=0) if in_blocks else MDAV()
-        tighten = Mend(space) if in_blocks else Anneal(space, self.steps * records, self.region)
-
-        def start() -> tuple[Genome, ...]:
-            return tuple(np.append(plain.partition(space.points, k, rng), k).astype(np.int32) for k in ladder)
-
-        return Problem(
-            key=partition_key,
-            strategy=Crowding(tighten, times=self.breedings, weights=np.ones_like, prefer=_tighter),
-            start=start,
-            evaluate=QuickScores(space) if objective is None else ObjectiveScores(encoding, objective),
-            objectives=("loss", "risk"),
-            remember=10 * (len(ladder) + self.breedings),
-            notes={"ladder": list(ladder), "columns": list(encoding.names)},
+        space = PartitionSpace(encoding.points, self.ladder(len(encoding.points)))
+        in_blocks = self.blocks == "always" or (self.blocks == "auto" and len(space) > LARGE)
+        refinement: Refinement = Mending() if in_blocks else self.chosen_method().refinement()
+        return partition_problem(
+            Lineages(space, refinement, min(self.breedings, len(space.ladder))),
+            QuickScores(space) if objective is None else ObjectiveScores(encoding, objective),
+            ("loss", "risk"),
+            rng,
+            {"ladder": list(space.ladder), "columns": list(encoding.names)},
         )
 
-    def _method(self) -> Microaggregation:
+    def _microaggregation(self) -> Microaggregation:
         return Microaggregation(k=self.k, scaling=self.scaling, missing=self.missing)
-
-
-def _tighter(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
-    """Whether a child takes its parent's rung: less loss, or as much and less risk."""
-    return tuple(child.tolist()) < tuple(parent.tolist())

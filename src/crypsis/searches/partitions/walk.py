@@ -6,27 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels import annealing, regions
-from crypsis.searches.partitions.neighbourhoods import EXACT_UP_TO, nearest, nearly_nearest
-
-TEPID = 1e-3
-"""Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
 
 LURE = 0.8
 """How much more often a region is chosen around a lonely record: its warmth to this power."""
-
-
-def survey(points: NDArray[np.float64], k: int) -> annealing.WalkContext:
-    """Neighbour lists of max(10, 3k) records and the local warmth: what a walk over partitions needs to know."""
-    n, p = points.shape
-    padded = np.zeros((n, max(-(-p // 4) * 4, 4)))
-    padded[:, :p] = points
-    near = nearest if n <= EXACT_UP_TO else nearly_nearest
-    squares, rows = near(points, min(n - 1, max(10, 3 * k)))
-    warmth = squares[:, : k - 1].mean(axis=1)
-    floor = TEPID * float(np.median(warmth))
-    return annealing.WalkContext(
-        padded, rows, np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0))
-    )
 
 
 class Walk:
@@ -56,6 +38,10 @@ class Walk:
         """Let the temperature follow the local spacing less than in full: not at all at 1, its root at 0.5."""
         usual = np.exp(np.log(self.measured).mean())
         self.context = self.context._replace(warmth=self.measured ** (1 - evenness) * usual**evenness)
+
+    def unevenness(self) -> float:
+        """How much the local spacing differs over the table: the deviation of its logarithm."""
+        return float(np.log(self.measured).std())
 
     def load(self, labels: NDArray[np.int32]) -> float:
         """Start from this partition; its SSE."""

@@ -1,0 +1,105 @@
+"""Partitioners that search: settings, a budget of their own, and the one loop."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cache
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.encodings.partition import compact
+from crypsis.evolution import Budget, Engine, Problem, State, evolve
+from crypsis.masking.heuristics import checked
+from crypsis.masking.partition import Partitioner
+from crypsis.searches.partitions.lineages import Lineages, Refinement, SquaredErrors, partition_problem
+from crypsis.searches.partitions.space import PartitionSpace
+
+
+class EvolvingPartitioner(Partitioner):
+    """A partitioner that advances by quanta of work: the same strategy a table's search over partitions uses."""
+
+    seconds: float | None = Field(
+        default=None,
+        ge=0,
+        le=1_000_000,
+        description="wall-clock seconds after which the search ends, compiling not counted; not given: time is no "
+        "limit. How far a search gets in a second is not the same twice, so neither are the groups",
+    )
+
+    @abstractmethod
+    def refinement(self) -> Refinement:
+        """How these settings make a partition tighter."""
+
+    def check(self, k: int) -> None:
+        """Refuse a k that these settings cannot treat."""
+
+    def budget(self, records: int) -> Budget:
+        """Until nothing is left to do, or the time is over."""
+        return Budget(seconds=math.inf if self.seconds is None else self.seconds, idle=1)
+
+    def problem(
+        self, points: NDArray[np.float64], k: int, rng: Generator, refinement: Refinement | None = None
+    ) -> Problem:
+        """What the loop needs to group scaled points by their SSE; a refinement in place of the settings' own."""
+        self.check(k)
+        space = PartitionSpace(checked(points, k), (k,))
+        lineages = Lineages(space, refinement or self.refinement())
+        return partition_problem(lineages, SquaredErrors(space), ("SSE",), rng, {})
+
+    def search(
+        self,
+        points: NDArray[np.float64],
+        k: int,
+        rng: Generator,
+        budget: Budget | None = None,
+        engine: Engine | None = None,
+        refinement: Refinement | None = None,
+    ) -> Iterator[State]:
+        """The states of the loop: after the first partition, and after every quantum.
+
+        Parameters
+        ----------
+        points : ndarray of shape (n, p)
+            Finite and already scaled.
+        k : int
+            Least group size.
+        rng : Generator
+            Decides everything; the same one gives the same states.
+        budget : Budget, optional
+            When to stop; by default the settings' own.
+        engine : Engine, optional
+            Where independent pieces of a quantum are done; changes the time, not the result.
+        refinement : Refinement, optional
+            In place of the settings' own.
+
+        Yields
+        ------
+        State
+            Its ``best`` holds the labels and k, its ``best_scores`` the SSE.
+        """
+        return evolve(self.problem(points, k, rng, refinement), rng, budget or self.budget(len(points)), engine)
+
+    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+        if self.seconds is not None:
+            warm(type(self))
+        return compact(last(self.search(points, k, rng)).best)
+
+
+def last(states: Iterator[State]) -> State:
+    """The state a search ends with."""
+    state = next(states)
+    for later in states:
+        state = later
+    return state
+
+
+@cache
+def warm(partitioner: type[EvolvingPartitioner]) -> None:
+    """Compile what a partitioner needs, on a few records, so that its time is not spent on that."""
+    points = np.random.default_rng(0).standard_normal((60, 3))
+    last(partitioner().search(points, 3, np.random.default_rng(0), budget=Budget(generations=20, idle=1)))

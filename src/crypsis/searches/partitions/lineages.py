@@ -1,0 +1,206 @@
+"""The strategy of every search over partitions: one lineage for each k, each made tighter quantum by quantum.
+
+A lineage never takes another one's seat, so that the smallest k is never lost. What a lineage carries from quantum to
+quantum are plain arrays, kept in the state: a run that goes on from a checkpoint is the run that was never interrupted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from crypsis.encodings.partition import compact, partition_key
+from crypsis.engines import Serial
+from crypsis.evolution import Engine, Genome, Problem, Scores, State
+from crypsis.evolution.generation import first_generation, record, score
+from crypsis.evolution.problem import Child, Evaluate
+from crypsis.evolution.selection import FitnessFunction, WeightedMean
+from crypsis.evolution.strategies import compete
+from crypsis.kernels.squares import sse
+from crypsis.masking.heuristics import trivial
+from crypsis.searches.partitions.space import PartitionSpace
+
+Labels = NDArray[np.int32]
+"""Group 0, 1, … of every record, without gaps."""
+Memory = Mapping[str, NDArray[Any]]
+"""What a lineage carries from quantum to quantum beside its partition, by name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lineage:
+    """One k on its way.
+
+    Parameters
+    ----------
+    k : int
+        Least group size.
+    labels : ndarray of int32
+        Its partition: the best so far by the scores, or a candidate to be scored.
+    memory : mapping of str to ndarray
+        What it carries from quantum to quantum beside that.
+    """
+
+    k: int
+    labels: Labels
+    memory: Memory = field(default_factory=dict)
+
+    @property
+    def genome(self) -> Genome:
+        """The labels and k."""
+        return np.append(self.labels, np.int32(self.k)).astype(np.int32)
+
+
+class Refinement(Protocol):
+    """How one partition is made tighter: a lineage in, a lineage out. Immutable and picklable."""
+
+    @property
+    def name(self) -> str: ...
+
+    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
+        """A lineage with its first partition; n ≥ 2k and k ≥ 2."""
+
+    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Any]:
+        """The next quantum as independent pieces of work; empty where nothing is left to do."""
+
+    def work(self, space: PartitionSpace, task: Any) -> Any:
+        """One piece: a pure function, done anywhere and in any order."""
+
+    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Any]) -> Lineage:
+        """The lineage after the quantum, with a candidate for its partition; what was given is not changed."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lineages:
+    """A strategy with a seat for each k of the ladder; a quantum advances a few of them in turn.
+
+    Parameters
+    ----------
+    space : PartitionSpace
+        The records and the ladder of k.
+    refinement : Refinement
+        How a lineage advances.
+    seats : int
+        Lineages advanced in one quantum.
+    """
+
+    space: PartitionSpace = field(repr=False)
+    refinement: Refinement
+    seats: int = 1
+    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (self.refinement.name,)
+
+    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
+        """The first partition of every lineage, scored."""
+        lineages = self.started(rng, engine)
+        first = tuple(lineage.genome for lineage in lineages)
+        state = first_generation(replace(problem, start=first), self.operators, rng, engine)
+        return replace(state, memory=_packed(lineages))
+
+    def started(self, rng: Generator, engine: Engine) -> list[Lineage]:
+        """Every lineage with its first partition."""
+        return engine.map(_begin, [(k, int(rng.integers(2**63))) for k in self.space.ladder], self)
+
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """A quantum of work for the lineages whose turn it is; what they propose is scored and may take their seats."""
+        lineages = _unpacked(state)
+        tasks = self._tasks(state.generation, lineages)
+        found = iter(engine.map(_work, [task for some in tasks.values() for task in some], self))
+        children: list[Child] = []
+        for seat, some in tasks.items():
+            after = self.refinement.absorb(self.space, lineages[seat], [next(found) for _ in some])
+            if not np.array_equal(after.labels, lineages[seat].labels):
+                genome = after.genome
+                children.append(Child(genome, self.refinement.name, (seat,), problem.key(genome)))
+            lineages[seat] = after
+        worked = replace(state, memory=_packed(lineages))
+        if not children:
+            return replace(worked, generation=state.generation + 1, idle=0 if tasks else state.idle + 1)
+        scores, known, fresh = score(problem, worked, children, engine)
+        scored = compete(worked, children, scores, tighter, self.fitness)
+        return replace(record(problem, scored, worked, children, scores, known, fresh), idle=0)
+
+    def _tasks(self, generation: int, lineages: Sequence[Lineage]) -> dict[int, Sequence[Any]]:
+        """The pieces of work of the next lineages in turn that have any left, by seat."""
+        chosen: dict[int, Sequence[Any]] = {}
+        for place in range(len(lineages)):
+            seat = (generation * self.seats + place) % len(lineages)
+            if len(chosen) < self.seats and trivial(self.space.points, lineages[seat].k) is None:
+                tasks = self.refinement.tasks(self.space, lineages[seat])
+                if tasks:
+                    chosen[seat] = tasks
+        return chosen
+
+
+def _begin(strategy: Lineages, begun: tuple[int, int]) -> Lineage:
+    (k, seed), space = begun, strategy.space
+    only = trivial(space.points, k)
+    return Lineage(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
+
+
+def _work(strategy: Lineages, task: Any) -> Any:
+    return strategy.refinement.work(strategy.space, task)
+
+
+def tighter(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+    """Whether a child takes its parent's seat: less of the first objective, or as much and less of the next."""
+    return tuple(child.tolist()) < tuple(parent.tolist())
+
+
+def _packed(lineages: Sequence[Lineage]) -> dict[str, NDArray[Any]]:
+    """The memories of all lineages in one."""
+    return {f"{seat}/{name}": array for seat, each in enumerate(lineages) for name, array in each.memory.items()}
+
+
+def _unpacked(state: State) -> list[Lineage]:
+    """The lineages of a state: what sits on the seats, and what each remembers."""
+    memories: list[dict[str, NDArray[Any]]] = [{} for _ in state.genomes]
+    for name, array in state.memory.items():
+        seat, _, own = name.partition("/")
+        memories[int(seat)][own] = array
+    seated = zip(state.genomes, memories, strict=True)
+    return [Lineage(int(genome[-1]), genome[:-1], memory) for genome, memory in seated]
+
+
+@dataclass(frozen=True)
+class SquaredErrors:
+    """The SSE of a partition: what is minimised where there is one k."""
+
+    space: PartitionSpace
+
+    def __call__(self, genome: Genome) -> Scores:
+        return (sse(self.space.points, compact(genome)),)
+
+
+@dataclass(frozen=True)
+class QuickScores:
+    """(SSE/SST, groups/records), both per cent: what the search over a ladder of k minimises by itself."""
+
+    space: PartitionSpace
+
+    def __call__(self, genome: Genome) -> Scores:
+        labels = compact(genome)
+        lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
+        return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
+
+
+def partition_problem(
+    lineages: Lineages, evaluate: Evaluate, objectives: tuple[str, ...], rng: Generator, notes: Mapping[str, Any]
+) -> Problem:
+    """The problem of partitioning records, whatever they are scored by."""
+    return Problem(
+        key=partition_key,
+        strategy=lineages,
+        start=lambda: tuple(lineage.genome for lineage in lineages.started(rng, Serial())),
+        evaluate=evaluate,
+        objectives=objectives,
+        remember=10 * (len(lineages.space.ladder) + lineages.seats),
+        notes=notes,
+    )
