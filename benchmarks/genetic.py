@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.kernels.squares import sse
 from crypsis.searches import exhaustive
-from crypsis.searches.partitions.genetic import run_genetic
+from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.partitions.hybrid import Hybrid, OneStep, TwoStep
 from crypsis.table.scaling import z_scores
 
@@ -106,12 +106,11 @@ def counts(quick: bool) -> list[Row]:
 def speed(quick: bool) -> list[Row]:
     """10⁴ epochs on 27 records (13 attributes): the paper needed 2 s with 10 chromosomes."""
     points = z_scores(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
-    settings = {"crossover_rate": 0.5, "mutation_rate": 0.1, "seed": 1}
-    run_genetic(points, K, population=10, epochs=1, **settings)
+    Genetic(epochs=1).run(points, K, np.random.default_rng(1))
     rows: list[Row] = []
     for population in (10, 100):
         times = [
-            cpu(lambda: run_genetic(points, K, population=population, epochs=10_000, **settings))[0]  # noqa: B023
+            cpu(lambda: Genetic(population=population).run(points, K, np.random.default_rng(1)))[0]  # noqa: B023
             for _ in range(3)
         ]
         rows.append({"chromosomes": population, "epochs": 10_000, "cpu_ms": round(1000 * min(times), 1)})
@@ -129,15 +128,7 @@ def optimum(quick: bool) -> list[Row]:
                 points = z_scores(np.random.default_rng([d, table]).uniform(-1e4, 1e4, (11, d)))
                 best = exhaustive.optimal_partition(points, K)[1]
                 for seed in range(runs if population < 100 else runs // 2):
-                    found = run_genetic(
-                        points,
-                        K,
-                        population=population,
-                        epochs=10_000,
-                        crossover_rate=0.5,
-                        mutation_rate=0.1,
-                        seed=seed,
-                    )
+                    found = Genetic(population=population).run(points, K, np.random.default_rng(seed))
                     hits.append(found.sse <= best * (1 + 1e-9))
                     epochs.append(found.convergence_epoch)
             rows.append(
@@ -163,19 +154,8 @@ def heuristic(quick: bool) -> list[Row]:
         points = z_scores(np.random.default_rng(n).uniform(-1e4, 1e4, (n, 2)))
         epochs = min(epochs, 20_000) if quick else epochs
         for keep_best in (True, False):
-            found = [
-                run_genetic(
-                    points,
-                    K,
-                    population=50,
-                    epochs=epochs,
-                    crossover_rate=0.3,
-                    mutation_rate=0.1,
-                    seed=seed,
-                    keep_best=keep_best,
-                )
-                for seed in range(runs if keep_best else 1)
-            ]
+            algorithm = Genetic(population=50, epochs=epochs, crossover_rate=0.3, keep_best=keep_best)
+            found = [algorithm.run(points, K, np.random.default_rng(seed)) for seed in range(runs if keep_best else 1)]
             rows.append(
                 {
                     "data": f"{n}x2",

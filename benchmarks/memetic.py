@@ -4,7 +4,8 @@
                                  [--json FILE] [--picture FILE.png]
 
 z-scores by the population deviation, IL % = 100 SSE / SST, medians over the seeds, CPU seconds of one core without
-compiling. Census, EIA and water treatment are looked for in the folder CRYPSIS_DATA, else in ../shared/data beside
+compiling. Only `crypsis.partition` is measured: PYTHONPATH=…/src of an earlier checkout gives its figures by the
+same command. Census, EIA and water treatment are looked for in the folder CRYPSIS_DATA, else in ../shared/data beside
 the repository; `sklearn` is the diabetes table of scikit-learn, on which, as on water treatment, nothing was tuned.
 """
 
@@ -24,10 +25,9 @@ import polars as pl
 import vl_convert
 from numpy.typing import NDArray
 
+import crypsis
 from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
-from crypsis.searches.partitions import memetic
-from crypsis.table.scaling import z_scores
 
 Points = NDArray[np.float64]
 Row = dict[str, Any]
@@ -53,6 +53,12 @@ SLOW = {"genetic": 200}
 """Partitioners that are hopeless beyond so many records: left out of the picture there."""
 
 
+def z_scores(values: Points) -> Points:
+    """Centred, by the population deviation; a constant column is 0."""
+    deviation = values.std(axis=0)
+    return np.ascontiguousarray((values - values.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0))
+
+
 def table(name: str) -> Points:
     """A table by its short name, z-scaled."""
     if name == "sklearn":
@@ -71,17 +77,15 @@ def loss(points: Points, value: float) -> float:
 
 
 def measure(name: str, k: int, budget: float, seeds: int) -> Row:
-    """One time budget, each seed a run of its own; the first seed's history is kept for the picture."""
+    """One time budget, each seed a run of its own."""
     points = table(name)
-    mdav = loss(points, memetic(points, k, steps=0).sse)
-    losses, took, history = [], [], []
+    mdav = loss(points, crypsis.partition(points, k, "mdav", scale=False).sse)
+    losses, took = [], []
     for seed in range(seeds):
         begun = time.process_time()
-        found = memetic(points, k, seconds=budget, seed=seed)
+        found = crypsis.partition(points, k, seconds=budget, seed=seed, scale=False)
         took.append(time.process_time() - begun)
         losses.append(loss(points, found.sse))
-        if seed == 0:
-            history = [(at, loss(points, value)) for at, _, value in found.history]
     limits = LIMITS.get(name, {}).get(int(budget))
     bound = loss(points, found.bound)
     return {
@@ -99,7 +103,6 @@ def measure(name: str, k: int, budget: float, seeds: int) -> Row:
         "bound_kind": found.bound_kind,
         "gap": 1 - bound / median(losses),
         "cpu": median(took),
-        "history": history,
     }
 
 
@@ -114,11 +117,21 @@ def tell(row: Row) -> None:
     )
 
 
+def history(points: Points, k: int, budget: float) -> list[Row]:
+    """(seconds, IL) after every quantum of one memetic search."""
+    from crypsis.searches.partitions import Memetic
+
+    begun = time.process_time()
+    states = Memetic(seconds=budget).search(points, k, np.random.default_rng(0))
+    found = [(time.process_time() - begun, float(state.best_scores[0])) for state in states]
+    return [{"method": "memetic", "seconds": at, "loss": loss(points, value)} for at, value in found]
+
+
 def curves(measured: Row) -> list[Row]:
-    """(seconds, IL) of every registered partitioner; of the memetic one the history already measured."""
+    """(seconds, IL) of every registered partitioner; of the memetic one on its way."""
     name, k = measured["data"], measured["k"]
     points = table(name)
-    rows = [{"method": "memetic", "seconds": at, "loss": value} for at, value in measured["history"]]
+    rows = history(points, k, measured["seconds"])
     for method in partitioners:
         if method == "memetic" or len(points) > SLOW.get(method, len(points)):
             continue
@@ -183,7 +196,7 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the rows to this file, anew after every one")
     parser.add_argument("--picture", type=Path, help="draw IL against time for every partitioner into this PNG file")
     asked = parser.parse_args()
-    memetic(np.random.default_rng(0).standard_normal((100, 4)), 3, steps=1_000_000, seed=0)
+    crypsis.partition(np.random.default_rng(0).standard_normal((100, 4)), 3, steps=10_000, seed=0)
     rows: list[Row] = []
     for place, budget in enumerate(asked.seconds):
         for name, k in itertools.product(asked.data, asked.k):

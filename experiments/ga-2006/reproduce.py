@@ -27,7 +27,7 @@ from crypsis.charts.sensitivity import sensitivity_picture
 from crypsis.engines import engine
 from crypsis.masking.partition import partitioners
 from crypsis.searches import exhaustive
-from crypsis.searches.partitions.genetic import run_genetic
+from crypsis.searches.partitions.genetic import Genetic
 from crypsis.sensitivity import (
     Design,
     Factor,
@@ -128,20 +128,9 @@ def small(report: Report, quick: bool) -> None:
             report.cell("Section III.A", f"11x{d}", "optimum", float(optima.mean()), close=band, why=spread)
             continue
         row = f"11x{d}"
+        algorithm = Genetic(population=50, epochs=epochs)
         found = [
-            (
-                place,
-                run_genetic(
-                    tables[place],
-                    K,
-                    population=50,
-                    epochs=epochs,
-                    crossover_rate=0.5,
-                    mutation_rate=0.1,
-                    seed=s,
-                    least=float(optima[place]),
-                ),
-            )
+            (place, algorithm.run(tables[place], K, np.random.default_rng(s), least=float(optima[place])))
             for place in range(min(draws, 10))
             for s in range(runs)
         ]

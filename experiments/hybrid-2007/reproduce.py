@@ -23,7 +23,7 @@ from verdicts import Report, begin
 from crypsis.engines import engine
 from crypsis.masking.partition import partitioners
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.genetic import Genetic, run_genetic
+from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.partitions.hybrid import Hybrid, OneStep, TwoStep
 from crypsis.table.reference import reference_file
 
@@ -236,9 +236,9 @@ def parameters(report: Report) -> None:
     report.cell("Table 1", "GA", "Cross.Rate", defaults.crossover_rate)
     report.cell("Table 1", "GA", "Iterations", defaults.epochs)
     points = standardised(np.random.default_rng(0).uniform(-1e4, 1e4, (27, 13)))
-    run_genetic(points, K, population=10, epochs=1, crossover_rate=0.5, mutation_rate=0.1, seed=1)
+    Genetic(epochs=1).run(points, K, np.random.default_rng(1))
     started = time.process_time()
-    run_genetic(points, K, population=10, epochs=10_000, crossover_rate=0.5, mutation_rate=0.1, seed=1)
+    defaults.run(points, K, np.random.default_rng(1))
     report.cell(
         "Section 4", "macrogroup of 27", "seconds of one GA run", time.process_time() - started, digits=3,
         why="another machine, twenty years later",

@@ -55,7 +55,19 @@ MODES: dict[str, dict[str, Settings]] = {
         "diverse": {**_RECODING, "l": 2},
     },
     "masking": {"usual": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4}},
-    "partition": {"usual": {"k": 3, "rungs": 3}},
+    "partition": {
+        "usual": {"k": 3, "rungs": 3, "breedings": 2},
+        "few steps": {"k": 3, "rungs": 3, "breedings": 2, "steps": 20},
+        "genetic": {"k": 3, "rungs": 3, "breedings": 2, "method": "genetic", "method_settings": {"population": 6}},
+        "two-step": {
+            "k": 3,
+            "rungs": 3,
+            "breedings": 2,
+            "method": "two-step",
+            "method_settings": {"epochs": 3000, "macrogroup": 21},
+        },
+        "in blocks": {"k": 3, "rungs": 3, "breedings": 2, "blocks": "always"},
+    },
 }
 """Search → name of a mode → its settings; a search that is not listed is walked as it comes."""
 
@@ -85,6 +97,9 @@ OTHER: dict[tuple[str, str], Any] = {
     ("lattice", "l"): [2, 3],
     ("lattice", "crossover"): [0.0, 1.0],
     ("lattice", "mutation"): [0.9],
+    ("partition", "method"): ["memetic", "one-step"],
+    ("partition", "method_settings"): [{"heat": 0.1}, {"mutation_rate": 0.3}],
+    ("partition", "steps"): [0, 40],
     ("masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
     ("masking", "longest"): [0.5, 0.1, 0.01],
 }

@@ -18,7 +18,7 @@ from crypsis.evolution.frontier import Frontier
 from crypsis.evolution.operators import Tally
 from crypsis.evolution.problem import Genome, Scores
 
-_FORMAT = 3
+_FORMAT = 4
 _MEMORY = "memory/"
 _EFFORT = 1
 """Of compression: a tenth of the usual time for a few per cent more bytes."""

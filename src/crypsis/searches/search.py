@@ -78,7 +78,7 @@ class Search(Settings):
 
     def refusal(self, guided: bool) -> str:
         """A sentence on the settings that were given and move nothing; empty if there are none."""
-        return _sentence({name: why for name, why in self.idle(guided).items() if name in self.model_fields_set})
+        return idle_sentence({name: why for name, why in self.idle(guided).items() if name in self.model_fields_set})
 
     @model_validator(mode="after")
     def _moves_something(self) -> Self:
@@ -86,7 +86,7 @@ class Search(Settings):
         either, alone = self.idle(True), self.idle(False)
         idle = {name: why for name, why in alone.items() if name in either and name in self.model_fields_set}
         if idle:
-            raise ValueError(_sentence(idle))
+            raise ValueError(idle_sentence(idle))
         return self
 
     def pose(self, table: Table, objective: Objective | None, rng: Generator) -> Problem:
@@ -124,8 +124,8 @@ class Search(Settings):
         return ""
 
 
-def _sentence(idle: Mapping[str, Idle]) -> str:
-    """The settings of one reason in one clause each."""
+def idle_sentence(idle: Mapping[str, Idle]) -> str:
+    """A clause for every reason, with the settings that move nothing for it; empty if there are none."""
     clauses = []
     for why in dict.fromkeys(idle.values()):
         names = [name for name in idle if idle[name] == why]

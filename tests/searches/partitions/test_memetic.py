@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -65,10 +67,27 @@ def test_more_steps_are_never_worse(k: int) -> None:
     values = [state.best_scores[0] for state in states]
     assert values == sorted(values, reverse=True)
     assert values[-1] < values[0]
-    for steps in (0, 150, 1000, 2500):
-        shorter = last(Memetic(steps=steps).search(points, k, np.random.default_rng(1)))
-        assert shorter.to_bytes() == states[shorter.generation].to_bytes()
-        assert shorter.generation * moves(150) >= steps * 150
+    each = moves(150) // 150
+    for quanta_given in (0, 1, 6, 16):
+        shorter = last(Memetic(steps=quanta_given * each).search(points, k, np.random.default_rng(1)))
+        assert replace(shorter, idle=0, generation=quanta_given).to_bytes() == states[quanta_given].to_bytes()
+
+
+def test_steps_that_are_no_whole_quanta_end_with_a_smaller_one() -> None:
+    points = np.random.default_rng(9).standard_normal((150, 3))
+    each = moves(150) // 150
+    wholly = list(Memetic(steps=8 * each).search(points, 3, np.random.default_rng(1)))
+    partly = list(Memetic(steps=7 * each + 1).search(points, 3, np.random.default_rng(1)))
+    assert [state.to_bytes() for state in partly[:8]] == [state.to_bytes() for state in wholly[:8]]
+    assert len(partly) == len(wholly)
+    assert partly[8].memory["0/walk"].tolist() != wholly[8].memory["0/walk"].tolist()
+
+
+def test_a_first_run_ends_within_few_steps() -> None:
+    """20 moves per record are less than a first run has by itself; it cools down all the same."""
+    points = np.random.default_rng(9).standard_normal((2000, 3))
+    assert quanta(2000, 0) * moves(2000) > 20 * 2000
+    assert memetic(points, 3, steps=20).sse < mdav(points, 3)
 
 
 def test_quanta_are_fixed_by_the_table() -> None:

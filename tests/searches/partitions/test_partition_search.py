@@ -15,7 +15,9 @@ from crypsis.masking.heuristics import MDAV
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.searches.partitions.memetic import Memetic
 from crypsis.searches.partitions.partition_search import PartitionSearch
+from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.search import searches
 from crypsis.table.example import example
 
@@ -81,8 +83,9 @@ def test_the_first_population_can_be_had_without_a_run() -> None:
         ({"method": "mdav"}, "'mdav' does not search; choose one of genetic, one-step, two-step, memetic"),
         ({"method": "memetik"}, "no partitioner called 'memetik'"),
         ({"method_settings": {"population": 20}}, "unknown setting 'population'"),
-        ({"method_settings": {"steps": 20}}, "steps is a budget; give the search one instead"),
-        ({"method": "genetic", "method_settings": {"seconds": 2.0}}, "seconds is a budget"),
+        ({"method_settings": {"steps": 20}}, "leave steps out and give the search steps"),
+        ({"method": "genetic", "method_settings": {"seconds": 2.0}}, "leave seconds out and give the search a budget"),
+        ({"method": "genetic", "steps": 20}, "steps moves nothing with the method genetic"),
     ],
 )
 def test_a_method_that_cannot_be_is_refused_with_what_can(given: dict[str, Any], sentence: str) -> None:
@@ -93,6 +96,29 @@ def test_a_method_that_cannot_be_is_refused_with_what_can(given: dict[str, Any],
 def test_in_blocks_a_method_moves_nothing_and_is_refused() -> None:
     with pytest.raises(PlanError, match="method moves nothing in blocks"):
         searches.build("partition", blocks="always", method="genetic")
+
+
+def test_steps_are_moves_per_record_as_everywhere() -> None:
+    """At every k a plan's search finds what `partition` finds with the same steps, and then ends."""
+    search = PartitionSearch(k=3, rungs=2, largest_k=6, steps=400, scaling="none")
+    encoding = search.encoding(example(120, seed=2))
+    state = advanced(search.problem(encoding, None, np.random.default_rng(1)), 8)
+    assert state.idle == 5, "400 moves per record are three quanta"
+    chance = np.random.default_rng(1)
+    for genome, k in zip(state.genomes, search.ladder(120), strict=True):
+        alone = Memetic(steps=400).refinement()
+        lineage = alone.begin(PartitionSpace(encoding.points, (3, 6)), k, int(chance.integers(2**63)))
+        while tasks := alone.tasks(PartitionSpace(encoding.points, (3, 6)), lineage):
+            lineage = alone.work(PartitionSpace(encoding.points, (3, 6)), tasks[0])
+        assert lineage.labels.tolist() == genome[:-1].tolist()
+
+
+def test_above_many_records_a_method_is_refused_unless_it_takes_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crypsis.searches.partitions.partition_search.LARGE", 50)
+    table = example(60, seed=1)
+    assert PartitionSearch(steps=20).obstacle(table).startswith("steps moves nothing above 50 records")
+    assert not PartitionSearch(steps=20, blocks="never").obstacle(table)
+    assert not PartitionSearch().obstacle(table)
 
 
 def test_macrogroups_that_cannot_hold_a_rung_are_refused() -> None:

@@ -38,7 +38,11 @@ class EvolvingPartitioner(Partitioner):
     def check(self, k: int) -> None:
         """Refuse a k that these settings cannot treat."""
 
-    def budget(self, records: int) -> Budget:
+    def limited(self) -> EvolvingPartitioner:
+        """These settings, with a limit where they would let a search go on for ever."""
+        return self
+
+    def budget(self) -> Budget:
         """Until nothing is left to do, or the time is over."""
         return Budget(seconds=math.inf if self.seconds is None else self.seconds, idle=1)
 
@@ -82,7 +86,9 @@ class EvolvingPartitioner(Partitioner):
         State
             Its ``best`` holds the labels and k, its ``best_scores`` the SSE.
         """
-        return evolve(self.problem(points, k, rng, refinement), rng, budget or self.budget(len(points)), engine)
+        settings = self.limited() if budget is None else self
+        problem = settings.problem(points, k, rng, refinement)
+        return evolve(problem, rng, budget or settings.budget(), engine)
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
         if self.seconds is not None:

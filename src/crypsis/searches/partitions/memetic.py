@@ -15,7 +15,6 @@ import numpy as np
 from numpy.random import SeedSequence
 from pydantic import Field
 
-from crypsis.evolution import Budget
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
 from crypsis.masking.partition import partitioners
@@ -58,12 +57,14 @@ def moves(records: int) -> int:
 class Annealing:
     """A refinement by annealing runs, with quanta in between that go on from the best partition alone.
 
+    It ends after so many steps, moves per record, or never; a first run that would not end before is shorter.
     Memory: `walk` int32[n], the partition on the move; `chance` uint64[1], the generator's state; `place` int64[3]: the
     run, the next quantum of it, and the quanta so far.
     """
 
     heat: float = 0.35
     region: int = 60
+    steps: int | None = None
     name: str = "anneal"
 
     def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
@@ -74,19 +75,22 @@ class Annealing:
         return Lineage(k, labels, {"walk": labels, "chance": chance, "place": np.zeros(3, np.int64)})
 
     def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Lineage]:
-        return [lineage] if lineage.memory else []
+        return [lineage] if lineage.memory and self._left(len(space), int(lineage.memory["place"][2])) > 0 else []
 
     def work(self, space: PartitionSpace, task: Lineage) -> Lineage:
         """One quantum. The walk is loaded from its labels alone, so that it does not matter who did the one before."""
         run, quantum, passed = task.memory["place"].tolist()
         walk = Walk(space.context(task.k), task.k, task.memory["chance"].copy())
         walk.temper(EVENNESS[(run + (walk.unevenness() >= UNEVEN)) % 2])
+        most = min(moves(len(space)), self._left(len(space), passed))
         if run and passed % BETWEEN == 0:
-            return self._refined(space, task, walk)
+            return self._refined(space, task, walk, int(most))
         whole = quanta(len(space), run)
+        if not run and self.steps is not None:
+            whole = min(whole, math.ceil(self.steps * len(space) / moves(len(space))))
         fall = (COLD / self.heat) ** (1 / whole)
         walk.load(task.memory["walk"] if quantum else self._start(space, task) if not run else task.labels)
-        walk.anneal(moves(len(space)), self.heat * fall**quantum, self.heat * fall ** (quantum + 1))
+        walk.anneal(int(most), self.heat * fall**quantum, self.heat * fall ** (quantum + 1))
         ended = quantum + 1 == whole
         labels = recombine(space.points, task.labels, walk.labels()) if ended else task.labels
         place = np.array([run + 1, 0, passed + 1] if ended else [run, quantum + 1, passed + 1])
@@ -95,17 +99,21 @@ class Annealing:
     def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Lineage]) -> Lineage:
         return results[0]
 
+    def _left(self, records: int, passed: int) -> float:
+        """Moves left after so many quanta."""
+        return math.inf if self.steps is None else self.steps * records - passed * moves(records)
+
     @staticmethod
     def _start(space: PartitionSpace, task: Lineage) -> Labels:
         """The tighter of the first partition and the best one along a tour through the records."""
         along = space.along_tour(task.k)
         return along if along is not None and sse(space.points, along) < sse(space.points, task.labels) else task.labels
 
-    def _refined(self, space: PartitionSpace, task: Lineage, walk: Walk) -> Lineage:
-        """A quantum that frees regions of the best partition and solves them again."""
+    def _refined(self, space: PartitionSpace, task: Lineage, walk: Walk, most: int) -> Lineage:
+        """A quantum of at most so many moves that frees regions of the best partition and solves them again."""
         walk.load(task.labels)
         turn = int(task.memory["place"][2]) // BETWEEN
-        most, freed = moves(len(space)), min(self.region << turn % 3, len(space))
+        freed = min(self.region << turn % 3, len(space))
         each = min(MOVES_PER_FREED * freed, most)
         walk.resolve(max(1, most // each), freed, each, WARM, COLD)
         place = task.memory["place"] + np.array([0, 0, 1])
@@ -154,11 +162,8 @@ class Memetic(EvolvingPartitioner):
     region: int = Field(default=60, ge=10, le=10_000, description="records freed at a time when a region is re-solved")
 
     def refinement(self) -> Annealing:
-        return Annealing(self.heat, self.region)
+        return Annealing(self.heat, self.region, self.steps)
 
-    def budget(self, records: int) -> Budget:
-        limits = super().budget(records)
-        steps = STEPS if self.steps is None and self.seconds is None else self.steps
-        if steps is None:
-            return limits
-        return Budget(limits.seconds, generations=math.ceil(steps * records / moves(records)), idle=limits.idle)
+    def limited(self) -> Memetic:
+        given = self.steps is not None or self.seconds is not None
+        return self if given else self.model_copy(update={"steps": STEPS})

@@ -24,12 +24,14 @@ from crypsis.searches.partitions.evolving import EvolvingPartitioner
 from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, partition_problem
 from crypsis.searches.partitions.mending import Mending
 from crypsis.searches.partitions.space import PartitionSpace
-from crypsis.searches.search import Idle, ObjectiveScores, searches
+from crypsis.searches.search import Idle, ObjectiveScores, idle_sentence, searches
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
-BUDGETS = ("seconds", "steps")
-"""Settings of a method that say when to stop: in a search over a table its budget does."""
+BUDGETS = {"seconds": "a budget, e.g. budget = '10s'", "steps": "steps"}
+"""Settings of a method that say when to stop, and what a search over a table has in their place."""
+METHOD = ("method", "method_settings", "steps")
+"""Settings that say how the method searches."""
 
 
 @searches.add("partition")
@@ -82,6 +84,13 @@ class PartitionSearch(LadderSearch):
         f"blocks of {QUICK_BLOCK} near records, and near groups change records across ever new blocks; auto: in blocks "
         f"above {LARGE} records",
     )
+    steps: int | None = Field(
+        default=None,
+        ge=0,
+        le=10_000_000,
+        description="moves tried per record and group size by the method memetic, where the budget allows them; 0 "
+        "leaves MDAV's groups, not given: as many as the budget allows",
+    )
     breedings: int = Field(default=4, ge=1, le=1000, description="group sizes made tighter in one generation")
 
     @model_validator(mode="after")
@@ -91,21 +100,32 @@ class PartitionSearch(LadderSearch):
 
     def chosen_method(self) -> EvolvingPartitioner:
         """The partitioner that searches, with its settings, or a sentence that says what is wrong with them."""
-        chosen = partitioners.build(self.method, **self.method_settings)
+        for name in self.method_settings:
+            if name in BUDGETS:
+                raise PlanError(f"method_settings: leave {name} out and give the search {BUDGETS[name]}")
+        limit = {} if self.steps is None or not self._moves_records() else {"steps": self.steps}
+        chosen = partitioners.build(self.method, **self.method_settings, **limit)
         if not isinstance(chosen, EvolvingPartitioner):
             known = [name for name in partitioners if issubclass(partitioners[name], EvolvingPartitioner)]
             raise PlanError(f"method {self.method!r} does not search; choose one of {', '.join(known)}")
-        given = [name for name in BUDGETS if name in self.method_settings]
-        if given:
-            raise PlanError(
-                f"method_settings: {given[0]} is a budget; give the search one instead, e.g. budget = '10s'"
-            )
         return chosen
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
-        in_blocks = Idle("in blocks, where near groups change records", "set blocks to auto or never")
-        idle = dict.fromkeys(("method", "method_settings"), in_blocks) if self.blocks == "always" else {}
-        return {**super().idle(guided), **idle}
+        idle = dict(super().idle(guided))
+        if self.blocks == "always":
+            in_blocks = Idle("in blocks, where near groups change records", "set blocks to auto or never")
+            return idle | dict.fromkeys(METHOD, in_blocks)
+        if not self._moves_records():
+            idle["steps"] = Idle(f"with the method {self.method}", "set method to memetic")
+        return idle
+
+    def _in_blocks(self, records: int) -> bool:
+        """Whether so many records are partitioned in blocks."""
+        return self.blocks == "always" or (self.blocks == "auto" and records > LARGE)
+
+    def _moves_records(self) -> bool:
+        """Whether the method tries moves that can be counted."""
+        return "steps" in partitioners[self.method].model_fields
 
     @classmethod
     def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
@@ -117,6 +137,10 @@ class PartitionSearch(LadderSearch):
             self.chosen_method().check(max(self.ladder(int(table.kept.sum()))))
         except (TableError, PlanError) as error:
             return str(error)
+        if self._in_blocks(int(table.kept.sum())):
+            why = Idle(f"above {LARGE} records, which are partitioned in blocks", "set blocks to never")
+            idle = {name: why for name in METHOD if name in self.model_fields_set}
+            return idle_sentence(idle) or super().obstacle(table)
         return super().obstacle(table)
 
     def encoding(self, table: Table) -> PartitionEncoding:
@@ -124,8 +148,7 @@ class PartitionSearch(LadderSearch):
 
     def problem(self, encoding: PartitionEncoding, objective: Objective | None, rng: Generator) -> Problem:
         space = PartitionSpace(encoding.points, self.ladder(len(encoding.points)))
-        in_blocks = self.blocks == "always" or (self.blocks == "auto" and len(space) > LARGE)
-        refinement: Refinement = Mending() if in_blocks else self.chosen_method().refinement()
+        refinement: Refinement = Mending() if self._in_blocks(len(space)) else self.chosen_method().refinement()
         return partition_problem(
             Lineages(space, refinement, min(self.breedings, len(space.ladder))),
             QuickScores(space) if objective is None else ObjectiveScores(encoding, objective),
