@@ -79,8 +79,6 @@ class SearchState:
         None before its start.
     seconds : float
         Time it has used, over all sessions.
-    idle : int
-        Generations without a new candidate.
     count : int
         Solutions that have a number.
     measured : set of bytes

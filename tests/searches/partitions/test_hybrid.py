@@ -127,8 +127,8 @@ def test_settings_are_judged() -> None:
     rng = np.random.default_rng(0)
     with pytest.raises(PlanError, match="cannot hold groups of 5"):
         TwoStep(macrogroup=4).partition(points, 5, rng)
-    with pytest.raises(PlanError, match="no partitioner called 'mdva'"):
-        OneStep(heuristic="mdva").partition(points, 3, rng)
+    with pytest.raises(PlanError, match="no partitioner 'mdva'"):
+        partitioners.build("one-step", heuristic="mdva")
     with pytest.raises(TableError, match="30 records cannot form"):
         OneStep(macrogroup=50).partition(points, 31, rng)
 

@@ -82,6 +82,7 @@ def test_the_first_population_can_be_had_without_a_run() -> None:
     [
         ({"method": "mdav"}, "'mdav' does not search; choose one of genetic, one-step, two-step, memetic"),
         ({"method": "memetik"}, "no partitioner called 'memetik'"),
+        ({"method": "two-step", "method_settings": {"heuristic": "mdaf"}}, "no partitioner 'mdaf'; known: "),
         ({"method_settings": {"population": 20}}, "unknown setting 'population'"),
         ({"method_settings": {"steps": 20}}, "leave steps out and give the search steps"),
         ({"method": "genetic", "method_settings": {"seconds": 2.0}}, "leave seconds out and give the search a budget"),

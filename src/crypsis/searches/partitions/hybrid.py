@@ -7,14 +7,14 @@ forms them of whole groups, so that none is torn, and evolves from those groups:
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, Self
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, listing
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
 from crypsis.masking.partition import partitioners
 from crypsis.searches.exhaustive import MOST_RECORDS
@@ -47,7 +47,9 @@ def group_means(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArr
 class Hybrid(GeneticPartitioner):
     """What the one-step and the two-step hybrid have in common."""
 
-    heuristic: str = Field(default="mdav", description="registered partitioner that forms the macrogroups")
+    heuristic: str = Field(
+        default="mdav", max_length=60, description="registered partitioner that forms the macrogroups"
+    )
     macrogroup: int = Field(
         default=0,
         ge=0,
@@ -58,6 +60,12 @@ class Hybrid(GeneticPartitioner):
         default="genetic",
         description=f"how macrogroups are partitioned; 'exact' holds up to {MOST_RECORDS} records, larger ones evolve",
     )
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.heuristic not in partitioners:
+            raise ValueError(f"heuristic: there is no partitioner {self.heuristic!r}; known: {listing(partitioners)}")
+        return self
 
     def check(self, k: int) -> None:
         if 0 < self.macrogroup < k:

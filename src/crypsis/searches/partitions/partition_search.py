@@ -72,6 +72,7 @@ class PartitionSearch(LadderSearch):
     )
     method: str = Field(
         default="memetic",
+        max_length=60,
         description="how groups are made tighter: the name of a partitioner that searches, e.g. memetic, genetic or "
         "two-step",
     )
@@ -95,7 +96,10 @@ class PartitionSearch(LadderSearch):
 
     @model_validator(mode="after")
     def _searching(self) -> PartitionSearch:
-        self.chosen_method()
+        try:
+            self.chosen_method()
+        except PlanError as error:
+            raise ValueError(str(error)) from None
         return self
 
     def chosen_method(self) -> EvolvingPartitioner:
@@ -125,7 +129,7 @@ class PartitionSearch(LadderSearch):
 
     def _moves_records(self) -> bool:
         """Whether the method tries moves that can be counted."""
-        return "steps" in partitioners[self.method].model_fields
+        return self.method in partitioners and "steps" in partitioners[self.method].model_fields
 
     @classmethod
     def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
