@@ -55,7 +55,8 @@ class PartitionResult:
 
     @cached_property
     def _bound(self) -> tuple[float, str]:
-        return best_bound(self.points, self.k, self.labels)
+        value, kind = best_bound(self.points, self.k, self.labels)
+        return min(value, self.sse), kind  # rounding must not lift the bound of an optimum above it
 
     @property
     def bound(self) -> float:
