@@ -173,7 +173,7 @@ def test_a_signal_keeps_the_front_and_exits_3(sent: signal.Signals, tmp_path: Pa
     assert "another process is running" in second.stderr
     process.send_signal(sent)
     assert ended(process) == 3
-    assert b"go on with: crypsis resume" in (process.stdout.read() if process.stdout else b"")
+    assert b"continue with: crypsis resume" in (process.stdout.read() if process.stdout else b"")
     assert len(Run.open(tmp_path / "run").front) >= 1
 
 

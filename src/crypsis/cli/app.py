@@ -1,6 +1,6 @@
-"""The list of commands, and the one place where an error becomes a sentence and an exit code.
+"""The commands, and where an error becomes a sentence and an exit code.
 
-0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed · 70 a fault of Crypsis itself
+0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed · 70 an internal error
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from crypsis.cli import (
     compare,
     data,
     demo,
+    diff_release,
     doctor,
     experiment,
     front,
@@ -28,6 +29,7 @@ from crypsis.cli import (
     mask,
     profile,
     release,
+    report,
     resume,
     rulebooks,
     run,
@@ -35,43 +37,56 @@ from crypsis.cli import (
     sensitivity,
     show,
     studio,
+    verify,
 )
 from crypsis.cli.listing import listing
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
 app = typer.Typer(
     name="crypsis",
-    help="Anonymise microdata by evolution: protect, measure, release a file that proves itself.",
+    help="Anonymise microdata by evolutionary search: protect, measure, release a file that proves its guarantees.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
-app.command("demo")(demo.demo)
-app.command("profile")(profile.profile)
-app.command("init")(init.init)
-app.command("check")(check.check)
-app.command("schema")(schema.schema)
-app.command("run")(run.run)
-app.command("resume")(resume.resume)
-app.command("front")(front.front)
-app.command("show")(show.show)
-app.command("compare")(compare.compare)
-app.command("mask", cls=listing("Methods", "crypsis.masking", "methods"))(mask.mask)
-app.command("generalise")(generalise.generalise)
-app.command("assess", cls=listing("Measures", "crypsis.measures", "measures"))(assess.assess)
-app.command("attack")(attack.attack)
-app.command("release")(release.release)
-app.command("verify")(release.verify)
-app.command("report")(release.report)
-app.command("diff-release")(release.diff_release)
-app.command("rulebooks")(rulebooks.rulebooks)
-app.command("studio")(studio.studio)
-app.command("experiment")(experiment.experiment)
+COMMANDS = (
+    demo.demo,
+    profile.profile,
+    init.init,
+    check.check,
+    schema.schema,
+    run.run,
+    resume.resume,
+    front.front,
+    show.show,
+    compare.compare,
+    mask.mask,
+    generalise.generalise,
+    assess.assess,
+    attack.attack,
+    release.release,
+    verify.verify,
+    report.report,
+    diff_release.diff_release,
+    rulebooks.rulebooks,
+    studio.studio,
+    experiment.experiment,
+    sensitivity.sensitivity,
+    doctor.doctor,
+)
+"""The commands in the order of the help page, each named after its function."""
+
+LISTINGS = {
+    mask.mask: listing("Methods", "crypsis.masking", "methods"),
+    assess.assess: listing("Measures", "crypsis.measures", "measures"),
+}
+"""Commands whose help ends with what is registered."""
+
+for command in COMMANDS:
+    app.command(cls=LISTINGS.get(command))(command)
 app.add_typer(data.data, name="data")
-app.command("sensitivity")(sensitivity.sensitivity)
-app.command("doctor")(doctor.doctor)
 
 
 def _version(wanted: bool) -> None:
@@ -88,7 +103,7 @@ def options(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="show the version")
     ] = False,
 ) -> None:
-    """Options that come before the command."""
+    """Options before the command."""
 
 
 def main() -> None:
@@ -109,19 +124,19 @@ def main() -> None:
     except OSError as error:
         where = f"{error.filename}: " if error.filename else ""
         _fail(f"{where}{(error.strerror or str(error)).lower()}; make room or check the permissions, then try again", 2)
-    except Exception as fault:  # a traceback's last line may hold a person's value
+    except Exception as fault:  # the last line of a traceback may hold a value of the data
         if os.environ.get("CRYPSIS_TRACE"):
             raise
         _fail(
-            f"a fault inside Crypsis ({type(fault).__name__} at {_place(fault)}); nothing was released. What it says "
-            f"is withheld because it may name a person: set CRYPSIS_TRACE=1 to see all of it yourself, and report the "
+            f"internal error ({type(fault).__name__} at {_place(fault)}); nothing was released. Its message is "
+            f"withheld because it may hold a value of the data: set CRYPSIS_TRACE=1 to see it yourself, and report the "
             f"place alone",
             70,
         )
 
 
 def _place(fault: Exception) -> str:
-    """The innermost line of Crypsis on the way to a fault."""
+    """The innermost line of Crypsis in a traceback."""
     frames = [frame for frame in traceback.extract_tb(fault.__traceback__) if "crypsis" in Path(frame.filename).parts]
     return f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown line"
 

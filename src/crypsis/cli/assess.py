@@ -1,4 +1,4 @@
-"""`crypsis assess`: compare any two files of corresponding rows, whatever tool masked them."""
+"""`crypsis assess`: loss and risk of a file that any tool masked."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.cli import inputs, options
+from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import TableError
 
 if TYPE_CHECKING:
@@ -20,25 +20,24 @@ if TYPE_CHECKING:
 def assess(
     original: Annotated[Path, typer.Argument(help="the file before masking", show_default=False)],
     masked: Annotated[Path, typer.Argument(help="the same rows after masking, by any tool", show_default=False)],
-    quasi: inputs.Quasi = None,
-    identifier: inputs.Identifier = None,
-    confidential: inputs.Confidential = None,
-    kind: inputs.Kinds = None,
-    hierarchy: inputs.Hierarchies = None,
-    plan: inputs.PlanFile = None,
-    require: Annotated[
-        list[str] | None, typer.Option("--require", "-r", help="a privacy model to judge, e.g. k-anonymity:k=5")
-    ] = None,
+    quasi: options.Quasi = None,
+    identifier: options.Identifier = None,
+    confidential: options.Confidential = None,
+    kind: options.Kinds = None,
+    hierarchy: options.Hierarchies = None,
+    plan: options.PlanFile = None,
+    require: options.Requirements = None,
     family: Annotated[
         str,
-        typer.Option(
-            help="how it was masked: aggregation, recoding or perturbation; decides which figures mean something"
-        ),
+        typer.Option(help="how it was masked: aggregation, recoding or perturbation; decides which measures apply"),
     ] = "aggregation",
-    definitions: Annotated[bool, typer.Option("--definitions", help="explain every figure")] = False,
-    json: inputs.Json = False,
+    definitions: options.Definitions = False,
+    json: options.Json = False,
 ) -> None:
-    """Measure loss and risk of a masked file against its original, row by row."""
+    """Measure loss and risk of a masked file.
+
+    Row i of the masked file is row i of the original; exit 1 if a required privacy model fails.
+    """
     from crypsis.measures import assess as assess_tables
     from crypsis.privacy.anonymity import smallest_class
     from crypsis.table.aligning import read_aligned
@@ -92,8 +91,10 @@ def _suggested(table: Table) -> Table:
     roles = {column.name: Role(column.role) for column in profile(table).columns}
     settled = table.with_roles(roles)
     if not settled.quasi_identifiers:
-        raise TableError("no quasi-identifier was named and none could be guessed; name them with --quasi age,region")
-    typer.echo(f"quasi-identifiers guessed: {', '.join(settled.quasi_identifiers)} (name them with --quasi)", err=True)
+        raise TableError(
+            "no quasi-identifier is named and the profile suggests none; name them with --quasi age,region"
+        )
+    warn(f"quasi-identifiers as the profile suggests: {', '.join(settled.quasi_identifiers)} (name them with --quasi)")
     return settled
 
 

@@ -1,4 +1,4 @@
-"""`crypsis attack`: try what an intruder would try."""
+"""`crypsis attack`: attacks on a release, each with its control and baseline."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, options
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError, TableError, listing, suggestion
 
@@ -32,12 +32,9 @@ def attack(
         Path | None, typer.Option(help="people of the same kind who are not in the release", show_default=False)
     ] = None,
     second: Annotated[
-        Path | None, typer.Option(help="another release of the same people, to be held beside", show_default=False)
+        Path | None, typer.Option(help="another release of the same people, to intersect with", show_default=False)
     ] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="NAME=VALUE setting of the masking method, e.g. k=5; may be repeated"),
-    ] = None,
+    set_: options.Settings = None,
     knows: Annotated[
         list[str] | None,
         typer.Option(
@@ -56,17 +53,20 @@ def attack(
     margin: Annotated[
         float, typer.Option(help="points by which an attack must beat its control to be a finding")
     ] = 5.0,
-    quasi: inputs.Quasi = None,
-    identifier: inputs.Identifier = None,
-    confidential: inputs.Confidential = None,
-    kind: inputs.Kinds = None,
-    hierarchy: inputs.Hierarchies = None,
-    plan: inputs.PlanFile = None,
-    seed: Annotated[int, typer.Option(min=0, help="of the draw of people; not of a masking")] = 0,
-    definitions: Annotated[bool, typer.Option("--definitions", help="explain every attack")] = False,
-    json: inputs.Json = False,
+    quasi: options.Quasi = None,
+    identifier: options.Identifier = None,
+    confidential: options.Confidential = None,
+    kind: options.Kinds = None,
+    hierarchy: options.Hierarchies = None,
+    plan: options.PlanFile = None,
+    seed: Annotated[int, typer.Option(min=0, help="for the draw of people")] = 0,
+    definitions: options.Definitions = False,
+    json: options.Json = False,
 ) -> None:
-    """Attack a release with the original in hand; exit 1 if an attack beats its control by more than the margin."""
+    """Attack a release as an intruder would.
+
+    The original gives the truth; exit 1 if an attack beats its control by more than the margin.
+    """
     from crypsis.attacks import Intruder
     from crypsis.attacks import attack as try_attacks
     from crypsis.masking import methods

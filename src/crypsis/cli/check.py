@@ -1,4 +1,4 @@
-"""`crypsis check`: everything wrong with a plan at once, before anything runs."""
+"""`crypsis check`: every problem of a plan at once, before it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, rulebooks
+from crypsis.cli import options, rulebooks
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
@@ -18,15 +18,17 @@ if TYPE_CHECKING:
 
 
 def check(
-    plan: Annotated[Path, typer.Argument(help="the plan.toml to check", show_default=False)],
-    estimate: Annotated[bool, typer.Option(help="measure what the run will take")] = True,
-    rulebook: rulebooks.BookName = None,
-    waive: rulebooks.Waive = None,
-    json: inputs.Json = False,
+    plan: options.PlanToRead,
+    estimate: Annotated[bool, typer.Option(help="estimate time and memory of the run")] = True,
+    rulebook: options.RulebookName = None,
+    waive: options.Waive = None,
+    json: options.Json = False,
 ) -> None:
-    """Report every problem of a plan, its data and its hierarchies together, and what a run would take.
+    """Report every problem of a plan before it runs.
 
-    With a rulebook, also every rule the plan alone can break; exit 1 when one is broken and not waived.
+    Looks at the plan, its data and its hierarchies together, and estimates what a run takes.
+
+    With a rulebook, also reports every rule that the plan breaks; exit 1 if one is broken and not waived.
     """
     from crypsis.plan.checking import check as check_plan
 
@@ -47,7 +49,7 @@ def check(
 
 
 def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[RuleResult]:
-    """What a rulebook says of the plan before anything has run."""
+    """What a rulebook finds in the plan alone."""
     from crypsis.plan import Plan
     from crypsis.rulebook import check_planned
     from crypsis.table.attribute import Role

@@ -1,4 +1,4 @@
-"""`crypsis compare`: two solutions side by side."""
+"""`crypsis compare`: two solutions of a run side by side."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
 
 
 def compare(
-    folder: inputs.RunFolder,
+    folder: options.RunFolder,
     first: Annotated[str, typer.Argument(help="a solution: number, knee, best …", show_default=False)],
     second: Annotated[str, typer.Argument(help="another", show_default=False)],
-    json: inputs.Json = False,
+    json: options.Json = False,
 ) -> None:
-    """Two solutions side by side: figures, and what each does to every column."""
+    """Compare two solutions of a run.
+
+    Their figures, and what each does to every column.
+    """
     from dataclasses import asdict
 
     from crypsis.run import Run

@@ -9,19 +9,19 @@ import typer
 
 from crypsis.cli.output import say, table, working
 
-data = typer.Typer(help="The public data sets of the papers: list them, fetch them.", no_args_is_help=True)
+data = typer.Typer(help="List and download the public data sets of the papers.", no_args_is_help=True)
 
 
 @data.command("list")
 def list_() -> None:
-    """Say which data sets there are, under which licence, and whether they are at hand."""
+    """List the data sets, their licences, and whether they are on this machine."""
     from crypsis.table.reference import ELSEWHERE, SOURCES, data_folder
 
     rows = [
         (name, source.file, "yes" if (data_folder() / source.file).is_file() else "no", source.url, source.licence)
         for name, source in SOURCES.items()
     ]
-    say(table(("name", "file", "at hand", "from", "licence"), rows))
+    say(table(("name", "file", "present", "from", "licence"), rows))
     for name, how in ELSEWHERE.items():
         say(f"{name}: {how}")
 
@@ -32,7 +32,10 @@ def fetch(
     folder: Annotated[Path, typer.Option("--to", help="folder to put the file into")] = Path("data"),
     url: Annotated[str, typer.Option("--from", help="another address of the same content", show_default=False)] = "",
 ) -> None:
-    """Download a data set from its public source and check that it is the one the experiments were made with."""
+    """Download a data set from its public source and check it.
+
+    Its digest must be that of the data the experiments use.
+    """
     from crypsis.table.reference import SOURCES
     from crypsis.table.reference import fetch as download
 

@@ -1,4 +1,4 @@
-"""`crypsis demo`: the whole job on a built-in table of invented people."""
+"""`crypsis demo`: everything on a built-in table of invented people."""
 
 from __future__ import annotations
 
@@ -7,24 +7,28 @@ from typing import Annotated
 
 import typer
 
+from crypsis.cli import options
 from crypsis.cli.front import show_front
 from crypsis.cli.output import figure, say, working
 from crypsis.cli.progress import Watch
 from crypsis.cli.searching import free
 
 SHOWN = 8
-"""Solutions listed: enough to see a front."""
+"""Number of solutions in the outline of the front."""
 
 
 def demo(
     folder: Annotated[
-        Path, typer.Option("--folder", help="where to put the example; a new name is chosen if taken")
+        Path, typer.Option("--folder", help="folder of the example; if it exists, a new name is chosen")
     ] = Path("crypsis-demo"),
-    rows: Annotated[int, typer.Option(min=100, max=100_000, help="how many invented people")] = 1000,
-    k: Annotated[int, typer.Option(min=2, help="smallest class that may be released")] = 5,
-    seconds: Annotated[int, typer.Option(min=1, help="how long to evolve protections")] = 15,
+    rows: Annotated[int, typer.Option(min=100, max=100_000, help="number of invented people")] = 1000,
+    k: options.SmallestClass = 5,
+    seconds: Annotated[int, typer.Option(min=1, help="budget of the search")] = 15,
 ) -> None:
-    """Protect a built-in example end to end: table, plan, evolved front, verified release, report."""
+    """Protect a built-in example from table to release.
+
+    Writes a table of invented people, a plan, a run with its front, a verified release and its reports.
+    """
     from crypsis.engines import engine
     from crypsis.plan import Plan, draft
     from crypsis.privacy import KAnonymity
@@ -43,7 +47,7 @@ def demo(
     say(f"1. A table of {rows} invented people: {people}")
     say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
     say(f"   {', '.join(original.confidential)} must not be learnt.")
-    say(f"   As it stands, {exposed} of {rows} people stand in a class of fewer than {k}.")
+    say(f"   As it stands, {exposed} of {rows} people are in an equivalence class of fewer than {k}.")
     say()
     collected = read_table(people)
     text = draft(people, plan, collected, profile(collected), k)
@@ -51,12 +55,12 @@ def demo(
     say(f"2. A plan, every line explained: {plan}")
     say()
     with engine("serial", 1, "") as place:
-        with working("reading the table, measuring what plain methods give"):
+        with working("reading the table, measuring the baselines"):
             run = Run.start(Plan.read(plan), folder / "run", place, home=folder, text=text, budget=f"{seconds}s")
         Watch().follow(run.proceed(), quiet=False)
     front = run.front
-    say(f"3. Evolved for {seconds} s: {len(front)} protections that keep k ≥ {k} and that none of the others beats.")
-    say("   loss: how far values moved, %; risk: share of people an intruder links to their record, %.")
+    say(f"3. A search of {seconds} s: {len(front)} solutions with k ≥ {k} that no other one beats.")
+    say("   loss: information loss, %; risk: people whom an intruder links to their record, %.")
     say()
     show_front(front, front.outline(SHOWN))
     say()

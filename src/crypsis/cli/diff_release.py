@@ -1,24 +1,50 @@
-"""How the difference of two releases is printed."""
+"""`crypsis diff-release`: what changed between two releases, and what both together reveal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from crypsis.cli.output import figure, say, table
+import typer
+
+from crypsis.cli import options
+from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
     from crypsis.release import Differences
     from crypsis.release.differences import Change, Pair
 
 
-def report(found: Differences) -> None:
-    """Columns, figures, distributions, and what the pair reveals."""
+def diff_release(
+    old: Annotated[Path, typer.Argument(help="the release that was approved before", show_default=False)],
+    new: Annotated[Path, typer.Argument(help="the release to approve", show_default=False)],
+    json: options.Json = False,
+) -> None:
+    """Compare two releases.
+
+    What changed, and whether both together reveal more than each alone; exit 1 if they do.
+    """
+    from crypsis.release import diff_release as compare
+
+    with working(f"comparing {old} and {new}"):
+        found = compare(old, new)
+    if json:
+        say_json({**asdict(found), "reveals_more": found.pair.reveals_more})
+    else:
+        _report(found)
+    if found.pair.reveals_more:
+        raise typer.Exit(1)
+
+
+def _report(found: Differences) -> None:
+    """Print columns, figures, distributions, and what the pair reveals."""
     if found.same_data:
         say("Both releases hold the same data.")
-    for words, names in (("new columns", found.columns_added), ("columns gone", found.columns_removed)):
+    for label, names in (("new columns", found.columns_added), ("columns gone", found.columns_removed)):
         if names:
-            say(f"{words}: {', '.join(names)}")
+            say(f"{label}: {', '.join(names)}")
     for name, change in found.columns_changed.items():
         say(f"column {name}: {change}")
     moved = [found.rows, found.suppressed, *found.verdicts, *found.losses]

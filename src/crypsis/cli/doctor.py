@@ -1,4 +1,4 @@
-"""`crypsis doctor`: what this installation can do, said before it is needed."""
+"""`crypsis doctor`: check the installation."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.output import say, say_json, table, working
 
 NEEDED = ("numpy", "scipy", "numba", "polars", "pyarrow", "narwhals", "pydantic", "jinja2", "joblib", "vl_convert")
@@ -21,12 +21,16 @@ HELPFUL = {"pandas": "pandas frames in and out", "dask": "a cluster as engine"}
 
 
 def doctor(
-    json: inputs.Json = False,
+    json: options.Json = False,
     compile: Annotated[
-        bool, typer.Option("--compile", help="Compile the kernels of the usual searches now, for the runs to come.")
+        bool,
+        typer.Option("--compile", help="compile the kernels of the usual searches for later runs"),
     ] = False,
 ) -> None:
-    """Check the installation: libraries, compiled kernels, a writable cache, cores and memory."""
+    """Check the installation.
+
+    Libraries, compiled kernels, a writable cache and the number of cores.
+    """
     checks = [("python", True, f"{platform.python_version()} at {sys.prefix}")]
     checks += [(name, *_library(name)) for name in NEEDED]
     checks += [(f"{name} (optional)", True, f"{_library(name)[1]} — {why}") for name, why in HELPFUL.items()]

@@ -1,4 +1,4 @@
-"""`crypsis experiment`: one of the five papers, redone."""
+"""`crypsis experiment`: reproduce one of the five papers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ from crypsis.errors import PlanError, suggestion
 
 def experiment(
     name: Annotated[str, typer.Argument(help="ga-2006, hybrid-2007, gomm-2014, masking-2012 or pbg-2009; or list")],
-    quick: Annotated[bool, typer.Option("--quick", help="a few seconds: fewer runs, smaller claims")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="a few seconds: fewer runs and smaller data")] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder for verdict and figures", show_default="./NAME-out")
     ] = None,
 ) -> None:
-    """Redo a paper's tables and figures and say cell by cell what is the same, close or different, and why."""
+    """Reproduce the tables and figures of a paper.
+
+    The verdict says for each cell whether it is the same, close or different, and why.
+    """
     known = experiments()
     if name == "list":
         for each in known:

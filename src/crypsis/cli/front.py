@@ -1,4 +1,4 @@
-"""`crypsis front`: what a run found."""
+"""`crypsis front`: the solutions of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, table
 
 if TYPE_CHECKING:
@@ -18,14 +18,19 @@ OUTLINE = 12
 
 
 def front(
-    folder: inputs.RunFolder,
+    folder: options.RunFolder,
     where: Annotated[
         str | None, typer.Option(help='a condition on figures, e.g. "k >= 5 and loss < 20"', show_default=False)
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="every measured solution, releasable or not")] = False,
-    json: inputs.Json = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="all solutions, also those that may not be released")
+    ] = False,
+    json: options.Json = False,
 ) -> None:
-    """The front of a run: what may be released and nothing else beats, with the baselines beside it."""
+    """List the best solutions of a run, with its baselines.
+
+    The front: solutions that may be released and that no other one beats in loss, risk and uses.
+    """
     from crypsis.run import Run
 
     with Run.open(folder) as opened:
@@ -40,7 +45,7 @@ def front(
 
 
 def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dict[str, Any]:
-    """A front for a program."""
+    """A front as plain data."""
     listed = found.solutions if chosen is None else chosen
     return {
         "axes": list(found.axes),
@@ -52,6 +57,7 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
 
 
 def show_front(found: Front, chosen: Sequence[Solution]) -> None:
+    """Print solutions of a front, its baselines, and what is not on it for which reason."""
     axes = [name for name in ("loss", "risk", "uses") if name in found.axes]
     head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
     knee = found.knee().number if found.solutions else None

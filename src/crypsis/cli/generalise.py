@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs
-from crypsis.cli.output import figure, say, say_json, table, tell_verdicts, warn, working
+from crypsis.cli import inputs, options
+from crypsis.cli.output import figure, say, say_json, say_released, table, warn, working
 from crypsis.errors import EngineError, PlanError, ReleaseRefused
 
 if TYPE_CHECKING:
@@ -36,16 +36,18 @@ def generalise(
         list[str] | None,
         typer.Option(help="COLUMN=LEVEL, once for every quasi-identifier; default: the node of least loss"),
     ] = None,
-    engine: Annotated[str, typer.Option(help="who counts and writes: polars, duckdb, spark or dask")] = "polars",
+    engine: Annotated[str, typer.Option(help="what counts and writes: polars, duckdb, spark or dask")] = "polars",
     scheduler: Annotated[
         str, typer.Option(help="address of a Dask scheduler whose workers see the files", show_default=False)
     ] = "",
-    title: Annotated[str, typer.Option(help="title of the reports")] = "Protected microdata",
-    json: inputs.Json = False,
+    title: options.Title = "Protected microdata",
+    json: options.Json = False,
 ) -> None:
-    """Protect a table larger than memory: count its tuples, judge every node exactly, release the best, verify it.
+    """Generalise a table that may be larger than memory.
 
-    Needs a hierarchy for every quasi-identifier; proves k-anonymity and distinct l-diversity.
+    Counts its tuples, evaluates every node of the lattice exactly, releases the best one and verifies it.
+
+    Needs a hierarchy for every quasi-identifier; guarantees k-anonymity and distinct l-diversity.
     """
     from crypsis.plan import Plan
     from crypsis.release.count_release import provable
@@ -57,7 +59,7 @@ def generalise(
     with _connected(engine, scheduler):
         with working(f"counting {plan.parent / document.data.source}"):
             held = _counted(document, plan.parent, engine, bool(l))
-        with working("judging every node"):
+        with working("evaluating every node"):
             nodes = evaluate_lattice(held.counts, document.suppression, value_spread=False)
             best = optimum(held.counts, k, document.suppression, l=l or None)
         levels = _levels(level, best.levels, held)
@@ -78,7 +80,7 @@ def generalise(
 
 
 def _refuse(document: Plan) -> None:
-    """What a plan may ask for and counts cannot give."""
+    """Refuse what counts alone cannot show."""
     if document.use or document.limit:
         raise PlanError(
             "uses and limits are measured on records and not on counts; leave [[use]] and [[limit]] out for "
@@ -136,7 +138,7 @@ def _levels(texts: list[str] | None, best: tuple[int, ...], held: LazyTable) -> 
 
 
 def _front(nodes: pl.DataFrame) -> pl.DataFrame:
-    """Nodes that no other beats in k, l and loss, by rising loss."""
+    """Nodes that no other beats in k, l and loss, by increasing loss."""
     import numpy as np
     import polars as pl
 
@@ -182,9 +184,7 @@ def _release(
         found = verify(out)
     if not json:
         say()
-        say(f"released: {out / 'public'} (may be published)")
-        say(f"report to sign: {out / 'internal' / 'report.html'} (internal; never publish it)")
-        tell_verdicts(found)
+        say_released(out, found)
     if not found.sound:
         raise ReleaseRefused("; ".join(found.problems))
     return {"release": str(out), "levels": list(levels), "verdicts": [asdict(v) for v in found.verdicts]}
@@ -209,7 +209,7 @@ def _connected(engine: str, scheduler: str) -> Iterator[None]:
 
 
 def warn_if_large(path: Path) -> None:
-    """Say, before a file is read whole, that it may not fit in memory and what to use instead."""
+    """Warn before a file is read that may not fit in memory, and name the alternative."""
     try:
         size, memory = path.stat().st_size, os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError):

@@ -7,27 +7,30 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, options
 from crypsis.cli.output import say
 from crypsis.errors import TableError
 
 
 def init(
-    file: inputs.File,
+    file: options.File,
     out: Annotated[Path, typer.Option("--out", "-o", help="plan to write; must not exist")] = Path("plan.toml"),
-    k: Annotated[int, typer.Option(min=2, help="smallest class that may be released")] = 5,
-    quasi: inputs.Quasi = None,
-    identifier: inputs.Identifier = None,
-    confidential: inputs.Confidential = None,
-    kind: inputs.Kinds = None,
+    k: options.SmallestClass = 5,
+    quasi: options.Quasi = None,
+    identifier: options.Identifier = None,
+    confidential: options.Confidential = None,
+    kind: options.Kinds = None,
 ) -> None:
-    """Write a commented plan.toml from the profile of a file; it can be checked and run as it is."""
+    """Write a commented plan.toml for a file.
+
+    The plan is drafted from the profile of the file; it can be checked and run as it is.
+    """
     from crypsis.plan import draft
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import profile as profile_table
 
     if out.exists():
-        raise TableError(f"{out}: exists already; choose another name with --out, or remove it first")
+        raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
     read = inputs.load(file, None, quasi, identifier, confidential, kind)
     text = draft(file, out, read, profile_table(read), k)
     write_atomically(out, text.encode())

@@ -1,13 +1,11 @@
-"""What several commands ask for in the same words: a file, its columns' roles, and settings."""
+"""From the texts of options to tables, settings, requirements and randomness."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from crypsis.errors import PlanError
 
@@ -15,31 +13,6 @@ if TYPE_CHECKING:
     from crypsis.plan import Plan
     from crypsis.privacy.model import PrivacyModel
     from crypsis.table.table import Table
-
-File = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file", show_default=False)]
-PlanFile = Annotated[
-    Path | None, typer.Option("--plan", "-p", help="plan.toml that names the columns' roles", show_default=False)
-]
-Quasi = Annotated[
-    list[str] | None,
-    typer.Option("--quasi", "-q", help="quasi-identifiers, comma-separated; '*' for every column", show_default=False),
-]
-Identifier = Annotated[
-    list[str] | None,
-    typer.Option("--identifier", help="columns that name a person, comma-separated", show_default=False),
-]
-Confidential = Annotated[
-    list[str] | None, typer.Option("--confidential", help="confidential columns, comma-separated", show_default=False)
-]
-Kinds = Annotated[
-    list[str] | None,
-    typer.Option("--kind", help="COLUMN=numeric, ordinal or nominal; may be repeated", show_default=False),
-]
-Hierarchies = Annotated[
-    list[str] | None,
-    typer.Option("--hierarchy", help="COLUMN=FILE or COLUMN=intervals:5,10,20; may be repeated", show_default=False),
-]
-Json = Annotated[bool, typer.Option("--json", help="print JSON for a program instead of text for a person")]
 
 
 def split(values: Iterable[str] | None) -> list[str]:
@@ -79,7 +52,7 @@ def load(
     hierarchies: Sequence[str] | None = None,
     masked: bool = False,
 ) -> Table:
-    """The table in `file`, read as the plan says and as the command line says (which wins)."""
+    """The table in `file`, with the roles of the plan and of the command line; the latter win."""
     from crypsis.plan import Plan
     from crypsis.table.attribute import Role
     from crypsis.table.files import read_table
@@ -115,6 +88,7 @@ def requirements(texts: Sequence[str] | None, plan: Plan | None) -> list[Privacy
 
 
 def read_plan(path: Path | None) -> Plan | None:
+    """The plan in a file, if one is given."""
     from crypsis.plan import Plan
 
     return Plan.read(path) if path else None
@@ -125,6 +99,3 @@ def randomness(seed: int | None) -> Any:
     import numpy as np
 
     return np.random.default_rng(seed)
-
-
-RunFolder = Annotated[Path, typer.Argument(help="folder of a run", show_default=False)]

@@ -1,4 +1,4 @@
-"""`crypsis mask`: one method, no search."""
+"""`crypsis mask`: one masking method, without a search."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, options
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import PlanError, TableError
 
@@ -19,42 +19,31 @@ if TYPE_CHECKING:
 
 
 def mask(
-    file: inputs.File,
+    file: options.File,
     method: Annotated[str, typer.Argument(help="a masking method, e.g. microaggregation", show_default=False)],
     out: Annotated[Path, typer.Option("--out", "-o", help="file to write; must not exist", show_default=False)],
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", "-s", help="NAME=VALUE setting of the method, e.g. k=5; may be repeated"),
-    ] = None,
-    quasi: inputs.Quasi = None,
-    identifier: inputs.Identifier = None,
-    confidential: inputs.Confidential = None,
-    kind: inputs.Kinds = None,
-    hierarchy: inputs.Hierarchies = None,
-    plan: inputs.PlanFile = None,
-    seed: Annotated[
-        int | None, typer.Option(help="for a repeatable result; keep it secret", show_default=False)
-    ] = None,
-    keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order",
-            help="do not shuffle the rows, for crypsis assess or release --original (their order can betray people)",
-        ),
-    ] = False,
+    set_: options.Settings = None,
+    quasi: options.Quasi = None,
+    identifier: options.Identifier = None,
+    confidential: options.Confidential = None,
+    kind: options.Kinds = None,
+    hierarchy: options.Hierarchies = None,
+    plan: options.PlanFile = None,
+    seed: options.Seed = None,
+    keep_order: options.KeepOrder = False,
     spreadsheet_safe: Annotated[
-        bool, typer.Option("--spreadsheet-safe", help="write cells a spreadsheet would execute as text")
+        bool, typer.Option("--spreadsheet-safe", help="write cells that a spreadsheet would execute as text")
     ] = False,
     engine: Annotated[
-        str, typer.Option(help="where the blocks of partitioner=blocks are done: serial, processes or dask")
+        str, typer.Option(help="where the blocks of partitioner=blocks are computed: serial, processes or dask")
     ] = "serial",
     workers: Annotated[int, typer.Option(min=0, help="worker processes; 0: one per core")] = 0,
     scheduler: Annotated[str, typer.Option(help="address of a Dask scheduler", show_default=False)] = "",
-    json: inputs.Json = False,
+    json: options.Json = False,
 ) -> None:
-    """Mask a file with one method and say what it cost.
+    """Mask a file with one method, without a search.
 
-    Identifiers are left out, the rows are shuffled, and only the owner may read the file.
+    Identifiers are left out, the rows are shuffled, and only the owner may read the file. Prints loss and risk.
 
     Example: crypsis mask people.csv microaggregation --set k=5 --quasi age,income -o masked.csv
     """
@@ -65,7 +54,7 @@ def mask(
     from crypsis.table.files import write_table
 
     if out.exists():
-        raise TableError(f"{out}: exists already; choose another name or remove it first")
+        raise TableError(f"{out}: already exists; choose another name or remove it first")
     chosen = methods.build(method, **inputs.settings(set_))
     original = inputs.load(file, plan, quasi, identifier, confidential, kind, hierarchy)
     for note in original.notes:
@@ -95,7 +84,7 @@ def mask(
 
 
 def _masked(chosen: MaskingMethod, original: Table, rng: Generator, engine: str, workers: int, scheduler: str) -> Table:
-    """The masked table, its blocks done on an engine where one is named."""
+    """The masked table, its blocks computed on an engine if one is named."""
     from crypsis.engines import engine as engine_of
     from crypsis.masking.microaggregation import Microaggregation
 
@@ -103,7 +92,7 @@ def _masked(chosen: MaskingMethod, original: Table, rng: Generator, engine: str,
         return chosen.mask(original, rng)
     if not isinstance(chosen, Microaggregation) or chosen.partitioner != "blocks":
         raise PlanError(
-            f"--engine {engine} spreads the blocks of a microaggregation, and none was asked for; add "
+            f"--engine {engine} spreads the blocks of a microaggregation, and there are none; add "
             f"--set partitioner=blocks to microaggregation, or leave --engine out"
         )
     with engine_of(engine, workers, scheduler) as place:

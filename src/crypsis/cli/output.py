@@ -1,4 +1,4 @@
-"""How a person reads results: plain tables on stdout, progress on stderr."""
+"""Output for people and programs: plain tables and JSON on stdout, progress and notes on stderr."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
 
 
 def say(text: str = "") -> None:
+    """Print a line on stdout."""
     typer.echo(text)
 
 
 def warn(text: str) -> None:
-    """Something to know that is no error; on stderr, so that a pipe stays clean."""
+    """Print a note on stderr, so that a pipe has results only."""
     typer.echo(f"note: {text}", err=True)
 
 
 def say_json(content: Any) -> None:
+    """Print plain data as JSON on stdout."""
     typer.echo(json.dumps(content, indent=2, ensure_ascii=False, default=_plain))
 
 
@@ -32,7 +35,7 @@ def _plain(value: Any) -> Any:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable[int] = ()) -> str:
-    """Aligned columns that survive a pipe; `right` lists the columns of numbers."""
+    """Aligned columns of plain text; `right` lists the columns of numbers."""
     from rich.cells import cell_len
 
     cells = [list(headers), *([str(cell) for cell in row] for row in rows)]
@@ -51,16 +54,18 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: Iterable
 
 
 def figure(value: float | None) -> str:
-    """Four significant digits for the eye; JSON keeps them all."""
+    """A number with four significant digits; JSON has all of them."""
     if value is None:
         return "–"
     return f"{value:.0f}" if float(value).is_integer() and abs(value) < 1e9 else f"{value:.4g}"
 
 
-def tell_verdicts(found: Verification) -> None:
-    """What every demand attained, with the columns it speaks of, and k over all of them."""
+def say_released(folder: Path, found: Verification) -> None:
+    """Print where a release is, what each requirement attained over which columns, and k over all of them."""
     from crypsis.text import over_all_text
 
+    say(f"released: {folder / 'public'} (may be published)")
+    say(f"report to sign: {folder / 'internal' / 'report.html'} (internal; never publish it)")
     for v in found.verdicts:
         columns = ", ".join(v.columns)
         say(f"{v.model} over {columns}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")

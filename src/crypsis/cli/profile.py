@@ -1,19 +1,22 @@
-"""`crypsis profile`: suggested roles and kinds of a file, and how exposed it is."""
+"""`crypsis profile`: suggested roles and kinds of the columns of a file, and how many records are unique."""
 
 from __future__ import annotations
 
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 
 if TYPE_CHECKING:
     from crypsis.table.profile import Profile
 
 
-def profile(file: inputs.File, json: inputs.Json = False) -> None:
-    """Suggest a role and kind for every column, with the reason, and show how exposed the raw table is."""
+def profile(file: options.File, json: options.Json = False) -> None:
+    """Suggest a role and a kind for every column.
+
+    Each with its reason; also how many records are unique in the raw table.
+    """
     from crypsis.table.files import read_table
     from crypsis.table.profile import profile as profile_table
     from crypsis.text import reason_text
@@ -41,7 +44,7 @@ def profile(file: inputs.File, json: inputs.Json = False) -> None:
 
 def _exposure(seen: Profile) -> str:
     if not seen.quasi_identifiers:
-        return "No quasi-identifier is suggested: nothing here looks like something an intruder could know."
+        return "No quasi-identifier is suggested: no column looks like something an intruder may know."
     known = ", ".join(seen.quasi_identifiers)
     return (
         f"On the suggested quasi-identifiers ({known}) {figure(100 * seen.unique_share)} % of the records are unique; "

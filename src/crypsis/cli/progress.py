@@ -17,13 +17,13 @@ EVERY = 5.0
 
 
 class Watch:
-    """How far a run has come, for a last line when it ends."""
+    """The progress of a run so far, for the line that ends it."""
 
     def __init__(self) -> None:
         self._generations, self.seconds = dict[str, int](), 0.0
 
     def follow(self, steps: Iterable[Progress], quiet: bool) -> None:
-        """Let the run go on to its end, and say how it goes."""
+        """Let a run proceed to its end and print its progress."""
         seen = map(self._note, steps)
         if quiet:
             for _ in seen:
@@ -34,7 +34,7 @@ class Watch:
             _plain(seen)
 
     def close(self, solutions: int) -> None:
-        """Say how it went; of a short run this may be the only line."""
+        """Print the last line; of a short run it may be the only one."""
         done = sum(self._generations.values())
         typer.echo(
             f"[{self.seconds:6.1f} s, 100 %] finished: {done} generation{'s'[: done != 1]}, {solutions} "

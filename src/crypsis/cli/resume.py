@@ -1,21 +1,24 @@
-"""`crypsis resume`: go on with a run."""
+"""`crypsis resume`: continue a run."""
 
 from __future__ import annotations
 
-from crypsis.cli import inputs
-from crypsis.cli.searching import BudgetText, EngineName, Quiet, Scheduler, Workers, carry_out, chosen_engine
+from crypsis.cli import options
+from crypsis.cli.searching import carry_out, chosen_engine
 
 
 def resume(
-    folder: inputs.RunFolder,
-    budget: BudgetText = None,
-    engine: EngineName = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    quiet: Quiet = False,
-    json: inputs.Json = False,
+    folder: options.RunFolder,
+    budget: options.Budget = None,
+    engine: options.EngineName = None,
+    workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
-    """Go on with a run that was stopped or killed; with a larger --budget, with one that had ended."""
+    """Continue a run.
+
+    One that was stopped or killed, or, with a larger --budget, one that has ended.
+    """
     from crypsis.run import Run
 
     with Run.open(folder) as opened:

@@ -1,4 +1,4 @@
-"""Rulebooks on the command line: which there are, how one is named and waived, how its results are printed."""
+"""`crypsis rulebooks`, and how other commands read a rulebook, its waivers and its results."""
 
 from __future__ import annotations
 
@@ -7,28 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, options
 from crypsis.cli.output import say, say_json, table
 
 if TYPE_CHECKING:
     from crypsis.rulebook import Rulebook, RuleResult
 
-BookName = Annotated[
-    str | None,
-    typer.Option("--rulebook", help="a rulebook that must be kept: a shipped name or a TOML file", show_default=False),
-]
-Waive = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--waive",
-        help="RULE=REASON or singling-out:COLUMN=REASON: let a broken rule, or a column that singles people out, pass, "
-        "on record; may be repeated",
-        show_default=False,
-    ),
-]
-
 
 def book_of(name: str | None) -> Rulebook | None:
+    """The rulebook of a name or path, if one is given."""
     from crypsis.rulebook import read_rulebook
 
     return read_rulebook(name) if name else None
@@ -40,19 +27,20 @@ def waivers_of(values: Sequence[str] | None) -> dict[str, str]:
 
 
 def rule_waivers(values: Sequence[str] | None) -> dict[str, str]:
-    """Those of the waivers that name a rule, and not a finding on a column."""
+    """The waivers that name a rule and not a finding on a column."""
     from crypsis.release.findings import split_waivers
 
     return split_waivers(waivers_of(values))[0]
 
 
 def results_text(results: Sequence[RuleResult]) -> str:
-    """Rules and what became of them, as a table."""
+    """Rules and their results as a table."""
     rows = [(r.id, r.statement, r.found, outcome(r)) for r in results]
     return table(("rule", "demand", "found", "verdict"), rows)
 
 
 def outcome(result: RuleResult) -> str:
+    """Whether a rule is kept, waived or broken, in words."""
     if result.holds:
         return "kept"
     return f"waived: {result.waived}" if result.waived else "BROKEN"
@@ -60,9 +48,9 @@ def outcome(result: RuleResult) -> str:
 
 def rulebooks(
     name: Annotated[str | None, typer.Argument(help="show the rules of one", show_default=False)] = None,
-    json: inputs.Json = False,
+    json: options.Json = False,
 ) -> None:
-    """List the rulebooks that come with Crypsis, or the rules of one."""
+    """List the shipped rulebooks, or the rules of one."""
     from crypsis.rulebook import read_rulebook, shipped_names
 
     books = [read_rulebook(each) for each in ([name] if name else shipped_names())]

@@ -1,4 +1,4 @@
-"""`crypsis run`: carry out a plan."""
+"""`crypsis run`: run the searches of a plan."""
 
 from __future__ import annotations
 
@@ -8,29 +8,30 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.generalise import warn_if_large
 from crypsis.cli.output import working
-from crypsis.cli.searching import BudgetText, EngineName, Quiet, Scheduler, Workers, carry_out, chosen_engine, free
+from crypsis.cli.searching import carry_out, chosen_engine, free
 from crypsis.errors import PlanError
 
 
 def run(
-    plan: Annotated[Path, typer.Argument(help="the plan.toml to carry out", show_default=False)],
+    plan: options.PlanToRead,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; must not exist. Default: beside the plan")
     ] = None,
-    budget: BudgetText = None,
-    engine: EngineName = None,
-    workers: Workers = None,
-    scheduler: Scheduler = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="for a repeatable run; keep it secret", show_default=False)
-    ] = None,
-    quiet: Quiet = False,
-    json: inputs.Json = False,
+    budget: options.Budget = None,
+    engine: options.EngineName = None,
+    workers: options.Workers = None,
+    scheduler: options.Scheduler = None,
+    seed: options.Seed = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
 ) -> None:
-    """Carry out a plan: baselines, then the searches until the budget is used. Ctrl-C keeps the front (exit 3)."""
+    """Run the searches of a plan until the budget is used.
+
+    Baselines are measured first. Ctrl-C stops the run and keeps its front (exit 3); `crypsis resume` continues it.
+    """
     from crypsis.plan import Plan, read_budget
     from crypsis.run import Run
 

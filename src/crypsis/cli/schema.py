@@ -6,7 +6,7 @@ from crypsis.cli.output import say_json
 
 
 def schema() -> None:
-    """Print the JSON Schema of a plan, for editors that complete and check while one types."""
+    """Print the JSON Schema of a plan, for editors."""
     from crypsis.plan.schema import schema as plan_schema
 
     say_json(plan_schema())

@@ -1,4 +1,4 @@
-"""What `run` and `resume` have in common: options, the engine, progress, and how a run ends."""
+"""What `run` and `resume` share: the engine, progress, and how a run ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
@@ -19,21 +19,11 @@ if TYPE_CHECKING:
     from crypsis.plan import Plan
     from crypsis.run import Run
 
-BudgetText = Annotated[
-    str | None,
-    typer.Option(help="60s or 10m in all; 500 evaluations or 50 generations for each search", show_default=False),
-]
-EngineName = Annotated[
-    str | None, typer.Option("--engine", help="serial, processes or dask; default: the plan's", show_default=False)
-]
-Workers = Annotated[int | None, typer.Option(min=0, help="worker processes; 0: one per core", show_default=False)]
-Scheduler = Annotated[str | None, typer.Option(help="address of a Dask scheduler", show_default=False)]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
-
 STOPPED = 3
 
 
 def carry_out(started: Run, quiet: bool, json: bool) -> None:
+    """Let a run proceed, print its progress and its front, and close it; exit 3 if it was stopped."""
     signal.signal(signal.SIGTERM, _as_interrupt)
     stopped, watch = False, Watch()
     try:
@@ -41,7 +31,7 @@ def carry_out(started: Run, quiet: bool, json: bool) -> None:
     except KeyboardInterrupt:
         stopped = True
     except EngineLost:
-        warn(f"the run is kept; go on with: crypsis resume {started.folder}")
+        warn(f"the run is kept; continue it with: crypsis resume {started.folder}")
         raise
     front = started.front
     if not (quiet or stopped):
@@ -52,11 +42,11 @@ def carry_out(started: Run, quiet: bool, json: bool) -> None:
         outline = front.outline(OUTLINE)
         show_front(front, outline)
         if len(outline) < len(front):
-            say(f"{len(front) - len(outline)} more lie between these: crypsis front {started.folder}")
+            say(f"{len(front) - len(outline)} more are between these: crypsis front {started.folder}")
         say()
         say(f"run folder: {started.folder} (internal; never publish it)")
         if stopped:
-            say(f"stopped; go on with: crypsis resume {started.folder}")
+            say(f"stopped; continue with: crypsis resume {started.folder}")
         elif front.solutions:
             say(f"Next: crypsis show {started.folder} knee")
             say(f"      crypsis release {started.folder} --pick knee -o release")
@@ -71,6 +61,7 @@ def _as_interrupt(*_: object) -> NoReturn:
 
 @contextmanager
 def chosen_engine(document: Plan, name: str | None, workers: int | None, scheduler: str | None) -> Iterator[Any]:
+    """The engine of the command line, or else of the plan; closed at the end of the block."""
     from crypsis.engines import engine
 
     chosen = document.run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import inputs, options
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
@@ -29,7 +29,7 @@ def sensitivity(
     set_: Annotated[
         list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting that does not vary; may be repeated")
     ] = None,
-    k: Annotated[int, typer.Option(help="least group size, for partitioners", min=1)] = 3,
+    k: Annotated[int, typer.Option(help="smallest group, for partitioners", min=1)] = 3,
     replicates: Annotated[int, typer.Option(help="runs of every combination", min=1)] = 10,
     generations: Annotated[int, typer.Option(help="length of a search's runs; 0: its own", min=0)] = 0,
     seed: Annotated[int, typer.Option(help="first seed of the design; same seed, same trials")] = 0,
@@ -38,16 +38,18 @@ def sensitivity(
         int | None, typer.Option(help="stop after so many new trials and say how long the rest takes", min=1)
     ] = None,
     workers: Annotated[int, typer.Option(help="processes; 1 runs here, 0 means one per core", min=0)] = 1,
-    quasi: inputs.Quasi = None,
-    kind: inputs.Kinds = None,
-    hierarchy: inputs.Hierarchies = None,
-    plan: inputs.PlanFile = None,
-    json: inputs.Json = False,
+    quasi: options.Quasi = None,
+    kind: options.Kinds = None,
+    hierarchy: options.Hierarchies = None,
+    plan: options.PlanFile = None,
+    json: options.Json = False,
 ) -> None:
-    """Try every combination of some settings, then test which of them matter and which values are best.
+    """Find which settings matter, and their best values.
+
+    Runs every combination of some settings and analyses the results by variance.
 
     Example: crypsis sensitivity genetic uniform:11x2 -v mutation_rate=0:1:0.1 -v population=10:100:10 -s epochs=1000
-    --out study. Stopped or not, the same command goes on where it stopped.
+    --out study. The same command continues a study that was stopped.
     """
     from crypsis.charts.sensitivity import sensitivity_picture
     from crypsis.engines import engine
@@ -145,12 +147,12 @@ def _unfinished(results: Results, as_json: bool) -> None:
         return
     say(
         f"{results.done} of {results.design.size} trials done, {figure(pace)} s of one core each; the rest takes about "
-        f"{figure(pace * left / 60)} minutes of one core: run the same command without --most to go on"
+        f"{figure(pace * left / 60)} minutes of one core: run the same command without --most to continue"
     )
 
 
 def findings_text(findings: SensitivityFindings) -> str:
-    """The steps as tables."""
+    """The findings as tables."""
     parts = []
     for number, stage in enumerate((findings.result, findings.speed)):
         if stage is not None:
@@ -186,6 +188,7 @@ def _stage(number: int, stage: Stage, alpha: float) -> str:
 
 
 def span(values: tuple[Any, ...]) -> str:
+    """Values in one line."""
     return ", ".join(map(str, values))
 
 

@@ -1,4 +1,4 @@
-"""`crypsis show`: one solution in words."""
+"""`crypsis show`: one solution of a run in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs
+from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
@@ -14,11 +14,14 @@ if TYPE_CHECKING:
 
 
 def show(
-    folder: inputs.RunFolder,
+    folder: options.RunFolder,
     pick: Annotated[str, typer.Argument(help='a number, knee, best, or "best where risk < 5"')] = "knee",
-    json: inputs.Json = False,
+    json: options.Json = False,
 ) -> None:
-    """One solution in words: what happens to each column, class sizes, and which records bear the loss."""
+    """Describe one solution in words.
+
+    What happens to each column, its figures, class sizes, and which records bear the loss.
+    """
     from dataclasses import asdict
 
     from crypsis.run import Run

@@ -1,4 +1,4 @@
-"""`crypsis studio`: the whole job on local web pages."""
+"""`crypsis studio`: everything on local web pages."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ def studio(
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on this machine; 0: any free one")] = 0,
     browser: Annotated[bool, typer.Option(help="open the page in the browser")] = True,
 ) -> None:
-    """Open the studio in the browser: data, goal, front, compare, release. Local only; Ctrl-C ends it."""
+    """Open the studio, a web application on this machine.
+
+    Data, goal, front, comparison and release on local pages; Ctrl-C ends it.
+    """
     from crypsis.studio import serve
 
     serve(path, port, say, browser=browser)

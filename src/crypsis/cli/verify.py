@@ -1,0 +1,74 @@
+"""`crypsis verify`: check a release from its files alone."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from crypsis.cli import options, rulebooks
+from crypsis.cli.output import figure, say, say_json, table, working
+from crypsis.errors import PlanError
+
+if TYPE_CHECKING:
+    from crypsis.release import Verification
+
+
+def verify(
+    folder: options.ReleaseFolder,
+    rulebook: options.RulebookName = None,
+    waive: options.Waive = None,
+    json: options.Json = False,
+) -> None:
+    """Check a release from its files alone.
+
+    Reads and judges the published data again; exit 1 if anything differs from the manifest.
+    """
+    from crypsis.release import check_release
+    from crypsis.release import verify as verify_release
+    from crypsis.rulebook import refusals
+
+    book = rulebooks.book_of(rulebook)
+    if waive and book is None:
+        raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
+    with working(f"verifying {folder}"):
+        found = verify_release(folder)
+        rules = check_release(folder, book, rulebooks.rule_waivers(waive)) if book else []
+    broken = refusals(rules)
+    if json:
+        say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})
+    else:
+        _report_verified(folder, found)
+        if book:
+            say()
+            say(f"rulebook {book.name}: {book.title}")
+            say(rulebooks.results_text(rules))
+            say(f"{folder}: rules {'kept' if not broken else 'BROKEN'}")
+    if not found.sound or broken:
+        raise typer.Exit(1)
+
+
+def _report_verified(folder: Path, found: Verification) -> None:
+    from crypsis.text import over_all_text
+
+    if found.verdicts:
+        rows = [
+            (
+                v.model,
+                ", ".join(v.columns),
+                f"{v.sense} {figure(v.required)}",
+                figure(v.attained),
+                "holds" if v.holds else "FAILS",
+            )
+            for v in found.verdicts
+        ]
+        say(table(("model", "over", "required", "attained", "verdict"), rows, right=[3]))
+        say()
+    say(over_all_text(found.smallest_class, found.family))
+    for problem in found.problems:
+        say(f"✗ {problem}")
+    for note in found.notes:
+        say(f"note: {note}")
+    say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked")
