@@ -31,7 +31,7 @@ import numpy as np
 
 import crypsis
 from crypsis.encodings import ColumnEncoding, Encoding
-from crypsis.encodings.encoding import Genome
+from crypsis.encodings.encoding import Genome, RememberingEncoding
 from crypsis.masking import Generalisation, Microaggregation, methods
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
@@ -91,7 +91,7 @@ def timed(build: Callable[[], Encoding], data: bytes) -> dict[str, float]:
     lap()
     encoding.decode(genome)
     lap()
-    masked = encoding.decode(genome)
+    masked = encoding.apply(genome) if isinstance(encoding, RememberingEncoding) else encoding.decode(genome)
     lap()
     encoding.describe(genome, masked)
     lap()

@@ -9,14 +9,36 @@ from typing import Any
 
 import pytest
 
-from crypsis.encodings import GroupingEncoding, PartitionEncoding, RecodingEncoding
+from crypsis.encodings import (
+    GroupingEncoding,
+    LevelEncoding,
+    MaskedFileEncoding,
+    PartitionEncoding,
+    RecodingEncoding,
+)
+from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan
 from crypsis.run import Run
 from crypsis.searches.search import Search
 from crypsis.table.table import Table
-from run.runs import folder_with
+from run.runs import PLAN, folder_with
+
+ENCODINGS = (GroupingEncoding, LevelEncoding, MaskedFileEncoding, PartitionEncoding, RecodingEncoding)
+MORE = """[[search]]
+name = "lattice"
+suppression = 0.1
+[[search]]
+name = "masking"
+columns = ["sex"]
+largest_k = 3
+depths = 1
+swappings = 1
+prams = 1
+batch = 4
+[run]"""
+"""The searches that the plan of these tests lacks."""
 
 
 @pytest.fixture
@@ -38,8 +60,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(Objective, "__init__", lambda *_: "bind")
     for search in _concrete(Search):
         count(search, "problem", lambda search, *_: f"pose {type(search).__name__}")
-    for encoding in (GroupingEncoding, PartitionEncoding, RecodingEncoding):
-        count(encoding, "decode", lambda encoding, genome: f"decode {type(encoding).__name__} {genome.tobytes()!r}")
+    for encoding in ENCODINGS:
+        count(encoding, "apply", lambda encoding, genome: f"decode {type(encoding).__name__} {genome.tobytes()!r}")
+    count(LocalRecoding, "solve", lambda method, _, rng: f"solve {method} {rng.bit_generator.state['state']}")
     count(CellLoss, "against", lambda *_: "bind cell-loss")
     return counted
 
@@ -48,24 +71,22 @@ def _concrete(cls: type) -> list[type]:
     return [each for sub in cls.__subclasses__() for each in (sub, *_concrete(sub)) if "problem" in vars(each)]
 
 
-def test_one_run_and_release_does_everything_once(tmp_path: Path, calls: Counter[str]) -> None:
-    plan = folder_with(tmp_path / "job")
+@pytest.mark.parametrize("guide", ["", "[measures]\nguide = true\n"], ids=["own", "guided"])
+def test_one_run_and_release_does_everything_once(tmp_path: Path, calls: Counter[str], guide: str) -> None:
+    plan = folder_with(tmp_path / "job", guide + PLAN.replace("[run]", MORE))
     run = Run.start(Plan.read(plan), tmp_path / "job" / "run", home=plan.parent, text=plan.read_text())
     for _ in run.proceed():
         pass
-    chosen = run.choose("best")
-    before = calls.copy()
-    run.release(chosen, tmp_path / "release")
+    assert calls["read"] == calls["bind"] == 1
+    run.release(run.choose("best"), tmp_path / "release")
     run.close()
     assert calls["read"] == 1
-    assert calls["bind"] == 1
-    assert {name: times for name, times in calls.items() if name.startswith("pose")} == dict.fromkeys(
-        [name for name in calls if name.startswith("pose")], 1
-    )
-    assert sum(name.startswith("pose") for name in calls) == 3
-    decoded = {name: times for name, times in before.items() if name.startswith("decode Partition")}
-    assert decoded
-    assert set(decoded.values()) == {1}, "each solution is decoded once while it is measured"
-    again = calls - before
-    assert sum(times for name, times in again.items() if name.startswith("decode")) == 1, "the release decodes its own"
+    posed = {name: times for name, times in calls.items() if name.startswith("pose")}
+    assert len(posed) == 5
+    assert set(posed.values()) == {1}
+    for encoding in ENCODINGS:
+        decoded = [times for name, times in calls.items() if name.startswith(f"decode {encoding.__name__}")]
+        assert decoded
+        assert set(decoded) == {1}, "who scores, who measures and who releases share one decoded table"
+    assert {times for name, times in calls.items() if name.startswith("solve")} == {1}
     assert max(times for name, times in calls.items() if name.startswith("fingerprint")) == 1

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome, blanked_cells
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.masking.microaggregation import aggregated
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
@@ -22,7 +22,7 @@ Groups = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
-class GroupingEncoding:
+class GroupingEncoding(RememberingEncoding):
     """Groups of columns, each microaggregated by itself.
 
     Parameters
@@ -55,18 +55,8 @@ class GroupingEncoding:
         """
         return np.concatenate([candidate.astype(np.int32), *(labels.astype(np.int32) for labels in clusters)])
 
-    def decode(self, genome: Genome) -> Table:
-        """Average each group of columns within its clusters.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+    def apply(self, genome: Genome) -> Table:
+        """Average each group of columns within its clusters."""
         p, n = len(self.names), len(self.values)
         columns = {}
         for number, attributes in enumerate(groups_of(genome[: p + 1])):
@@ -77,19 +67,7 @@ class GroupingEncoding:
         return self.table.with_columns(columns)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe which columns are grouped, and k over all quasi-identifiers.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
+        """Describe which columns are grouped, and k over all quasi-identifiers."""
         known = masked.quasi_identifiers or list(self.names)
         sizes = class_sizes(masked, known)[masked.kept]
         candidate = genome[: len(self.names) + 1]

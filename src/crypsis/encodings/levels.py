@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.masking.generalisation import Generalisation, generalise
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -17,7 +17,7 @@ from crypsis.text import node_text
 
 
 @dataclass(frozen=True, eq=False)
-class LevelEncoding:
+class LevelEncoding(RememberingEncoding):
     """One level per column; classes that fail the rule of the method are suppressed.
 
     Parameters
@@ -34,18 +34,8 @@ class LevelEncoding:
     lattice: Lattice
     method: Generalisation
 
-    def decode(self, genome: Genome) -> Table:
-        """Generalise the table to a node and suppress by the rule of the method.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+    def apply(self, genome: Genome) -> Table:
+        """Generalise the table to a node and suppress by the rule of the method."""
         return self.method.suppressed(self.generalised(genome))
 
     def generalised(self, genome: Genome) -> Table:
@@ -70,19 +60,7 @@ class LevelEncoding:
         return {name: self.table.leaf_codes(name) for name in self.lattice.names}
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe the level of each column and what is suppressed.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
+        """Describe the level of each column and what is suppressed."""
         suppressed = int((~masked.kept).sum() - (~self.table.kept).sum())
         message = node_text(self.lattice, [int(level) for level in genome])
         if suppressed:

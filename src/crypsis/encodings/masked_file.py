@@ -10,14 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.errors import TableError
 from crypsis.measures.categories import CategoryContext
 from crypsis.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class MaskedFileEncoding:
+class MaskedFileEncoding(RememberingEncoding):
     """Categories changed record by record.
 
     Parameters
@@ -77,18 +77,8 @@ class MaskedFileEncoding:
                 )
         return self.context.translate(masked, self.context.numbering(masked, merged)).astype(self.dtype)
 
-    def decode(self, genome: Genome) -> Table:
-        """Decode codes; merged labels become categories of their column.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+    def apply(self, genome: Genome) -> Table:
+        """Decode codes; merged labels become categories of their column."""
         columns, attributes = {}, {}
         for j, name in enumerate(self.context.names):
             size, column = self.context.sizes[j], genome[:, j]
@@ -99,19 +89,7 @@ class MaskedFileEncoding:
         return self.table.with_columns(columns, attributes=attributes)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe how many cells of each column changed.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
+        """Describe how many cells of each column changed."""
         changed = np.asarray(genome) != self.context.codes
         by_column = zip(self.context.names, changed.mean(axis=0), strict=True)
         shares = [f"{name} {100 * share:.0f} %" for name, share in by_column]

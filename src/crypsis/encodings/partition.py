@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.encodings.encoding import Description, Genome, blanked_cells
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.kernels.squares import sse
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.privacy.properties import class_sizes
@@ -18,7 +18,7 @@ from crypsis.text import blanked_text
 
 
 @dataclass(frozen=True, eq=False)
-class PartitionEncoding:
+class PartitionEncoding(RememberingEncoding):
     """Groups of similar records that share the values of some columns.
 
     Parameters
@@ -35,34 +35,12 @@ class PartitionEncoding:
     names: tuple[str, ...]
     method: Microaggregation
 
-    def decode(self, genome: Genome) -> Table:
-        """Give every group one value in each column.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+    def apply(self, genome: Genome) -> Table:
+        """Give every group one value in each column."""
         return self.method.shared(self.table, self.names, compact(genome))
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe the number and sizes of the groups.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
+        """Describe the number and sizes of the groups."""
         labels, k = compact(genome), int(genome[-1])
         sizes = np.bincount(labels)
         smallest = class_sizes(masked, self.table.quasi_identifiers or list(self.names))

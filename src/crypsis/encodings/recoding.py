@@ -11,14 +11,14 @@ from functools import cached_property
 
 import numpy as np
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.masking.recoding import LocalClasses, Publication
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
 
 
 @dataclass(frozen=True, eq=False)
-class RecodingEncoding:
+class RecodingEncoding(RememberingEncoding):
     """Local recoding: every class publishes one node of each hierarchy.
 
     Parameters
@@ -47,18 +47,8 @@ class RecodingEncoding:
         head = np.array([len(classes.levels)], dtype=np.int32)
         return np.concatenate([head, classes.labels.astype(np.int32), classes.levels.ravel().astype(np.int32)])
 
-    def decode(self, genome: Genome) -> Table:
-        """Generalise every record to the levels of its class.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+    def apply(self, genome: Genome) -> Table:
+        """Generalise every record to the levels of its class."""
         count, records = int(genome[0]), int(self.table.kept.sum())
         labels, levels = genome[1 : 1 + records], genome[1 + records :].reshape(count, len(self.names))
         return self._publication.publish(LocalClasses(labels, levels))
@@ -68,19 +58,7 @@ class RecodingEncoding:
         return Publication(self.table, self.names)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe the number of classes and the smallest one.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
+        """Describe the number of classes and the smallest one."""
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.names))[masked.kept]
         classes = round(float((1.0 / sizes).sum())) if len(sizes) else 0
         least = int(sizes.min()) if len(sizes) else 0

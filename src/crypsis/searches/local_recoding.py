@@ -30,7 +30,8 @@ from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
 STREAMS = 1 << 40
-KEPT = 12
+KEPT_CELLS = 16_000_000
+"""Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,10 +59,10 @@ class RecodingCandidates:
             k, diversity, exponent, stream = (int(value) for value in candidate)
             nodes = max(10, 1 << exponent)
             method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes)
-            while len(self._kept) >= KEPT:
-                del self._kept[next(iter(self._kept))]
             found = method.solve(self.encoding.table, np.random.default_rng([k, exponent, stream]))
             self._kept[key] = self.encoding.encode(found)
+            for oldest in list(self._kept)[: -max(12, KEPT_CELLS // len(self.encoding.table))]:
+                self._kept.pop(oldest, None)
         return self._kept[key]
 
 
