@@ -27,18 +27,21 @@ def by_size(classes: dict[Hashable, list[int]], limit: int) -> int:
     return max(sizes)
 
 
+def known(values: Sequence[Hashable], members: Sequence[int]) -> set[Hashable]:
+    """The different values of a class; a missing one, −1, is none."""
+    return {values[record] for record in members if values[record] != -1}
+
+
 def strictest_l(classes: dict[Hashable, list[int]], values: Sequence[Hashable], k: int, limit: int) -> int:
     """The largest l such that classes smaller than k or with fewer than l values hold at most `limit` records."""
     best = 0
     alive = [members for members in classes.values() if len(members) >= k]
-    for candidate in range(1, max(len({values[r] for r in members}) for members in alive) + 1):
+    for candidate in range(1, max(len(known(values, members)) for members in alive) + 1):
         gone = sum(
-            len(members)
-            for members in classes.values()
-            if len(members) < k or len({values[r] for r in members}) < candidate
+            len(members) for members in classes.values() if len(members) < k or len(known(values, members)) < candidate
         )
         if gone <= limit:
             best = candidate
     if best == 0:
-        best = min(len({values[r] for r in members}) for members in alive)
+        best = min(len(known(values, members)) for members in alive)
     return best

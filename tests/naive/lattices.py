@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from crypsis.table.hierarchy import Hierarchy
-from naive.equivalence_classes import by_size, group_by, strictest_l
+from naive.equivalence_classes import by_size, group_by, known, strictest_l
 
 MISSING = -1
 
@@ -44,7 +44,7 @@ def judge_node(
         least = strictest_l(classes, values, k, limit) if rule == "failing-class" else 0
     gone, stay = [], []
     for members in classes.values():
-        fails = len(members) < k or len({values[r] for r in members}) < least
+        fails = len(members) < k or len(known(values, members)) < least
         (gone if fails else stay).append(members)
     suppressed = [record for members in gone for record in members]
     loss = float(len(suppressed) * len(levels))
@@ -54,14 +54,14 @@ def judge_node(
         misfits += len(members) - max(Counter(labels[r] for r in members).values())
         for record in members:
             size_sum += len(members)
-            value_sum += sum(1 for other in members if values[other] == values[record])
+            value_sum += sum(1 for other in members if values[other] == values[record] != MISSING)
             loss += sum(cell_loss(h, c, lv) for h, c, lv in zip(hierarchies, leaves[record], levels, strict=True))
     for record in suppressed:
         size_sum += len(suppressed)
-        value_sum += sum(1 for other in suppressed if values[other] == values[record])
+        value_sum += sum(1 for other in suppressed if values[other] == values[record] != MISSING)
     return {
         "k": min((len(m) for m in stay), default=0),
-        "l": min((len({values[r] for r in m}) for m in stay), default=0),
+        "l": min((len(known(values, m)) for m in stay), default=0),
         "glm_sum": loss,
         "cm": misfits,
         "s_k": size_sum,

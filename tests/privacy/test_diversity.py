@@ -54,9 +54,14 @@ def test_suppressed_records_do_not_diversify() -> None:
     assert math.isnan(LDiversity().levels(held)[3])
 
 
-def test_a_missing_value_is_a_value() -> None:
-    table = Table.from_columns({"q": ["a", "a", "a"], "s": ["x", None, None]}, {"q": "quasi", "s": "confidential"})
-    assert LDiversity().levels(table).tolist() == [2, 2, 2]
+def test_a_missing_value_is_no_value() -> None:
+    table = Table.from_columns(
+        {"q": ["a", "a", "a", "b", "b", "c"], "s": ["x", None, None, "x", "y", None]},
+        {"q": "quasi", "s": "confidential"},
+    )
+    assert LDiversity().levels(table).tolist() == [1, 1, 1, 2, 2, 0]
+    assert LDiversity(kind="entropy").levels(table) == pytest.approx([1, 1, 1, 2, 2, 0])
+    assert LDiversity(kind="recursive", c=1.5).levels(table).tolist() == [1, 1, 1, 2, 2, 0]
 
 
 @given(st.integers(0, 10_000), st.integers(1, 30), st.sampled_from([0.5, 1.0, 1.5, 3.0]))

@@ -16,6 +16,7 @@ from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.lattice import Lattice
+from crypsis.table.lookalikes import known_contents
 from crypsis.table.suppression import Rule, allowed, suppress
 from crypsis.table.table import Column, Table
 
@@ -106,7 +107,7 @@ class Generalisation(MaskingMethod):
         name = self.confidential or next(iter(table.confidential), "")
         asked = self.l or (self.rule == "failing-class" and not self.k)
         if name and asked:
-            return classes.contents(table.codes([name])[:, 0]).distinct
+            return known_contents(classes, table, name)[1].distinct
         if self.l:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
         return np.zeros(classes.count, dtype=np.int64)

@@ -20,6 +20,7 @@ from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
+from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import LOCAL, Column, Table
 
 
@@ -104,7 +105,7 @@ class LocalRecoding(MaskingMethod):
         name = self.confidential or next(iter(table.confidential), "")
         if not name:
             raise PlanError("l was demanded but no column is confidential; name one or give it that role")
-        contents = classes.contents(table.codes([name])[kept, 0])
+        contents = known_contents(classes, table.take(kept), name)[1]
         if contents.values < self.l:
             raise TableError(f"column {name!r} holds {contents.values} values and l = {self.l} was demanded; lower l")
         return contents.bitsets

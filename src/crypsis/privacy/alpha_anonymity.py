@@ -10,7 +10,7 @@ from pydantic import Field
 
 from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import models
-from crypsis.privacy.properties import Floats, Sense
+from crypsis.privacy.properties import Floats, Sense, class_sizes
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 
@@ -54,8 +54,13 @@ class AlphaKAnonymity(ConfidentialModel):
         return max(self.k, math.ceil(1.0 / self.alpha - 1e-9))
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
-        """The largest share in each class; 1 where it has fewer than k records."""
-        return np.where(classes.sizes < self.k, 1.0, largest_share(classes, contents))
+        """The largest share in each class."""
+        return largest_share(classes, contents)
+
+    def levels(self, table: Table) -> Floats:
+        """The largest share in the class of each record; 1 where it has fewer than k records."""
+        shares = super().levels(table)
+        return np.where(class_sizes(table, self.known(table)) < self.k, 1.0, shares)
 
     def statement(self) -> str:
         return (

@@ -11,11 +11,17 @@ from crypsis.errors import TableError, listing, unknown_column
 from crypsis.privacy.model import PrivacyModel, models
 from crypsis.privacy.properties import Floats
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.lookalikes import folded_codes
 from crypsis.table.table import Table
 
 
 class ConfidentialModel(PrivacyModel):
-    """A model that looks at the confidential values of every equivalence class."""
+    """A model that looks at the confidential values of every equivalence class.
+
+    Values that only look different (`crypsis.table.lookalikes`) are one value. A missing value is none: shares are
+    taken among the records that have one. A class in which nobody has a value has none to count and none to give away.
+    """
 
     confidential: tuple[str, ...] = Field(
         default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"
@@ -35,11 +41,23 @@ class ConfidentialModel(PrivacyModel):
         pick = np.minimum if self.sense == "at least" else np.maximum
         found: Floats | None = None
         for column in self.hidden(table):
-            here = self.class_levels(table, column, classes, classes.contents(table.codes([column])[:, 0]))
+            here = self._known_levels(table, column, classes)
             found = here if found is None else pick(found, here)
         if found is None:
             raise TableError(self.obstacle(table) or "no confidential column was named")
         return classes.spread_out(found)
+
+    def _known_levels(self, table: Table, column: str, classes: EquivalenceClasses) -> Floats:
+        """The property of each class among its records that have a value; 0 where none has."""
+        codes = folded_codes(table, column)
+        inside = np.where(codes == MISSING, -1, classes.of)
+        held, renumbered = np.unique(inside[inside >= 0], return_inverse=True)
+        of = np.full(len(codes), -1, dtype=np.int64)
+        of[inside >= 0] = renumbered
+        known, levels = EquivalenceClasses(of, len(held)), np.zeros(classes.count)
+        if len(held):
+            levels[held] = self.class_levels(table, column, known, known.contents(codes))
+        return levels
 
     def obstacle(self, table: Table) -> str:
         name = models.name_of(self)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import Table
 
 Sense = Literal["at least", "at most"]
@@ -33,9 +34,11 @@ def class_sizes(table: Table, quasi_identifiers: Sequence[str]) -> Floats:
 
 
 def sensitive_counts(table: Table, quasi_identifiers: Sequence[str], confidential: str) -> Floats:
-    """How often each record's confidential value occurs in its class (large is bad for diversity)."""
-    contents = classes_of(table, quasi_identifiers).contents(table.codes([confidential])[:, 0])
-    return np.append(contents.count.astype(np.float64), np.nan)[contents.pair]
+    """How often each record's confidential value occurs in its class (large is bad); a missing one never does."""
+    classes = classes_of(table, quasi_identifiers)
+    contents = known_contents(classes, table, confidential)[1]
+    counts = np.append(contents.count.astype(np.float64), 0.0)[contents.pair]
+    return np.where(classes.of < 0, np.nan, counts)
 
 
 # -- quality indices of a property vector --

@@ -36,6 +36,7 @@ from crypsis.table.equivalence_classes import columns_by_key, equivalence_classe
 from crypsis.table.files import atomic_folder
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
+from crypsis.table.lookalikes import DIGITS, folded_label, known_contents
 from crypsis.table.suppression import Rule, allowed, rule_code, suppress
 from crypsis.table.tallying import batches
 from crypsis.text import node_text
@@ -171,7 +172,7 @@ def decide(
     classes = equivalence_classes(codes)
     size, distinct = classes.totals(records), np.zeros(classes.count, dtype=np.int64)
     if confidential:
-        distinct = classes.contents(source.coded.codes([confidential])[:, 0]).distinct
+        distinct = known_contents(classes, source.coded, confidential)[1].distinct
     found = suppress(size, distinct, rule, allowed(suppression, int(size.sum())), k, l)
     gone = found.left_out
     if gone.all():
@@ -307,7 +308,7 @@ def verified(
             f"meanwhile? count them again"
         )
     others = [name for name in written.columns if name not in (*names, RECORDS)]
-    classes = written.group_by(*names).agg(pl.col(RECORDS).sum(), *(pl.col(n).n_unique() for n in others[:1]))
+    classes = written.group_by(*names).agg(pl.col(RECORDS).sum(), *(_values(written, n) for n in others[:1]))
     found_k = int(np.asarray(classes[RECORDS]).min())
     found_l = int(np.asarray(classes[others[0]]).min()) if others else None
     if found_k < k or (found_l or 0) < l:
@@ -316,6 +317,16 @@ def verified(
             f"was released"
         )
     return Fate(fate.codes, fate.gone, found_k, found_l, fate.suppressed)
+
+
+def _values(written: pl.DataFrame, name: str) -> pl.Expr:
+    """How many values of a column a class holds: look-alikes are one value, nulls none."""
+    column = pl.col(name).drop_nulls()
+    if written[name].dtype.is_numeric():
+        return column.cast(pl.Float64).round_sig_figs(DIGITS).n_unique()
+    labels = written[name].drop_nulls().cast(pl.String).unique().to_list()
+    folded = [folded_label(label) for label in labels]
+    return column.cast(pl.String).replace_strict(labels, folded, return_dtype=pl.String).n_unique()
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:

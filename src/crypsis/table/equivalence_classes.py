@@ -110,7 +110,7 @@ class EquivalenceClasses:
         pairs = equivalence_classes(np.stack([self.of, known.of], axis=1), self.of >= 0)
         owner, value = self.of[pairs.first], known.of[pairs.first]
         overall = known.sizes / max(int(known.sizes.sum()), 1)
-        return ClassContents(owner, value, pairs.sizes, pairs.of, overall)
+        return ClassContents(owner, value, pairs.sizes, pairs.of, overall, self.count)
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,6 +125,8 @@ class ClassContents:
         The pair of each row; −1 for a row that was left out.
     overall : float64[values]
         Share of each value among all rows that belong to a class.
+    classes : int
+        Number of classes; one without rows holds nothing.
     """
 
     owner: Integers
@@ -132,6 +134,7 @@ class ClassContents:
     count: Integers
     pair: Integers
     overall: Floats
+    classes: int
 
     @property
     def values(self) -> int:
@@ -141,7 +144,7 @@ class ClassContents:
     @cached_property
     def distinct(self) -> Integers:
         """int64[classes]: number of different values in each class."""
-        return np.bincount(self.owner)
+        return np.bincount(self.owner, minlength=self.classes)
 
     @cached_property
     def most(self) -> Integers:

@@ -18,6 +18,7 @@ from crypsis.table.counts import Counts, count_distinct
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
+from crypsis.table.lookalikes import merged
 from crypsis.table.table import Table
 
 MOST_TALLIED = 64
@@ -89,6 +90,8 @@ def prepare(
     The attribute with most values comes first; the last few, as long as their values make few combinations, are
     the tail. There is none where the confidential attribute or the label has too many values to tally.
     """
+    if isinstance(table, Table) and confidential and confidential not in lattice.names:
+        table = merged(table, [confidential])
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
     columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
@@ -107,7 +110,10 @@ def prepare(
         cell, cells = cell * trees[a].size + trees[a].rank[columns[a]], cells * trees[a].size
     place = inverse * cells + cell
     tallied, labelled = (None if name in listed else name for name in (confidential, label))
-    parts = [_tally(counts, n, place, len(first) * cells) for n in (tallied if value_spread else None, labelled)]
+    parts = [
+        _tally(counts, tallied if value_spread else None, place, len(first) * cells, known=True),
+        _tally(counts, labelled, place, len(first) * cells),
+    ]
     present = _presence(counts, None if value_spread else tallied, place, len(first) * cells)
     kind = np.int32 if counts.total < 2**31 else np.int64
     size = np.bincount(place, weights=counts.records, minlength=len(first) * cells)
@@ -122,9 +128,12 @@ def prepare(
         _cell_major(np.concatenate(parts, axis=1), len(first)).astype(kind),
     )
     by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
-    lists = [_listed(counts, n if n in listed else None, inverse) for n in (confidential, label)]
-    if label == confidential:
-        lists[1] = _listed(counts, None, inverse)
+    lists = [
+        _listed(counts, confidential if confidential in listed else None, inverse, known=True),
+        _listed(counts, label if label in listed else None, inverse),
+    ]
+    if label == confidential and label and counts.codes[:, counts.place(label)].min(initial=0) >= 0:
+        lists[1] = _listed(counts, None, inverse)  # the same list
     leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head], lists)
     block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
     return LatticeContext(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
@@ -230,31 +239,36 @@ def _values(counts: Counts, name: str) -> tuple[NDArray[np.int64], int]:
     return np.where(codes < 0, width, codes), width + int(codes.min(initial=0) < 0)
 
 
-def _tally(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.int32]:
-    """int32[tuples, values]: records per value of a column."""
+def _tally(
+    counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int, *, known: bool = False
+) -> NDArray[np.int32]:
+    """int32[tuples, values]: records per value of a column; `known`: a missing value is none."""
     if name is None:
         return np.zeros((tuples, 0), dtype=np.int32)
     codes, width = _values(counts, name)
     flat = np.bincount(inverse * width + codes, weights=counts.records, minlength=tuples * width)
-    return flat.reshape(tuples, width).astype(np.int32)
+    tally = flat.reshape(tuples, width).astype(np.int32)
+    return tally[:, : int(counts.codes[:, counts.place(name)].max(initial=-1)) + 1] if known else tally
 
 
 def _presence(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
-    """uint64[tuples, words]: one bit per value of a column that occurs."""
+    """uint64[tuples, words]: one bit per value of a column that occurs; none for a missing value."""
     if name is None:
         return np.zeros((tuples, 0), dtype=np.uint64)
     codes, width = _values(counts, name)
+    known = counts.codes[:, counts.place(name)] >= 0
     present = np.zeros((tuples, (width + 63) // 64), dtype=np.uint64)
     bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
-    np.bitwise_or.at(present, (inverse, codes // 64), bits)
+    np.bitwise_or.at(present, (inverse[known], codes[known] // 64), bits[known])
     return present
 
 
-def _listed(counts: Counts, name: str | None, inverse: NDArray[np.int64]) -> Listed:
-    """The values of a column in order, each with the tuples that hold it."""
+def _listed(counts: Counts, name: str | None, inverse: NDArray[np.int64], *, known: bool = False) -> Listed:
+    """The values of a column in order, each with the tuples that hold it; `known`: a missing value is none."""
     if name is None:
         return Listed(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
     tuples = int(inverse.max(initial=0)) + 1
-    pairs, where = np.unique(_values(counts, name)[0] * tuples + inverse, return_inverse=True)
-    held = np.bincount(where, weights=counts.records, minlength=len(pairs)).astype(np.int64)
+    rows = np.flatnonzero(counts.codes[:, counts.place(name)] >= 0) if known else np.arange(len(counts.codes))
+    pairs, where = np.unique((_values(counts, name)[0] * tuples + inverse)[rows], return_inverse=True)
+    held = np.bincount(where, weights=counts.records[rows], minlength=len(pairs)).astype(np.int64)
     return Listed((pairs % tuples).astype(np.int32), (pairs // tuples).astype(np.int32), held)

@@ -1,0 +1,196 @@
+"""Values that only look different: spellings of one category, numbers that agree in nine significant digits.
+
+Two categories are one value if they agree after Unicode normalisation (NFKC), without regard to case, invisible
+characters, and how many spaces of which kind stand where. An intruder who reads ``HIV`` and ``hiv `` has learnt one
+value, not two.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Column, Table
+
+DIGITS = 9
+"""Significant digits in which numbers must differ to be two values."""
+
+
+class LookAlikes(NamedTuple):
+    """Values of a column that only look different.
+
+    Attributes
+    ----------
+    spellings : int
+        How many values look alike.
+    records : int
+        How many records hold one of them.
+    """
+
+    spellings: int
+    records: int
+
+
+def folded_label(label: str) -> str:
+    """One spelling for all labels that look alike.
+
+    Parameters
+    ----------
+    label : str
+        A category.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> folded_label("  Type\\u00a0 II ") == folded_label("type ii")
+    True
+    """
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
+    return " ".join("".join(mark for mark in plain if unicodedata.category(mark) != "Cf").split())
+
+
+def rounded_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Numbers to nine significant digits.
+
+    Parameters
+    ----------
+    values : float64[n]
+        NaN where missing.
+
+    Returns
+    -------
+    float64[n]
+
+    Examples
+    --------
+    >>> rounded_numbers(np.array([1.00000000049, 123456789.4, 0.0])).tolist()
+    [1.0, 123456789.0, 0.0]
+    """
+    rounded = values.copy()
+    usual = np.isfinite(values) & (np.abs(values) > 1e-290) & (np.abs(values) < 1e290)
+    size = np.abs(values[usual])
+    exponent = np.floor(np.log10(size))
+    digits = np.rint(size / np.power(10.0, exponent) * 10.0 ** (DIGITS - 1))
+    carried = digits >= 10.0**DIGITS
+    digits, exponent = np.where(carried, digits / 10, digits), exponent + carried
+    # Two steps: a power of ten that is exact for most numbers keeps them as they were written.
+    down, up = np.maximum(DIGITS - 1 - exponent, 0.0), np.maximum(exponent - DIGITS + 1, 0.0)
+    rounded[usual] = np.copysign(digits / np.power(10.0, down) * np.power(10.0, up), values[usual])
+    return rounded
+
+
+def folded_codes(table: Table, column: str) -> NDArray[np.int32]:
+    """Codes of a column in which values that look alike have one code.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    column : str
+        The column.
+
+    Returns
+    -------
+    int32[n]
+        In the order of the values; −1 where missing.
+
+    Examples
+    --------
+    >>> table = Table.from_columns({"ill": ["HIV", "flu", "hiv ", None]})
+    >>> folded_codes(table, "ill").tolist()
+    [0, 1, 0, -1]
+    """
+    return merged(table, [column]).codes([column])[:, 0]
+
+
+def merged(table: Table, columns: Iterable[str]) -> Table:
+    """The table with one value for all that look alike: the first in the order of the column.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : iterable of str
+        The columns.
+
+    Returns
+    -------
+    Table
+    """
+    changed: dict[str, Column] = {}
+    for name in columns:
+        if table.holds_numbers(name):
+            changed[name] = rounded_numbers(table.column(name))
+        else:
+            first = _first_of_each(table, name)
+            if (first[:-1] != np.arange(len(first) - 1)).any():
+                changed[name] = first[table.column(name)]
+    return table.with_columns(changed) if changed else table
+
+
+def _first_of_each(table: Table, name: str) -> NDArray[np.int32]:
+    """Code → the first code whose label looks alike; the last entry is for a missing value."""
+    place: dict[str, int] = {}
+    codes = [place.setdefault(folded_label(label), code) for code, label in enumerate(table.labels(name))]
+    return np.array([*codes, MISSING], dtype=np.int32)
+
+
+def look_alikes(table: Table, column: str) -> list[LookAlikes]:
+    """Find the values of a column that only look different.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    column : str
+        The column.
+
+    Returns
+    -------
+    list of LookAlikes
+        One entry for each value that kept records write in several ways; never a value itself.
+
+    Examples
+    --------
+    >>> look_alikes(Table.from_columns({"ill": ["HIV", "flu", "hiv ", "HIV"]}), "ill")
+    [LookAlikes(spellings=2, records=3)]
+    """
+    written, folded = table.codes([column])[table.kept, 0], folded_codes(table, column)[table.kept]
+    present = written != MISSING
+    pairs = np.unique(np.stack([folded[present], written[present]], axis=1), axis=0)
+    codes, spellings = np.unique(pairs[:, 0], return_counts=True)
+    records = np.bincount(folded[present], minlength=int(codes.max(initial=-1)) + 1)
+    return [
+        LookAlikes(int(count), int(records[code])) for code, count in zip(codes, spellings, strict=True) if count > 1
+    ]
+
+
+def known_contents(classes: EquivalenceClasses, table: Table, column: str) -> tuple[EquivalenceClasses, ClassContents]:
+    """Count the values of a column in every class: look-alikes are one value, a missing value is none.
+
+    Parameters
+    ----------
+    classes : EquivalenceClasses
+        The class of every record.
+    table : Table
+        The table.
+    column : str
+        The column.
+
+    Returns
+    -------
+    tuple
+        The classes without the records that lack a value, which may leave some empty; and their contents.
+    """
+    codes = folded_codes(table, column)
+    known = EquivalenceClasses(np.where(codes == MISSING, -1, classes.of), classes.count)
+    return known, known.contents(codes)
