@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         Verdict,
         models,
     )
-    from crypsis.release import publish, verify
+    from crypsis.release import new_keys, publish, verify
     from crypsis.run import Front, Run, Solution, evolve, protect
     from crypsis.searches.lattices import evaluate_lattice
     from crypsis.searches.partitions import partition
@@ -121,7 +121,7 @@ _LISTED = {
     "crypsis.privacy": (
         "AlphaKAnonymity BetaLikeness DeltaPresence KAnonymity LDiversity PrivacyModel TCloseness Verdict models"
     ),
-    "crypsis.release": "publish verify",
+    "crypsis.release": "new_keys publish verify",
     "crypsis.run": "Front Run Solution evolve protect",
     "crypsis.searches.lattices": "evaluate_lattice",
     "crypsis.searches.partitions": "partition",

@@ -26,6 +26,7 @@ from crypsis.cli import (
     front,
     generalise,
     init,
+    keys,
     mask,
     profile,
     release,
@@ -86,6 +87,7 @@ LISTINGS = {
 
 for command in COMMANDS:
     app.command(cls=LISTINGS.get(command))(command)
+app.add_typer(keys.keys, name="keys")
 app.add_typer(data.data, name="data")
 
 

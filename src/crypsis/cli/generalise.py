@@ -41,6 +41,7 @@ def generalise(
         str, typer.Option(help="address of a Dask scheduler whose workers see the files", show_default=False)
     ] = "",
     title: options.Title = "Protected microdata",
+    sign: options.Sign = None,
     json: options.Json = False,
 ) -> None:
     """Generalise a table that may be larger than memory.
@@ -74,7 +75,7 @@ def generalise(
         if not json:
             _report(held, nodes, front, best)
         if out is not None:
-            content |= _release(held, levels, out, document, title, json)
+            content |= _release(held, levels, out, document, title, sign, json)
     if json:
         say_json(content)
 
@@ -165,7 +166,7 @@ def _report(held: LazyTable, nodes: pl.DataFrame, front: pl.DataFrame, best: Nod
 
 
 def _release(
-    held: LazyTable, levels: tuple[int, ...], out: Path, document: Plan, title: str, json: bool
+    held: LazyTable, levels: tuple[int, ...], out: Path, document: Plan, title: str, sign: Path | None, json: bool
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
@@ -179,7 +180,7 @@ def _release(
     with working("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, account=account,
-            order=document.release.order, waivers=document.waivers(),
+            order=document.release.order, waivers=document.waivers(), sign=sign,
         )  # fmt: skip
         found = verify(out)
     if not json:

@@ -84,6 +84,10 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
 # -- releases and output --
 
 ReleaseFolder = Annotated[Path, typer.Argument(help="a release, or its public folder", show_default=False)]
+Sign = Annotated[
+    Path | None,
+    typer.Option("--sign", help="private key that signs the release: see crypsis keys new", show_default=False),
+]
 Title = Annotated[str, typer.Option(help="title of the reports")]
 Definitions = Annotated[bool, typer.Option("--definitions", help="explain every figure")]
 Json = Annotated[bool, typer.Option("--json", help="print JSON for a program instead of text for a person")]

@@ -70,6 +70,7 @@ def say_released(folder: Path, found: Verification) -> None:
         columns = ", ".join(v.columns)
         say(f"{v.model} over {columns}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
     say(over_all_text(found.smallest_class, found.family))
+    say(f"signed with the key {found.signed_by}" if found.signed_by else "unsigned: sign it with --sign KEY")
 
 
 @contextmanager

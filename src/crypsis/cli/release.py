@@ -49,6 +49,7 @@ def release(
     ] = None,
     rulebook: options.RulebookName = None,
     waive: options.Waive = None,
+    sign: options.Sign = None,
     json: options.Json = False,
 ) -> None:
     """Publish a masked file, or a solution of a run.
@@ -60,7 +61,7 @@ def release(
     from crypsis.table.aligning import read_aligned
 
     if file.is_dir():
-        _release_from_run(file, pick, out, title, rulebook, waive, json)
+        _release_from_run(file, pick, out, title, rulebook, waive, sign, json)
         return
     document = inputs.read_plan(plan)
     if format not in ("csv", "parquet"):
@@ -80,6 +81,7 @@ def release(
             limits=_limits(limit),
             rulebook=rulebooks.book_of(rulebook),
             waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(waive)},
+            sign=sign,
         )
         checked = verify(out)
     _report_released(out, checked, json)
@@ -100,7 +102,14 @@ def _limits(texts: list[str] | None) -> list[Limit]:
 
 
 def _release_from_run(
-    folder: Path, pick: str, out: Path, title: str, rulebook: str | None, waive: list[str] | None, json: bool
+    folder: Path,
+    pick: str,
+    out: Path,
+    title: str,
+    rulebook: str | None,
+    waive: list[str] | None,
+    sign: Path | None,
+    json: bool,
 ) -> None:
     """Release a solution of a run under all demands of its plan."""
     from crypsis.release import verify
@@ -110,7 +119,7 @@ def _release_from_run(
         with Run.open(folder) as opened:
             book = rulebooks.book_of(rulebook)
             waivers = {**opened.plan.waivers(), **rulebooks.waivers_of(waive)}
-            solution = opened.release(pick, out, title=title, rulebook=book, waivers=waivers)
+            solution = opened.release(pick, out, title=title, rulebook=book, waivers=waivers, sign=sign)
         checked = verify(out)
     if not json:
         say(f"solution {solution.number} of {folder}: {solution.message}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -20,6 +20,9 @@ def verify(
     folder: options.ReleaseFolder,
     rulebook: options.RulebookName = None,
     waive: options.Waive = None,
+    key: Annotated[
+        Path | None, typer.Option(help="public key the release must be signed with", show_default=False)
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Check a release from its files alone.
@@ -34,7 +37,7 @@ def verify(
     if waive and book is None:
         raise PlanError("--waive needs --rulebook: name the rulebook the rule stands in")
     with working(f"verifying {folder}"):
-        found = verify_release(folder)
+        found = verify_release(folder, key=key)
         rules = check_release(folder, book, rulebooks.rule_waivers(waive)) if book else []
     broken = refusals(rules)
     if json:
@@ -71,4 +74,5 @@ def _report_verified(folder: Path, found: Verification) -> None:
         say(f"✗ {problem}")
     for note in found.notes:
         say(f"note: {note}")
-    say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked")
+    signed = {"trusted": "signed with the key given", "unsigned": "unsigned"}.get(found.signature, "signer unknown")
+    say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked; {signed}")

@@ -5,6 +5,17 @@ from crypsis.release.differences import Differences, diff_release
 from crypsis.release.evidence import check_release
 from crypsis.release.facts import Account
 from crypsis.release.guarantees import Limit
+from crypsis.release.signing import new_keys
 from crypsis.release.verification import Verification, verify
 
-__all__ = ["Account", "Differences", "Limit", "Verification", "check_release", "diff_release", "publish", "verify"]
+__all__ = [
+    "Account",
+    "Differences",
+    "Limit",
+    "Verification",
+    "check_release",
+    "diff_release",
+    "new_keys",
+    "publish",
+    "verify",
+]

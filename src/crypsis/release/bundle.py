@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,7 @@ from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import seal, sha256, write_manifests, write_text
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
+from crypsis.release.signing import SigningKey
 from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
 from crypsis.report.dossier import LimitResult
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
@@ -57,6 +59,7 @@ def publish(
     waivers: Mapping[str, str] | None = None,
     front: Sequence[Mapping[str, Any]] = (),
     seed: int | None = None,
+    sign: str | Path | None = None,
 ) -> Path:
     """Publish a masked table into a folder that must not exist yet.
 
@@ -70,7 +73,9 @@ def publish(
                e.g. {"singling-out:weight": "known to nobody outside the office"}
     front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
     seed       of the masking: searched for in everything public, and reported as a salted digest only
+    sign       file of a private key that signs the manifests: see `new_keys`
     """
+    key = SigningKey.read(sign) if sign is not None else None
     if original is None:
         masked = as_table(masked)
     else:
@@ -101,9 +106,10 @@ def publish(
             account, order, models, verdicts, smallest_class(again), findings, kept, rulebook, rules, front, seed
         )
         dossier = dossier_of(facts, original, shown, len(again), readings)
+        dossier = replace(dossier, signed_by=key.public if key else "")
         write_reports(public, internal, dossier)
         own = {"fingerprint": again.fingerprint()}
-        write_manifests(public, internal, dossier, models, own, measured=readings.measured, rulebook=rulebook)
+        write_manifests(public, internal, dossier, models, own, measured=readings.measured, rulebook=rulebook, key=key)
         risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
         told = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
         told += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]

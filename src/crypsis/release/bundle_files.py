@@ -8,6 +8,7 @@ from typing import Any
 
 from crypsis.errors import TableError
 from crypsis.release.manifest import MANIFEST, MANIFEST_FORMAT, seal, sha256
+from crypsis.release.signing import SIGNATURE
 
 PARTS = ("public", "internal")
 
@@ -68,7 +69,7 @@ def check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) -> 
             problems.append(f"{folder.name}/{name} is missing")
         elif sha256(path) != digest:
             problems.append(f"{folder.name}/{name} was changed after it was released")
-    present = {path.name for path in folder.iterdir()} - {MANIFEST}
+    present = {path.name for path in folder.iterdir()} - {MANIFEST, *([SIGNATURE] if manifest.get("signed_by") else [])}
     problems.extend(f"{folder.name}/{name} does not belong to the release" for name in sorted(present - set(listed)))
     return len(listed)
 

@@ -29,6 +29,7 @@ from crypsis.release.lazy_release import decide, judged_findings, lattice_of, wr
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import digests, write_manifests, write_text
 from crypsis.release.published import Order
+from crypsis.release.signing import SigningKey
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.encoding import Source
 from crypsis.table.equivalence_classes import classes_of
@@ -66,14 +67,17 @@ def publish_counted(
     order: Order = "shuffled",
     rng: Generator | None = None,
     waivers: Mapping[str, str] | None = None,
+    sign: str | Path | None = None,
 ) -> Path:
     """Generalise, suppress, write, count what was written, judge it, and let the bundle appear at once.
 
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     models  k-anonymity and distinct l-diversity
     waivers findings on columns that may pass for a reason, e.g. {"singling-out:wage": "known to nobody outside"}
+    sign    file of a private key that signs the manifests: see `new_keys`
     folder  must not exist; gets `public/` and `internal/` as any release, the data in several Parquet files
     """
+    key = SigningKey.read(sign) if sign is not None else None
     k, l = provable(models)  # noqa: E741
     lattice, folder = lattice_of(source), Path(folder)
     levels = tuple(int(level) for level in levels)
@@ -94,11 +98,12 @@ def publish_counted(
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         before = _judged_before(source, lattice, models)
         told = dossier_of_counts(node, before, verdicts, findings, account or Account(), order)
+        told = replace(told, signed_by=key.public if key else "")
         write_reports(public, internal, told)
         quasi = list(lattice.names)
         counted = {"quasi": quasi, "confidential": [n for n in source.counts.names if n not in quasi]}
         files = digests(public) | digests(data)
-        write_manifests(public, internal, told, models, {"counted": counted, "files": files}, measured=True)
+        write_manifests(public, internal, told, models, {"counted": counted, "files": files}, measured=True, key=key)
         sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in told.losses]
         refuse_leaks(public, published, source.coded, risks=told.risks, told=sentences)
         for path in data.iterdir():

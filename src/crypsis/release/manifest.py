@@ -11,6 +11,7 @@ from typing import Any
 
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
+from crypsis.release.signing import SigningKey
 from crypsis.report import Dossier
 from crypsis.report.dossier import external_facts, risk_limited
 from crypsis.rulebook import Rulebook
@@ -45,12 +46,14 @@ def write_manifests(
     *,
     measured: bool,
     rulebook: Rulebook | None = None,
+    key: SigningKey | None = None,
 ) -> None:
     """The public manifest, and the internal one that names it by its digest.
 
     told      what the reports say
     own       what this kind of release says beside it
     measured  whether losses and risks were measured against an original
+    key       signs both; `told` names its public part
     """
     facts = told.internal()
     content = {
@@ -76,12 +79,15 @@ def write_manifests(
         **internal_claims(facts),
     }
     write_sealed(internal / MANIFEST, inside)
+    if key is not None:
+        key.sign(public / MANIFEST)
+        key.sign(internal / MANIFEST)
 
 
 def public_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the public manifest repeats of the internal report."""
     outside = external_facts(facts)
-    same = {name: outside[name] for name in ("family", "order", "suppressed", "smallest_class", "losses")}
+    same = {name: outside[name] for name in ("family", "order", "suppressed", "smallest_class", "losses", "signed_by")}
     return {**same, "limited_risk": risk_limited(facts["demands"])}
 
 
@@ -92,6 +98,7 @@ def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
         "findings": [{name: each[name] for name in ("finding", "waived")} for each in facts["findings"]],
         "limits": facts["demands"],
         "seed": facts["seed_print"],
+        "signed_by": facts["signed_by"],
     }
 
 

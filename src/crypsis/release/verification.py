@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from jinja2 import UndefinedError
 
@@ -21,6 +21,7 @@ from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
 from crypsis.release.published import read_published, schema_of
+from crypsis.release.signing import INSTALL, available, read_public, signature_fits
 from crypsis.report import external_html, internal_html
 from crypsis.report.dossier import external_facts, guarantees
 from crypsis.table.table import Table
@@ -32,6 +33,8 @@ UNSIGNED = (
     "unsigned: whoever can write the folder can also rewrite data, reports and manifest together; only a signature "
     "shows who released it (`crypsis release --sign`)"
 )
+Trust = Literal["unsigned", "unchecked", "signed", "trusted"]
+"""Of a signature: none; there, but not checked; fits the key the manifest names; fits the key that was given."""
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 """What a manifest or report of another shape raises when it is read."""
 
@@ -50,6 +53,9 @@ class Verification:
     """k over every quasi-identifier of the file, whatever columns its guarantees name."""
     family: str = "unknown"
     """How the file was masked, as its manifest says."""
+    signature: Trust = "unsigned"
+    signed_by: str = ""
+    """Public key the manifest names, 64 hexadecimal digits."""
 
     @property
     def sound(self) -> bool:
@@ -66,13 +72,16 @@ class _Judged:
     judge: Callable[[PrivacyModel], Verdict]
 
 
-def verify(folder: str | Path) -> Verification:
+def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
     """Re-read and re-judge a release bundle, or its public folder alone.
 
     What follows from the files is made again and compared: verdicts, schema, what the reports state, and both pages
     from their JSON twins. What was measured beside the original, and the words of the custodian, are only known to be
     as they were sealed; without a signature nobody knows by whom.
+
+    key  file of the public key the release must be signed with
     """
+    wanted = read_public(key) if key is not None else ""
     folder = Path(folder)
     public, internal = public_of(folder), folder / "internal"
     problems = foreign_entries(folder, public)
@@ -81,20 +90,59 @@ def verify(folder: str | Path) -> Verification:
     manifest = read_manifest(public / MANIFEST, problems)
     files = check_files(public, manifest, problems)
     report = read_json(public / "report.json", problems)
-    notes = [UNSIGNED]
+    trust = _check_signature(public, manifest, wanted, problems)
+    notes = _signature_notes(trust, manifest)
     verdicts, smallest = list[Verdict](), None
     if manifest:
         data = _read_data(public, manifest, report, problems)
         if data is not None:
             smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems)
             _compare_report(report, manifest, data, verdicts, problems)
-    _render_again(public, external_html, problems)
+    pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
     if internal.is_dir():
-        files += _verify_internal(internal, public, manifest, report, verdicts, problems)
+        files += _verify_internal(internal, public, manifest, report, verdicts, wanted, problems)
+        pages.append((internal, lambda content: internal_html(content, draw=lambda spec: "")))
     else:
         notes.append("the internal part is not here: risks and waivers could not be looked at")
-    family = str(manifest.get("family", "unknown"))
-    return Verification(str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family)
+    for part, render in pages:
+        _render_again(part, render, problems if trust != "trusted" else notes, problems)
+    family, signer = str(manifest.get("family", "unknown")), str(manifest.get("signed_by", ""))
+    return Verification(
+        str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family, trust, signer
+    )
+
+
+# -- the signature --
+
+
+def _check_signature(folder: Path, manifest: Mapping[str, Any], wanted: str, problems: list[str]) -> Trust:
+    """How far the signature of a manifest goes; one that does not fit is a problem."""
+    name, signer = f"{folder.name}/{MANIFEST}", manifest.get("signed_by", "")
+    if not signer:
+        if wanted:
+            problems.append(f"{name} is not signed, and a key was given to check its signature")
+        return "unsigned"
+    if not wanted and not available():
+        return "unchecked"
+    if not signature_fits(folder / MANIFEST, str(signer)):
+        problems.append(f"{name}: its signature is missing or does not fit; it was changed after it was signed")
+        return "unchecked"
+    if wanted and signer != wanted:
+        problems.append(f"{name} was signed with the key {signer}, and not with the key that was given")
+        return "signed"
+    return "trusted" if wanted else "signed"
+
+
+def _signature_notes(trust: Trust, manifest: Mapping[str, Any]) -> list[str]:
+    signer = manifest.get("signed_by", "")
+    return {
+        "unsigned": [UNSIGNED],
+        "unchecked": [f"the signature was not checked; install what it needs with: {INSTALL}"]
+        if not available()
+        else [],
+        "signed": [f"signed with the key {signer}, which was not compared with one you trust: give it with --key"],
+        "trusted": list[str](),
+    }[trust]
 
 
 # -- the data and what was demanded of them --
@@ -186,7 +234,7 @@ def _compare_report(
                 problems.append(f"public/report.json does not state the guarantee: {sentence}")
         if any(sentence not in expected for sentence in report["guarantees"]):
             problems.append("public/report.json states a guarantee that neither data nor manifest carry")
-        shared = ("family", "order", "suppressed", "losses")
+        shared = ("family", "order", "suppressed", "losses", "signed_by")
         if any(not _same(report[name], manifest[name]) for name in shared) or report["version"] != manifest["crypsis"]:
             problems.append("public/report.json and public/manifest.json are not of one release")
     except MALFORMED:
@@ -199,6 +247,7 @@ def _verify_internal(
     manifest: Mapping[str, Any],
     report: Mapping[str, Any],
     verdicts: Sequence[Verdict],
+    wanted: str,
     problems: list[str],
 ) -> int:
     """The internal part against the public one: both must follow from the internal report."""
@@ -206,8 +255,9 @@ def _verify_internal(
     files = check_files(internal, inner, problems)
     if inner and inner.get("public") != sha256(public / MANIFEST):
         problems.append("public/manifest.json is not the one the internal manifest was written with")
+    if inner:
+        _check_signature(internal, inner, wanted, problems)
     facts = read_json(internal / "report.json", problems)
-    _render_again(internal, lambda content: internal_html(content, draw=lambda spec: ""), problems)
     if not facts or not inner:
         return files
     try:
@@ -243,8 +293,13 @@ def _kept(demand: Mapping[str, Any]) -> bool:
     return bool(value <= most if demand["reading"]["better"] == "low" else value >= most)
 
 
-def _render_again(folder: Path, render: Callable[[Mapping[str, Any]], str], problems: list[str]) -> None:
-    """The page made from its JSON twin must be the page in the folder."""
+def _render_again(
+    folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str]
+) -> None:
+    """The page made from its JSON twin must be the page in the folder.
+
+    incomparable  where it is said that another version wrote the page; a problem unless somebody trusted signed it
+    """
     version: Any = __version__
     try:
         facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
@@ -253,7 +308,7 @@ def _render_again(folder: Path, render: Callable[[Mapping[str, Any]], str], prob
     except (OSError, UndefinedError, *MALFORMED):
         same = False
     if not same and version != __version__:
-        problems.append(
+        incomparable.append(
             f"{folder.name}/report.html was written by Crypsis {version} and this version, {__version__}, cannot "
             f"compare it with {folder.name}/report.json; verify with that version"
         )

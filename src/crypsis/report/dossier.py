@@ -151,6 +151,8 @@ class Dossier:
         Settings of the masking.
     seed_print : str
         A salted digest of the seed: the owner of the seed can prove it, nobody can read it.
+    signed_by : str
+        Public key of the signature, 64 hexadecimal digits; empty without one.
     notes : tuple of str
         Warnings for the person who signs.
     """
@@ -183,6 +185,7 @@ class Dossier:
     front: tuple[Mapping[str, Any], ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed_print: str = ""
+    signed_by: str = ""
     notes: tuple[str, ...] = ()
 
     @property
@@ -211,7 +214,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    same = ("title", "written", "version", "method", "family", "order", "suppressed", "smallest_class")
+    same = ("title", "written", "version", "method", "family", "order", "suppressed", "smallest_class", "signed_by")
     demands = internal["demands"]
     return {
         **{name: internal[name] for name in same},

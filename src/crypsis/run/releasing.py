@@ -47,6 +47,7 @@ def release_solution(
     title: str,
     rulebook: Rulebook | None,
     waivers: Mapping[str, str] | None,
+    sign: str | Path | None,
 ) -> None:
     """Publish the masked table of a solution."""
     publish(
@@ -63,6 +64,7 @@ def release_solution(
         seed=seed,
         rulebook=rulebook,
         waivers=plan.waivers() if waivers is None else waivers,
+        sign=sign,
     )
 
 

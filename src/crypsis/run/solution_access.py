@@ -108,6 +108,7 @@ class SolutionAccess:
         title: str = "Protected microdata",
         rulebook: Rulebook | None = None,
         waivers: Mapping[str, str] | None = None,
+        sign: str | Path | None = None,
     ) -> Solution:
         """Publish a solution under all demands of the plan.
 
@@ -123,6 +124,8 @@ class SolutionAccess:
             Rules the file must keep.
         waivers : mapping, optional
             Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
+        sign : path, optional
+            Private key that signs the release: see `new_keys`.
 
         Returns
         -------
@@ -147,5 +150,6 @@ class SolutionAccess:
             title=title,
             rulebook=rulebook,
             waivers=waivers,
+            sign=sign,
         )
         return solution
