@@ -26,6 +26,7 @@ FLOORS = {
     "measures": 4,
     "privacy": 4,
     "attacks": 5,
+    "audits": 5,
     "text": 6,
     "encodings": 7,
     "searches": 8,

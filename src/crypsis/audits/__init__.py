@@ -1,0 +1,1 @@
+"""Audits: what a published file reveals, over all its columns, whatever the plan declares."""

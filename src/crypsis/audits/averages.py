@@ -1,0 +1,80 @@
+"""Small averages: published numbers that are the mean or median of so few values that they give persons away.
+
+The mean of one value is the value. The mean of two gives each of the two persons the number of the other.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.masking.aggregates import means, medians
+from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
+from crypsis.table.table import Table
+
+Flags = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+
+CLOSE = 1e-9
+"""Relative difference at which a published number is still taken for an average."""
+DATE = 0.5
+"""The same for dates, which are published as whole days or seconds."""
+
+
+def small_averages(published: Table, original: Table, rows: NDArray[np.intp], least: int = 3) -> dict[str, Flags]:
+    """Mark the published numbers that are averages of too few values.
+
+    A cell is marked if it equals the mean or the median of the known original values of its class, and these are
+    fewer than `least`. Two classes are looked at: the records that are published alike in every quasi-identifier, and
+    those published with the same number in the column itself, which finds columns that were averaged apart from the
+    others. A column as collected is no average and is left out.
+
+    Parameters
+    ----------
+    published : Table
+        As anybody reads it.
+    original : Table
+        The table before masking.
+    rows : int[n]
+        The record of the original behind each published record.
+    least : int
+        Values that an average needs.
+
+    Returns
+    -------
+    dict of str to bool[n]
+        Marks of every masked column of numbers.
+
+    Examples
+    --------
+    >>> original = Table.from_columns({"age": [20, 30, 40, 50, 60]}, roles={"age": "quasi"})
+    >>> masked = original.with_columns({"age": np.array([25.0, 25, 50, 50, 50])})
+    >>> small_averages(masked, original, np.arange(5))["age"].tolist()
+    [True, True, False, False, False]
+    """
+    found: dict[str, Flags] = {}
+    alike = classes_of(published, published.quasi_identifiers)
+    for name in published.names:
+        if name not in original.names or not (published.holds_numbers(name) and original.holds_numbers(name)):
+            continue
+        collected, shown = original.column(name)[rows], published.column(name)
+        if np.array_equal(collected, shown, equal_nan=True):
+            continue
+        close = np.full(len(shown), DATE) if published.attribute(name).dates else CLOSE * np.abs(shown)
+        marks = np.zeros(len(shown), dtype=np.bool_)
+        for classes in (alike, classes_of(published, [name])):
+            marks |= _few(classes, collected, shown, close, least)
+        found[name] = marks
+    return found
+
+
+def _few(classes: EquivalenceClasses, collected: Floats, shown: Floats, close: Floats, least: int) -> Flags:
+    """Cells that equal the mean or median of fewer than `least` known values of their class."""
+    known = ~np.isnan(collected) & (classes.of >= 0)
+    values, labels = collected[known], classes.of[known]
+    few = np.bincount(labels, minlength=classes.count) < least
+    marks = np.zeros(len(shown), dtype=np.bool_)
+    for averages, there in (means(values, labels, classes.count), medians(values, labels, classes.count, lower=False)):
+        equal = np.abs(np.append(averages, np.nan)[classes.of] - shown) <= close
+        marks |= equal & np.append(few & there, False)[classes.of]
+    return marks

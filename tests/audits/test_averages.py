@@ -1,0 +1,131 @@
+"""Averages over one or two persons: by hand, where they come from, and against a slow twin."""
+
+from __future__ import annotations
+
+import math
+from statistics import mean, median
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crypsis
+from crypsis.audits.averages import small_averages
+from crypsis.masking import methods
+from crypsis.release.published import flatten, row_order
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.table import Table
+
+QUASI = {"age": "quasi", "hours": "quasi"}
+
+
+def people(n: int, seed: int, missing: float = 0.0) -> Table:
+    rng = np.random.default_rng(seed)
+    ages, hours = rng.integers(18, 90, n).astype(float), rng.normal(40, 10, n).round(1)
+    hours[rng.random(n) < missing] = np.nan
+    return Table.from_columns({"age": ages, "hours": hours, "income": rng.lognormal(10, 1, n)}, QUASI)
+
+
+def marked(original: Table, masked: Table, least: int = 3) -> dict[str, int]:
+    rows = row_order(masked, "shuffled", np.random.default_rng(0))
+    found = small_averages(flatten(masked, rows), original, rows, least)
+    return {name: int(marks.sum()) for name, marks in found.items()}
+
+
+def test_groups_of_two_give_each_other_away() -> None:
+    table = people(30, 1)
+    masked = methods.build("microaggregation", k=2).mask(table, np.random.default_rng(0))
+    assert marked(table, masked) == {"age": 30, "hours": 30}
+    assert marked(table, masked, least=2) == {"age": 0, "hours": 0}
+
+
+def test_groups_of_three_do_not() -> None:
+    table = people(30, 1)
+    masked = methods.build("microaggregation", k=3).mask(table, np.random.default_rng(0))
+    assert marked(table, masked) == {"age": 0, "hours": 0}
+
+
+def test_columns_averaged_apart_are_found_one_by_one() -> None:
+    original = Table.from_columns({"age": [20, 22, 40, 44, 46, 48], "hours": [1, 5, 9, 2, 6, 10]}, QUASI)
+    masked = original.with_columns(
+        {"age": np.array([21.0, 21, 44.5, 44.5, 44.5, 44.5]), "hours": np.array([1.5, 5.5, 9.5, 1.5, 5.5, 9.5])}
+    )
+    assert marked(original, masked) == {"age": 2, "hours": 6}
+
+
+def test_the_only_known_value_of_a_group() -> None:
+    original = Table.from_columns({"age": [20, 22, 24], "hours": [None, 38.0, None]}, QUASI)
+    filled = crypsis.Microaggregation(k=3, missing="aggregate").mask(original, np.random.default_rng(0))
+    assert marked(original, filled) == {"age": 0, "hours": 3}
+    kept = crypsis.Microaggregation(k=3).mask(original, np.random.default_rng(0))
+    assert marked(original, kept) == {"age": 0, "hours": 0}
+
+
+def test_columns_as_collected_noise_and_dates() -> None:
+    table = people(30, 2)
+    assert marked(table, table) == {}
+    noisy = crypsis.Noise(amount=0.1).mask(table, np.random.default_rng(0))
+    assert marked(table, noisy) == {"age": 0, "hours": 0}
+    days = Table(
+        (Attribute("born", Kind.NUMERIC, Role.QUASI_IDENTIFIER, dates="date"),), (np.array([10.0, 13, 20, 30, 41]),)
+    )
+    masked = days.with_columns({"born": np.array([12.0, 12, 30, 30, 30])})
+    assert small_averages(masked, days, np.arange(5))["born"].tolist() == [True, True, False, False, False]
+
+
+def naive(published: Table, original: Table, rows: list[int], least: int) -> dict[str, list[bool]]:
+    """Every record beside every other."""
+    found = {}
+    quasi = published.codes(published.quasi_identifiers).tolist()
+    for name in ("age", "hours", "income"):
+        shown, true = published.column(name).tolist(), [original.column(name)[row] for row in rows]
+        if all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(shown, true, strict=True)):
+            continue
+        marks = []
+        for i, cell in enumerate(shown):
+            fellows = [
+                [j for j in range(len(rows)) if quasi[j] == quasi[i]],
+                [j for j in range(len(rows)) if shown[j] == cell],
+            ]
+            known = [[true[j] for j in some if not math.isnan(true[j])] for some in fellows]
+            marks.append(
+                any(
+                    0 < len(some) < least and any(math.isclose(cell, of(some), rel_tol=1e-9) for of in (mean, median))
+                    for some in known
+                )
+            )
+        found[name] = marks
+    return found
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    n=st.integers(6, 40),
+    seed=st.integers(0, 2**32),
+    k=st.integers(2, 4),
+    least=st.integers(2, 5),
+    aggregate=st.sampled_from(["mean", "median"]),
+    missing=st.sampled_from(["keep", "aggregate"]),
+    apart=st.booleans(),
+)
+def test_equal_to_every_record_beside_every_other(
+    n: int, seed: int, k: int, least: int, aggregate: str, missing: str, apart: bool
+) -> None:
+    table = people(n, seed, missing=0.3)
+    groups = (("age",), ("hours",)) if apart else ()
+    method = methods.build("microaggregation", k=k, aggregate=aggregate, missing=missing, groups=groups)
+    masked = method.mask(table, np.random.default_rng(0))
+    rows = np.random.default_rng(seed).permutation(n)
+    found = small_averages(masked.take(rows), table, rows, least)
+    assert {name: marks.tolist() for name, marks in found.items()} == naive(
+        masked.take(rows), table, rows.tolist(), least
+    )
+
+
+@pytest.mark.parametrize("least", [1, 3])
+def test_an_empty_file_has_no_marks(least: int) -> None:
+    table = people(8, 3)
+    masked = methods.build("microaggregation", k=2).mask(table, np.random.default_rng(0))
+    nobody = np.arange(0)
+    assert small_averages(masked.take(nobody), table, nobody, least) == {}
