@@ -72,19 +72,9 @@ class Mapper(Protocol):
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         """Apply a function to every item; in other processes, all three must be picklable.
 
-        Parameters
-        ----------
-        function : callable
-            Takes the shared part and an item.
-        items : sequence
-            The items.
-        shared : object, optional
-            What the items have in common; sent once to each worker.
-
-        Returns
-        -------
-        list
-            ``[function(shared, item) for item in items]``, in this order.
+        function  takes the shared part and an item
+        shared  what the items have in common; sent once to each worker
+        returns  ``[function(shared, item) for item in items]``, in this order
 
         Raises
         ------

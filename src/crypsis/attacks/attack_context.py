@@ -144,30 +144,14 @@ class AttackContext:
     def rng(self, attack: str) -> Generator:
         """Random numbers of one attack, independent of the other attacks.
 
-        Parameters
-        ----------
-        attack : str
-            Name of the attack.
-
-        Returns
-        -------
-        Generator
+        attack  name of the attack
         """
         return default_rng([self.intruder.seed, *attack.encode()])
 
     def sample(self, table: Table, attack: str) -> Numbers:
         """Rows of the people on whom an attack is tried.
 
-        Parameters
-        ----------
-        table : Table
-            The people.
-        attack : str
-            Name of the attack.
-
-        Returns
-        -------
-        int64[attempts]
+        attack  name of the attack
         """
         rows, wanted = len(table), self.intruder.attempts
         return np.sort(self.rng(attack).choice(rows, min(rows, wanted), replace=False)).astype(np.int64)
@@ -185,19 +169,7 @@ class AttackContext:
         return None
 
     def meet(self, people: Table, names: Sequence[str]) -> Encounter:
-        """People and published records in some of the columns.
-
-        Parameters
-        ----------
-        people : Table
-            The people.
-        names : sequence of str
-            The columns.
-
-        Returns
-        -------
-        Encounter
-        """
+        """People and published records in some of the columns."""
         return Encounter.between(self.original, people, self.release, names, "z")
 
 
@@ -240,16 +212,8 @@ def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
 def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Distance of each known person to every published record, some people at a time.
 
-    Parameters
-    ----------
-    encounter : Encounter
-        People and published records.
-
-    Yields
-    ------
-    part : slice
-        Positions of the people.
-    distance : float64[people, published]
+    encounter  people and published records
+    returns  positions of the people, and distances float64[people, published]
     """
     people, published = len(encounter.points), len(encounter.kept)
     step = max(1, CELLS // max(published, 1))
@@ -267,16 +231,8 @@ def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]
 def nearest_sets(encounter: Encounter) -> Iterator[tuple[slice, Flags]]:
     """The nearest published records of each known person.
 
-    Parameters
-    ----------
-    encounter : Encounter
-        People and published records.
-
-    Yields
-    ------
-    part : slice
-        Positions of the people.
-    nearest : bool[people, published]
+    encounter  people and published records
+    returns  positions of the people, and their nearest records bool[people, published]
     """
     for part, distance in distances(encounter):
         yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
@@ -285,16 +241,8 @@ def nearest_sets(encounter: Encounter) -> Iterator[tuple[slice, Flags]]:
 def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
     """Whether all candidates say the same of a person, and it is true.
 
-    Parameters
-    ----------
-    candidates : bool[people, published]
-        Candidate records of each person.
-    published, own : int64
-        Keys of the published records and of the people.
-
-    Returns
-    -------
-    bool[people]
+    candidates  bool[people, published]: candidate records of each person
+    published, own  keys of the published records and of the people
     """
     low = np.where(candidates, published, np.iinfo(np.int64).max).min(axis=1)
     high = np.where(candidates, published, -1).max(axis=1)
@@ -304,16 +252,8 @@ def certain(candidates: Flags, published: Numbers, own: Numbers) -> Flags:
 def expected(candidates: Flags, published: Numbers, own: Numbers) -> NDArray[np.float64]:
     """Probability that a random candidate is right about a person.
 
-    Parameters
-    ----------
-    candidates : bool[people, published]
-        Candidate records of each person.
-    published, own : int64
-        Keys of the published records and of the people.
-
-    Returns
-    -------
-    float64[people]
+    candidates  bool[people, published]: candidate records of each person
+    published, own  keys of the published records and of the people
     """
     right = (candidates & (published == own[:, None])).sum(axis=1)
     return np.asarray(right / np.maximum(candidates.sum(axis=1), 1), dtype=np.float64)

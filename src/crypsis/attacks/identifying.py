@@ -36,14 +36,7 @@ UNKNOWN = "the release has no column that the intruder does not know, and its ro
 def nearest_record(context: AttackContext) -> Outcome | Untried:
     """Link every person to the nearest published records.
 
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    Outcome or Untried
+    context  what the attack starts from
     """
     remedy = "demand larger classes, or l-diversity"
     return _identify(
@@ -59,14 +52,7 @@ def nearest_record(context: AttackContext) -> Outcome | Untried:
 def undo_microaggregation(context: AttackContext) -> Outcome | Untried:
     """Reverse microaggregation: candidates are the groups with means next to the known values.
 
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    Outcome or Untried
+    context  what the attack starts from
     """
     attack = "undo microaggregation"
     names = [name for name in context.knows if context.release.holds_numbers(name)]

@@ -24,14 +24,7 @@ Floats = NDArray[np.float64]
 def linkability(context: AttackContext) -> Outcome | Untried:
     """Two parties know different columns of a person: does the release link what they know?
 
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    Outcome or Untried
+    context  what the attack starts from
     """
     attack = "linkability"
     sets = context.knows[::2], context.knows[1::2]
@@ -77,15 +70,8 @@ def _linked(context: AttackContext, people: Table, sets: tuple[Sequence[str], Se
 def inference(context: AttackContext) -> list[Outcome | Untried]:
     """Infer confidential values from the nearest published records: the most frequent category, the mean of numbers.
 
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    list of Outcome or Untried
-        One per confidential column.
+    context  what the attack starts from
+    returns  one per confidential column
     """
     secrets = [n for n in context.original.named(Role.CONFIDENTIAL) if n in context.learns]
     if not secrets:

@@ -53,26 +53,14 @@ class Rate:
 class Outcome:
     """The result of one attack.
 
-    Attributes
-    ----------
-    attack : str
-        Name of the attack.
-    rate : Rate
-        Its success rate.
-    baseline : Rate
-        The best guess without the release.
-    control : Rate or None
-        The same attack on people outside the release.
-    margin : float
-        Points by which the attack must exceed both, at the unfavourable ends of all intervals, to be a finding.
-    definition : str
-        What the rate means.
-    scope : tuple of str
-        Columns the intruder uses.
-    remedy : str
-        What to do against it.
-    counts : mapping of str to float
-        Figures of the attack.
+    attack  name of the attack
+    baseline  the best guess without the release
+    control  the same attack on people outside the release
+    margin  points by which the attack must exceed both, at the unfavourable ends of all intervals, to be a finding
+    definition  what the rate means
+    scope  columns the intruder uses
+    remedy  what to do against it
+    counts  figures of the attack
     """
 
     attack: str
@@ -107,12 +95,8 @@ class Outcome:
 class Untried:
     """An attack that does not apply.
 
-    Attributes
-    ----------
-    attack : str
-        Name of the attack.
-    why : str
-        Why it does not apply.
+    attack  name of the attack
+    why  why it does not apply
     """
 
     attack: str

@@ -60,14 +60,8 @@ def _distinct(release: Table, names: Sequence[str]) -> int:
 class Means:
     """The distinct published values of columns treated together.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The columns.
-    values : float64[means, columns]
-        In lexicographic order; records with a missing cell are left out.
-    place : int64[published]
-        Row of `values` of each published record, or −1.
+    values  float64[means, columns]: in lexicographic order; records with a missing cell are left out
+    place  int64[published]: row of `values` of each published record, or −1
     """
 
     names: tuple[str, ...]
@@ -88,15 +82,6 @@ class Means:
         In one column groups are consecutive values, so the person is in the group with the next mean below or above, or
         with an equal mean. In several columns the person is in the group with the nearest mean, on the scale of the
         published columns.
-
-        Parameters
-        ----------
-        people : Table
-            The people.
-
-        Returns
-        -------
-        bool[people, published]
         """
         known = people.numbers(self.names)
         lost: Flags = np.asarray(np.isnan(known).any(axis=1))
@@ -160,15 +145,6 @@ class Ranks:
 
         Equal values differ by 0. Missing values are not swapped: they differ by 0 from each other and by 1 from any
         other value.
-
-        Parameters
-        ----------
-        people : Table
-            The people.
-
-        Returns
-        -------
-        float64[people, published]
         """
         begin, end = _span(_values(self.release, people, self.name), self.ordered)
         gap = np.maximum(self.begin - end[:, None], begin[:, None] - self.end) + 1

@@ -30,14 +30,8 @@ Sense = Literal["equal", "most", "least"]
 class Condition:
     """A condition on one column: equal to, at most or at least the value of a published record.
 
-    Attributes
-    ----------
-    column : int
-        Position of the column.
-    record : int
-        The published record.
-    sense : {"equal", "most", "least"}
-        How values are compared.
+    column  position of the column
+    sense  {"equal", "most", "least"}: how values are compared
     """
 
     column: int
@@ -52,10 +46,7 @@ Predicate = tuple[Condition, ...]
 class Reader:
     """One column of the release and of the people on whom predicates are tried.
 
-    Attributes
-    ----------
-    sides : Sides
-        Published and known values.
+    sides  published and known values
     """
 
     sides: Sides
@@ -70,34 +61,14 @@ class Reader:
         return _plain(self.sides.published)
 
     def meets(self, condition: Condition) -> Flags:
-        """People who meet a condition.
-
-        Parameters
-        ----------
-        condition : Condition
-            The condition.
-
-        Returns
-        -------
-        bool[people]
-        """
+        """People who meet a condition."""
         sides, record = self.sides, condition.record
         if self.ordered:
             return _compared(_plain(sides.known), self.published()[record], condition.sense)
         return np.asarray(sides.ancestors[:, sides.places[record, 0]] == sides.codes[record, 0])
 
     def shown(self, condition: Condition) -> Flags:
-        """Published records that meet a condition.
-
-        Parameters
-        ----------
-        condition : Condition
-            The condition.
-
-        Returns
-        -------
-        bool[published]
-        """
+        """Published records that meet a condition."""
         sides, record = self.sides, condition.record
         if self.ordered:
             return _compared(self.published(), self.published()[record], condition.sense)
@@ -118,14 +89,7 @@ def _compared(values: NDArray[np.float64], with_: np.float64, sense: Sense) -> F
 def singling_out(context: AttackContext) -> list[Outcome | Untried]:
     """Try predicates on one column and on several.
 
-    Parameters
-    ----------
-    context : AttackContext
-        What the attack starts from.
-
-    Returns
-    -------
-    list of Outcome or Untried
+    context  what the attack starts from
     """
     members, outsiders = _as_many(context)
     return [
@@ -191,20 +155,7 @@ def _isolated(readers: Sequence[Reader], predicates: Sequence[Predicate]) -> int
 def univariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
     """Predicates on one column: extremes of ordered columns, and values of one published record.
 
-    Parameters
-    ----------
-    readers : sequence of Reader
-        The columns.
-    kept : bool[published]
-        Published records.
-    wanted : int
-        Number of predicates.
-    rng : Generator
-        Random numbers.
-
-    Returns
-    -------
-    list of tuples of Condition
+    kept  bool[published]: published records
     """
     found: list[Predicate] = []
     for column, reader in enumerate(readers):
@@ -230,20 +181,7 @@ def _nodes(sides: Sides) -> NDArray[np.float64]:
 def multivariate(readers: Sequence[Reader], kept: Flags, wanted: int, rng: Generator) -> list[Predicate]:
     """Predicates on several columns: side of the median, or category, of a published record; the rarest first.
 
-    Parameters
-    ----------
-    readers : sequence of Reader
-        The columns.
-    kept : bool[published]
-        Published records.
-    wanted : int
-        Number of predicates.
-    rng : Generator
-        Random numbers.
-
-    Returns
-    -------
-    list of tuples of Condition
+    kept  bool[published]: published records
     """
     rows, most = np.flatnonzero(kept), len(readers)
     if most < 2:

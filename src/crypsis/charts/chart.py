@@ -82,17 +82,7 @@ class Chart:
 
 
 def to_svg(spec: Spec) -> str:
-    """Render a specification as SVG.
-
-    Parameters
-    ----------
-    spec : dict
-        The specification.
-
-    Returns
-    -------
-    str
-    """
+    """Render a specification as SVG."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_svg(spec))
@@ -118,17 +108,7 @@ def to_png(spec: Spec, scale: float = 2.0) -> bytes:
 
 
 def to_html(spec: Spec) -> str:
-    """Render a specification as an HTML page that needs no network.
-
-    Parameters
-    ----------
-    spec : dict
-        The specification.
-
-    Returns
-    -------
-    str
-    """
+    """Render a specification as an HTML page that needs no network."""
     import vl_convert
 
     return str(vl_convert.vegalite_to_html(spec, bundle=True))

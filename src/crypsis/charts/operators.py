@@ -57,18 +57,7 @@ def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
 def operator_picture(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], title: str) -> Spec:
     """Four rows of small charts, one column per operator: Figure 6 with MUTATIONS, Figure 7 with ("crossover",).
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        What `averaged` gives.
-    operators : sequence of str
-        The operators.
-    title : str
-        Title of the chart.
-
-    Returns
-    -------
-    dict
+    title  title of the chart
     """
     return {
         "$schema": SCHEMA,
@@ -113,16 +102,8 @@ def _panel(rows: Sequence[Mapping[str, Any]], operators: Sequence[str], panel: s
 def time_picture(rows: Sequence[Mapping[str, Any]], title: str) -> Spec:
     """Time of GOMM and D-GOMM by k: Figure 8.
 
-    Parameters
-    ----------
-    rows : sequence of mapping
-        With k, algorithm and seconds.
-    title : str
-        Title of the chart.
-
-    Returns
-    -------
-    dict
+    rows  with k, algorithm and seconds
+    title  title of the chart
     """
     return {
         "$schema": SCHEMA,

@@ -12,39 +12,24 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from crypsis.encodings.encoding import Description, Genome
+from crypsis.encodings.encoding import Description, Encoding, Genome
 from crypsis.errors import SearchError
 from crypsis.table.attribute import Attribute
 from crypsis.table.table import Column, Table
 
 
 @dataclass(frozen=True, eq=False)
-class ColumnEncoding:
+class ColumnEncoding(Encoding):
     """Changed columns of one table.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    message : str
-        How the masked tables are made.
+    message  how the masked tables are made
     """
 
     table: Table = field(repr=False)
     message: str = ""
 
     def encode(self, masked: Table) -> Genome:
-        """Encode a masked version of the table.
-
-        Parameters
-        ----------
-        masked : Table
-            The masked table.
-
-        Returns
-        -------
-        Genome
-        """
+        """Encode a masked version of the table."""
         arrays: dict[str, Column] = {"kept": masked.kept}
         head = []
         for place, (before, after) in enumerate(zip(self.table.attributes, masked.attributes, strict=True)):
@@ -62,22 +47,6 @@ class ColumnEncoding:
         return np.frombuffer(buffer.getvalue(), dtype=np.uint8)
 
     def decode(self, genome: Genome) -> Table:
-        """Decode a genome.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-
-        Raises
-        ------
-        SearchError
-            If the genome belongs to another table.
-        """
         with np.load(io.BytesIO(genome.tobytes()), allow_pickle=False) as archive:
             parts = {name: archive[name] for name in archive.files}
         columns: dict[str, Column] = {}
@@ -94,17 +63,4 @@ class ColumnEncoding:
         return masked.without(~parts["kept"])
 
     def describe(self, genome: Genome, masked: Table) -> Description:
-        """Describe a solution by the message of the encoding.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
-        """
         return Description(self.message)

@@ -66,21 +66,17 @@ class Encoding(Protocol):
         Returns
         -------
         Table
+
+        Raises
+        ------
+        SearchError
+            If the genome belongs to another table.
         """
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """Describe a genome and the table it decodes into.
 
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-        masked : Table
-            The table it decodes into.
-
-        Returns
-        -------
-        Description
+        masked  the table it decodes into
         """
 
 

@@ -20,14 +20,8 @@ from crypsis.text import node_text
 class LevelEncoding(RememberingEncoding):
     """One level per column; classes that fail the rule of the method are suppressed.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    lattice : Lattice
-        The columns that are generalised and their hierarchies.
-    method : Generalisation
-        The rule of suppression over the lattice's columns; its levels are not used.
+    lattice  the columns that are generalised and their hierarchies
+    method  the rule of suppression over the lattice's columns; its levels are not used
     """
 
     table: Table = field(repr=False)
@@ -39,17 +33,7 @@ class LevelEncoding(RememberingEncoding):
         return self.method.suppressed(self.generalised(genome))
 
     def generalised(self, genome: Genome) -> Table:
-        """Generalise the table to a node without suppression.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+        """Generalise the table to a node without suppression."""
         levels = [int(level) for level in genome]
         self.lattice.check(levels)
         return generalise(self.table, self.lattice, levels, self._leaves.__getitem__)

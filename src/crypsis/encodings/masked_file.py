@@ -20,14 +20,8 @@ from crypsis.table.table import Table
 class MaskedFileEncoding(RememberingEncoding):
     """Categories changed record by record.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : tuple of str
-        Categorical columns that are masked.
-    merged : sequence of tuples of str
-        Labels beyond the original's, column by column: those that a recoding of the first population merged.
+    names  categorical columns that are masked
+    merged  labels beyond the original's, column by column: those that a recoding of the first population merged
     """
 
     table: Table = field(repr=False)
@@ -52,15 +46,6 @@ class MaskedFileEncoding(RememberingEncoding):
 
     def encode(self, masked: Table) -> Genome:
         """Encode a masked table.
-
-        Parameters
-        ----------
-        masked : Table
-            The masked table.
-
-        Returns
-        -------
-        Genome
 
         Raises
         ------

@@ -21,14 +21,8 @@ from crypsis.text import blanked_text
 class PartitionEncoding(RememberingEncoding):
     """Groups of similar records that share the values of some columns.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : tuple of str
-        Columns whose values a group shares.
-    method : Microaggregation
-        How a group's values become one; its partitioner is not used.
+    names  columns whose values a group shares
+    method  how a group's values become one; its partitioner is not used
     """
 
     table: Table = field(repr=False)

@@ -21,12 +21,7 @@ from crypsis.table.table import Table
 class RecodingEncoding(RememberingEncoding):
     """Local recoding: every class publishes one node of each hierarchy.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : tuple of str
-        Columns that are recoded, each with a hierarchy.
+    names  columns that are recoded, each with a hierarchy
     """
 
     table: Table = field(repr=False)

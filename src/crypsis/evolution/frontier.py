@@ -16,15 +16,9 @@ from crypsis.kernels import dominance
 class Frontier:
     """Genomes none of which dominates another, in the order of entry.
 
-    Attributes
-    ----------
-    genomes : tuple of Genome
-        The members.
-    scores : float64[n, m]
-        Their scores, minimised.
-    boxes : tuple of float
-        () for plain dominance, or the side length of a box along each objective: at most one member per box, and no
-        member in a dominated box, so that the number of members is bounded.
+    scores  float64[n, m]: their scores, minimised
+    boxes  () for plain dominance, or the side length of a box along each objective: at most one member per box, and
+        no member in a dominated box, so that the number of members is bounded
 
     Notes
     -----
@@ -116,17 +110,7 @@ class Frontier:
         return int(np.argmin(self.scaled().sum(axis=1)))
 
     def hypervolume(self, reference: Iterable[float]) -> float:
-        """Volume dominated by the frontier and bounded by a reference point.
-
-        Parameters
-        ----------
-        reference : iterable of float
-            The reference point.
-
-        Returns
-        -------
-        float
-        """
+        """Volume dominated by the frontier and bounded by a reference point."""
         if not len(self):
             return 0.0
         import moocore  # slow to import and rarely needed

@@ -22,20 +22,9 @@ from crypsis.evolution.state import State
 def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generator, engine: Engine) -> State:
     """Score the first population.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    operators : tuple of str
-        Names of the operators.
-    rng : Generator
-        Determines all random streams.
-    engine : Engine
-        Where candidates are scored.
-
-    Returns
-    -------
-    State
+    operators  names of the operators
+    rng  determines all random streams
+    engine  where candidates are scored
 
     Raises
     ------
@@ -109,38 +98,16 @@ class Breeding(Protocol):
     def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
         """Select the survivors of parents and children.
 
-        Parameters
-        ----------
-        state : State
-            The state before the generation.
-        children : sequence of Child
-            The children.
-        scores : float64[n, m]
-            Their scores.
-
-        Returns
-        -------
-        State
+        state  the state before the generation
+        scores  float64[n, m]: their scores
         """
 
 
 def next_generation(problem: Problem, breeding: Breeding, state: State, engine: Engine) -> State:
     """The state after one more generation: propose, look up, evaluate, absorb, offer to the frontier.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    breeding : Breeding
-        Proposes children and selects survivors.
-    state : State
-        The state before.
-    engine : Engine
-        Where candidates are scored.
-
-    Returns
-    -------
-    State
+    breeding  proposes children and selects survivors
+    engine  where candidates are scored
     """
     streams = Streams(state.rng)
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]

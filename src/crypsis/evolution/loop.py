@@ -89,25 +89,10 @@ def evolve(
 ) -> Iterator[State]:
     """Run a search: yield the first state, then the state after every quantum, until the budget is used.
 
-    Parameters
-    ----------
-    problem : Problem
-        The problem.
-    rng : Generator
-        Determines all random streams of a new search.
-    budget : Budget
-        When to stop.
-    engine : Engine, optional
-        Where candidates are scored; changes the time, not the result. This process by default.
-    state : State, optional
-        Continue from this state: it is not yielded again, `rng` is not used, and the states that follow are bit for bit
-        those of an uninterrupted run.
-    clock : callable
-        Seconds now.
-
-    Yields
-    ------
-    State
+    rng  determines all random streams of a new search
+    engine  where candidates are scored; changes the time, not the result. This process by default
+    state  continue from this state: it is not yielded again, `rng` is not used, and the states that follow are bit
+        for bit those of an uninterrupted run
     """
     engine = engine or Serial()
     started = clock()

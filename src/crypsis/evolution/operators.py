@@ -57,16 +57,9 @@ def efficiency(child: NDArray[np.float64], reference: NDArray[np.float64]) -> ND
 class Tally:
     """Counts per generation and operator.
 
-    Attributes
-    ----------
-    names : tuple of str
-        The operators.
-    counts : float64[rows, operators, fields]
-        Row r covers the generations r·step + 1 … (r + 1)·step.
-    last_useful : int64[operators]
-        Last generation in which a child was better than its reference and survived.
-    step : int
-        Generations per row; doubles when there are too many rows.
+    counts  float64[rows, operators, fields]: row r covers the generations r·step + 1 … (r + 1)·step
+    last_useful  int64[operators]: last generation in which a child was better than its reference and survived
+    step  generations per row; doubles when there are too many rows
     """
 
     names: tuple[str, ...]
@@ -102,20 +95,9 @@ class Tally:
     ) -> Tally:
         """The tally with the children of one generation.
 
-        Parameters
-        ----------
-        generation : int
-            The generation.
-        operators : int64[n]
-            Operator of each child.
-        change : float64[n]
-            Its efficiency.
-        survived : bool[n]
-            Whether it survives selection.
-
-        Returns
-        -------
-        Tally
+        operators  int64[n]: operator of each child
+        change  float64[n]: its efficiency
+        survived  bool[n]: whether it survives selection
         """
         tally = self._reaching(generation)
         row = tally.counts[(generation - 1) // tally.step]
@@ -143,20 +125,9 @@ class Tally:
     ) -> Tally:
         """The tally with the removals of one generation, counted in the generations of birth.
 
-        Parameters
-        ----------
-        generation : int
-            The generation.
-        operators : int64[n]
-            Operator of each removed member.
-        births : int64[n]
-            Generation of its birth; the first population (0) is not counted.
-        used : bool[n]
-            Whether it was a parent.
-
-        Returns
-        -------
-        Tally
+        operators  int64[n]: operator of each removed member
+        births  int64[n]: generation of its birth; the first population (0) is not counted
+        used  bool[n]: whether it was a parent
         """
         counted = births > 0
         counts = self.counts.copy()
@@ -211,12 +182,8 @@ def _halved(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 class Muting:
     """The rule that disables unproductive operators.
 
-    Attributes
-    ----------
-    after : int
-        First generation in which the rule applies.
-    window : int
-        An operator that is not useful in this many generations is disabled for the rest of the run.
+    after  first generation in which the rule applies
+    window  an operator that is not useful in this many generations is disabled for the rest of the run
     """
 
     after: int = 20

@@ -92,16 +92,7 @@ class Streams(Mapping[str, Generator]):
     def seeded(cls, rng: Generator, names: Sequence[str]) -> Streams:
         """Independent streams that are determined by one generator.
 
-        Parameters
-        ----------
-        rng : Generator
-            The generator.
-        names : sequence of str
-            Names of the streams.
-
-        Returns
-        -------
-        Streams
+        names  names of the streams
         """
         seed = SeedSequence([int(part) for part in rng.integers(0, 2**32, size=8)])
         return cls({name: PCG64(s).state for name, s in zip(names, seed.spawn(len(names)), strict=True)})
@@ -151,35 +142,14 @@ class Strategy(Protocol):
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
         """The state before the first quantum.
 
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        rng : Generator
-            Determines all random streams, which are kept in the state.
-        engine : Engine
-            Where candidates are scored.
-
-        Returns
-        -------
-        State
+        rng  determines all random streams, which are kept in the state
+        engine  where candidates are scored
         """
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
         """The state after one more quantum.
 
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        state : State
-            The state before.
-        engine : Engine
-            Where candidates are scored.
-
-        Returns
-        -------
-        State
+        engine  where candidates are scored
         """
 
 

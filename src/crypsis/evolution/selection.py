@@ -91,16 +91,7 @@ def crowding(scores: Floats) -> Floats:
 def truncation(order: Floats, size: int) -> NDArray[np.int64]:
     """Positions of the best rows; of equal rows the earlier one.
 
-    Parameters
-    ----------
-    order : float64[n]
-        A number per row.
-    size : int
-        Number of rows.
-
-    Returns
-    -------
-    int64[size]
+    order  float64[n]: a number per row
     """
     return np.argsort(order, kind="stable")[:size].astype(np.int64)
 
@@ -193,16 +184,7 @@ def turned(fitness: Floats) -> Floats:
 def leaders(order: Floats, count: int) -> NDArray[np.int64]:
     """Positions of the best rows, at least one.
 
-    Parameters
-    ----------
-    order : float64[n]
-        A number per row.
-    count : int
-        Number of rows.
-
-    Returns
-    -------
-    int64[count]
+    order  float64[n]: a number per row
     """
     return truncation(order, max(1, count))
 

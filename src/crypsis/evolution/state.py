@@ -131,15 +131,6 @@ class State:
     def from_bytes(cls, data: bytes) -> State:
         """Read a state.
 
-        Parameters
-        ----------
-        data : bytes
-            What `to_bytes` wrote.
-
-        Returns
-        -------
-        State
-
         Raises
         ------
         SearchError

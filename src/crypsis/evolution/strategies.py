@@ -61,22 +61,9 @@ def succeed(
 ) -> State:
     """The state after selection, with births and removals counted.
 
-    Parameters
-    ----------
-    state : State
-        The state before the generation.
-    children : sequence of Child
-        The children.
-    scores : float64[n, m]
-        Their scores.
-    survivors : int64[size]
-        Positions in the old population followed by the children.
-    fitness : callable
-        Scores → fitness.
-
-    Returns
-    -------
-    State
+    state  the state before the generation
+    scores  float64[n, m]: their scores
+    survivors  int64[size]: positions in the old population followed by the children
     """
     n, generation = len(state.genomes), state.generation + 1
     places = {name: place for place, name in enumerate(state.tally.names)}
@@ -167,20 +154,11 @@ class Application:
 class Elitist(Generations):
     """Every operator is applied a fixed number of times to random parents; the best of parents and children survive.
 
-    Attributes
-    ----------
-    size : int
-        Size of the population.
-    applications : tuple of Application
-        Operators and how often they are applied.
-    fitness : callable
-        Scores → fitness.
-    order : callable or None
-        How parents and children are ranked; by fitness if None.
-    copies : int
-        How many members may be the same solution; 0 for any number.
-    muting : Muting or None
-        The rule that disables unproductive operators; never if None.
+    size  size of the population
+    applications  operators and how often they are applied
+    order  how parents and children are ranked; by fitness if None
+    copies  how many members may be the same solution; 0 for any number
+    muting  the rule that disables unproductive operators; never if None
     """
 
     size: int
@@ -296,18 +274,9 @@ class Crowding(Generations):
 class Archived(Generations):
     """Parents are drawn by binary tournament from population and frontier; the children replace the population.
 
-    Attributes
-    ----------
-    size : int
-        Size of the population.
-    mutation, crossover : Operator
-        The operators.
-    crossover_rate : float
-        Probability that a pair is crossed.
-    fitness : callable
-        Scores → fitness.
-    order : callable
-        How candidates of the tournament are ranked.
+    size  size of the population
+    crossover_rate  probability that a pair is crossed
+    order  how candidates of the tournament are ranked
     """
 
     size: int

@@ -126,12 +126,7 @@ class LocalClasses(NamedTuple):
 class Publication:
     """Columns of a table made ready to stand at any levels, record by record.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    names : tuple of str
-        Columns that are recoded, each with a hierarchy.
+    names  columns that are recoded, each with a hierarchy
     """
 
     table: Table = field(repr=False)

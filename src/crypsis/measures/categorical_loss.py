@@ -45,6 +45,9 @@ class ContingencyLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    One of four records moved between the two cells of the table:
+
     >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
     25.0
     """
@@ -124,6 +127,9 @@ class DistanceLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    A quarter of the cells hold another nominal category:
+
     >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
     25.0
     """
@@ -161,6 +167,9 @@ class EntropyLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    Who reads "m" is unsure of the original:
+
     >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
     68.87
     """

@@ -55,6 +55,9 @@ class CategoryDisclosure(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    Three of four published categories are the original ones:
+
     >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
     75.0
     """
@@ -167,6 +170,9 @@ class CategoryLinkage(CategoricalLinkage):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    Equal categories are ties, so a link is worth a half or a third:
+
     >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
     41.67
     """
@@ -237,6 +243,9 @@ class RankLinkage(CategoricalLinkage):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    Three of four records are among their own candidates:
+
     >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
     75.0
     """

@@ -43,12 +43,7 @@ class Treatment(StrEnum):
 class LevelShare:
     """The share of the published records whose cell stands at one level of a hierarchy.
 
-    Attributes
-    ----------
-    share : float
-        Per cent of the published records.
-    level : LevelDescription
-        The level.
+    share  per cent of the published records
     """
 
     share: float
@@ -59,24 +54,12 @@ class LevelShare:
 class ColumnDescription:
     """What a masking does to one quasi-identifier.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    treatment : Treatment
-        What is done.
-    loss : float
-        Mean cell loss over all records, per cent; a suppressed cell is lost.
-    changed : float
-        Share of the published cells that are not as collected, per cent.
-    shift : float
-        Mean cell loss over the published records, per cent.
-    levels : tuple of LevelShare
-        Levels in use, for a generalised or locally recoded column.
-    blanked : int
-        Published cells that are missing although the original has a value.
-    filled : int
-        Published cells that have a value although the original has none.
+    loss  mean cell loss over all records, per cent; a suppressed cell is lost
+    changed  share of the published cells that are not as collected, per cent
+    shift  mean cell loss over the published records, per cent
+    levels  levels in use, for a generalised or locally recoded column
+    blanked  published cells that are missing although the original has a value
+    filled  published cells that have a value although the original has none
     """
 
     name: str
@@ -102,18 +85,11 @@ class ClassCount:
 class HardestRecords:
     """The records with the greatest loss.
 
-    Attributes
-    ----------
-    records : int
-        How many there are.
-    share : float
-        Their share of all records, per cent.
-    loss_share : float
-        Their share of the whole loss, per cent.
-    unique : int
-        How many of them are unique in the original.
-    suppressed : int
-        How many of them are suppressed.
+    records  how many there are
+    share  their share of all records, per cent
+    loss_share  their share of the whole loss, per cent
+    unique  how many of them are unique in the original
+    suppressed  how many of them are suppressed
     """
 
     records: int
@@ -127,14 +103,8 @@ class HardestRecords:
 class Reidentified:
     """How many records an intruder re-identifies who knows every quasi-identifier.
 
-    Attributes
-    ----------
-    columns : int
-        Quasi-identifiers known.
-    certain : int
-        Records re-identified for certain.
-    likely : int
-        Further records re-identified with probability 1/2 or more.
+    certain  records re-identified for certain
+    likely  further records re-identified with probability 1/2 or more
     """
 
     columns: int
@@ -146,18 +116,8 @@ class Reidentified:
 class MaskingDescription:
     """What a masking does to a table.
 
-    Attributes
-    ----------
-    columns : tuple of ColumnDescription
-        One per quasi-identifier.
-    suppressed : int
-        Suppressed records.
-    classes : tuple of ClassCount
-        Equivalence classes by size; empty where class sizes have no meaning.
-    hardest : HardestRecords or None
-        None if nothing is lost.
-    reidentified : Reidentified or None
-        None without quasi-identifiers.
+    classes  equivalence classes by size; empty where class sizes have no meaning
+    hardest  none if nothing is lost
     """
 
     columns: tuple[ColumnDescription, ...]

@@ -165,7 +165,7 @@ class Measure(Settings):
         Parameters
         ----------
         original : Table
-            The table before masking.
+            The table that would be compared with masked versions.
 
         Returns
         -------

@@ -92,6 +92,9 @@ class SquaredError(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
+
+    Four of fifteen cells moved by half a unit each:
+
     >>> round(crypsis.SquaredError().against(original).read(masked), 2)
     0.5
     """
@@ -122,6 +125,9 @@ class SquaredErrorRatio(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
+
+    A masking that published means would reach 100:
+
     >>> round(crypsis.SquaredErrorRatio().against(original).read(masked), 2)
     3.33
     """
@@ -154,6 +160,9 @@ class ScaledAbsoluteError(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
+
+    Cells that stayed count with a difference of 0:
+
     >>> round(crypsis.ScaledAbsoluteError().against(original).read(masked), 2)
     6.67
     """

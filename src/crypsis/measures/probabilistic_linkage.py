@@ -48,6 +48,9 @@ class ProbabilisticLinkage(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
+
+    One attribute leaves only two patterns of agreement:
+
     >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
     41.67
     """

@@ -142,6 +142,9 @@ class ProbabilisticLoss(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
+
+    Sampling alone would move most statistics further:
+
     >>> round(crypsis.ProbabilisticLoss().against(original).read(masked), 2)
     17.17
     """

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
 def disagreements(plan: Plan) -> list[str]:
     """Find contradictions in a plan.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    list of str
-        One sentence each, with its place in the document.
+    returns  one sentence each, with its place in the document
     """
     return [
         *_columns(plan),

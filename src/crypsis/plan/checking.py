@@ -29,18 +29,8 @@ SAMPLE = 20_000
 class Estimate:
     """Estimated cost of one search, measured on the table.
 
-    Attributes
-    ----------
-    search : str
-        The search.
-    candidates : float or None
-        Number of candidates, where the search knows it.
-    evaluations : float
-        Candidates that the budget allows.
-    seconds : float
-        Time for these.
-    megabytes : float
-        Memory, roughly.
+    candidates  number of candidates, where the search knows it
+    evaluations  candidates that the budget allows
     """
 
     search: str
@@ -54,16 +44,9 @@ class Estimate:
 class Check:
     """The result of a check.
 
-    Attributes
-    ----------
-    problems : tuple of str
-        What must be corrected.
-    notes : tuple of str
-        Remarks.
-    rows : int
-        Records of the table.
-    estimates : tuple of Estimate
-        Cost of each search.
+    problems  what must be corrected
+    rows  records of the table
+    estimates  cost of each search
     """
 
     problems: tuple[str, ...]
@@ -80,17 +63,8 @@ class Check:
 def check(path: str | Path, *, estimate: bool = True) -> Check:
     """Check a plan, its data and its hierarchies.
 
-    Parameters
-    ----------
-    path : path
-        The plan.
-    estimate : bool
-        Whether to estimate the cost of the searches.
-
-    Returns
-    -------
-    Check
-        All problems at once.
+    estimate  whether to estimate the cost of the searches
+    returns  all problems at once
     """
     path = Path(path)
     plan, problems = Plan.understand(load(path))
@@ -132,20 +106,7 @@ def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
 
 
 def against(plan: Plan, table: Table) -> list[str]:
-    """Find parts of a plan that do not apply to a table.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    table : Table
-        The table.
-
-    Returns
-    -------
-    list of str
-        One sentence each.
-    """
+    """Find parts of a plan that do not apply to a table."""
     return [
         *_columns(plan, table),
         *_models(plan, table),
@@ -182,20 +143,7 @@ def _models(plan: Plan, table: Table) -> list[str]:
 
 
 def search_obstacles(plan: Plan, table: Table) -> list[str]:
-    """Why searches of a plan do not apply to a table.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-    table : Table
-        The table.
-
-    Returns
-    -------
-    list of str
-        One sentence each.
-    """
+    """Why searches of a plan do not apply to a table."""
     found = []
     for number, choice in enumerate(plan.search, 1):
         obstacle = choice.build().obstacle(table)

@@ -267,15 +267,6 @@ class Plan(Settings):
 def load(path: Path) -> dict[str, Any]:
     """Read a TOML document.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    dict
-
     Raises
     ------
     PlanError

@@ -33,12 +33,8 @@ _FRIENDLY = {
 class Problem:
     """A problem of a document.
 
-    Attributes
-    ----------
-    place : tuple
-        Keys and positions that lead to it.
-    message : str
-        The sentence, with the place.
+    place  keys and positions that lead to it
+    message  the sentence, with the place
     """
 
     place: tuple[Any, ...]

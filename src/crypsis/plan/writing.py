@@ -9,17 +9,7 @@ from crypsis.plan.document import Plan
 
 
 def as_toml(plan: Plan) -> str:
-    """A plan as TOML, without comments and defaults.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    str
-    """
+    """A plan as TOML, without comments and defaults."""
     content = plan.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     content = {"data": {"source": plan.data.source}, **content}
     lines: list[str] = []

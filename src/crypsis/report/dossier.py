@@ -47,16 +47,9 @@ class LimitResult:
 class ReportedRule:
     """A rule of the rulebook and its result.
 
-    Attributes
-    ----------
-    id, statement : str
-        The rule and what it demands.
-    found : str
-        What was found.
-    holds : bool
-        Whether it is kept.
-    waived : str
-        Reason of the waiver; empty without one.
+    id, statement  the rule and what it demands
+    holds  whether it is kept
+    waived  reason of the waiver; empty without one
     """
 
     id: str
@@ -68,15 +61,7 @@ class ReportedRule:
 
 @dataclass(frozen=True)
 class ReportedFinding:
-    """What the file reveals by itself, and the reason it was released all the same.
-
-    Attributes
-    ----------
-    found, waived : str
-        In words.
-    finding : Finding
-        The same, typed.
-    """
+    """What the file reveals by itself, and the reason it was released all the same."""
 
     found: str
     waived: str
@@ -87,18 +72,11 @@ class ReportedFinding:
 class ReportedScenario:
     """What an intruder with some knowledge achieves on the original and on the released file.
 
-    Attributes
-    ----------
-    name : str
-        Name of the scenario.
-    knows : tuple of str
-        Columns the intruder knows.
-    alone_before, alone_after : int or None
-        Unique records; None after perturbation, where class sizes have no meaning.
-    smallest_before, smallest_after : int or None
-        Size of the smallest equivalence class.
-    before, after : Reading
-        Record linkage on the original and on the released file.
+    name  name of the scenario
+    knows  columns the intruder knows
+    alone_before, alone_after  unique records; None after perturbation, where class sizes have no meaning
+    smallest_before, smallest_after  size of the smallest equivalence class
+    before, after  record linkage on the original and on the released file
     """
 
     name: str

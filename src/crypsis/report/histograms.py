@@ -125,16 +125,7 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
 def value_text(value: float, dates: str) -> str:
     """A number rounded for reading, or the day it stands for.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    dates : {"", "date", "datetime"}
-        Whether it counts days or seconds since 1970-01-01.
-
-    Returns
-    -------
-    str
+    dates  {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01
 
     Examples
     --------

@@ -24,16 +24,9 @@ SHIPPED = Path(__file__).parent.parent / "rulebooks"
 class RuleResult:
     """The result of one rule.
 
-    Attributes
-    ----------
-    id, statement : str
-        The rule and what it demands.
-    found : str
-        What was found.
-    holds : bool
-        Whether it is kept.
-    waived : str
-        Reason of the waiver; empty without one.
+    id, statement  the rule and what it demands
+    holds  whether it is kept
+    waived  reason of the waiver; empty without one
     """
 
     id: str
@@ -150,18 +143,8 @@ def shipped_names() -> list[str]:
 def check_rulebook(book: Rulebook, evidence: Evidence, waivers: Mapping[str, str] | None = None) -> list[RuleResult]:
     """Check every rule of a rulebook.
 
-    Parameters
-    ----------
-    book : Rulebook
-        The rules.
-    evidence : Evidence
-        What the rules look at.
-    waivers : mapping of str to str, optional
-        Rule → reason; a waived rule that is broken is reported as broken, with its reason.
-
-    Returns
-    -------
-    list of RuleResult
+    evidence  what the rules look at
+    waivers  rule → reason; a waived rule that is broken is reported as broken, with its reason
 
     Raises
     ------

@@ -22,26 +22,11 @@ def check_planned(
 ) -> list[RuleResult]:
     """Check the rules that a plan alone can keep or break; the others are checked on the release.
 
-    Parameters
-    ----------
-    book : Rulebook
-        The rules.
-    models : sequence of PrivacyModel
-        Models that the plan requires.
-    columns : sequence of str
-        Columns that will be published.
-    suppression : float
-        Largest share of records that the plan may suppress, 0 to 1.
-    order : {"shuffled", "kept"}
-        Order of the rows.
-    risk_limits : mapping of str to float, optional
-        Limits of the plan on measures of risk, per cent.
-    waivers : mapping of str to str, optional
-        Rule → reason.
-
-    Returns
-    -------
-    list of RuleResult
+    models  models that the plan requires
+    columns  columns that will be published
+    suppression  largest share of records that the plan may suppress, 0 to 1
+    order  {"shuffled", "kept"}: order of the rows
+    risk_limits  limits of the plan on measures of risk, per cent
 
     Raises
     ------

@@ -79,15 +79,7 @@ class Rule(Settings):
     def find(self, evidence: Evidence) -> Outcome:
         """Check the rule.
 
-        Parameters
-        ----------
-        evidence : Evidence
-            What the rule looks at.
-
-        Returns
-        -------
-        found : str
-        kept : bool
+        evidence  what the rule looks at
         """
 
 

@@ -68,31 +68,11 @@ class Comparison:
         return tuple(found)
 
     def differ(self, one: Any, other: Any) -> bool:
-        """Whether two levels are significantly different.
-
-        Parameters
-        ----------
-        one, other : object
-            Two levels.
-
-        Returns
-        -------
-        bool
-        """
+        """Whether two levels are significantly different."""
         return self._gap(one, other) > self.critical_difference
 
     def p(self, one: Any, other: Any) -> float:
-        """The p value of the difference between two levels.
-
-        Parameters
-        ----------
-        one, other : object
-            Two levels.
-
-        Returns
-        -------
-        float
-        """
+        """The p value of the difference between two levels."""
         mean_square, df = self.residual
         gap, count = self._gap(one, other), len(self.levels)
         if mean_square <= 0:
@@ -116,26 +96,10 @@ def compare(
 ) -> Comparison:
     """Compare the levels of one factor.
 
-    Parameters
-    ----------
-    table : Anova
-        Gives the error of the model.
-    factor : str
-        The factor.
-    levels : tuple
-        Its levels.
-    place : int64[n]
-        Level of each trial.
-    values : float64[n]
-        Response of each trial.
-    method : {"tukey", "scheffe"}
-        The test.
-    alpha : float
-        Significance level.
-
-    Returns
-    -------
-    Comparison
+    table  gives the error of the model
+    place  int64[n]: level of each trial
+    values  float64[n]: response of each trial
+    method  {"tukey", "scheffe"}: the test
 
     Raises
     ------

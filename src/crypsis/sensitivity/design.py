@@ -22,13 +22,6 @@ MOST_TRIALS = 10_000_000
 class Factor:
     """A setting and the values to try.
 
-    Attributes
-    ----------
-    name : str
-        The setting.
-    levels : tuple
-        Its values.
-
     Raises
     ------
     PlanError
@@ -49,14 +42,9 @@ class Factor:
 class Trial:
     """One run of a design.
 
-    Attributes
-    ----------
-    index : int
-        Its place in the design.
-    settings : mapping
-        Values of the factors.
-    seed : int
-        Determined by design and place alone.
+    index  its place in the design
+    settings  values of the factors
+    seed  determined by design and place alone
     """
 
     index: int
@@ -68,14 +56,7 @@ class Trial:
 class Design:
     """A full factorial design: trials 0, 1, … by combination, the last factor changing fastest, replicates within.
 
-    Attributes
-    ----------
-    factors : tuple of Factor
-        What varies.
-    replicates : int
-        Trials per combination.
-    seed : int
-        Determines the seeds of the trials.
+    seed  determines the seeds of the trials
 
     Raises
     ------

@@ -68,18 +68,9 @@ class Subject(Protocol):
 class PartitionerSubject:
     """A registered partitioner on scaled points; responses are the SSE and, for "genetic", the convergence epoch.
 
-    Attributes
-    ----------
-    name : str
-        The partitioner.
-    points : float64[n, p]
-        Scaled points.
-    k : int
-        Smallest cluster.
-    fixed : mapping
-        Settings that do not vary.
-    least : float
-        SSE of an optimal partition, if known: genetic runs that reach it stop, with the same numbers.
+    points  float64[n, p]: scaled points
+    fixed  settings that do not vary
+    least  SSE of an optimal partition, if known: genetic runs that reach it stop, with the same numbers
     """
 
     name: str

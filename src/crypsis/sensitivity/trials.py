@@ -28,18 +28,10 @@ _LARGEST_BATCH = 4096
 class Results:
     """The results of the trials of a design.
 
-    Attributes
-    ----------
-    design : Design
-        The design.
-    responses : tuple of str
-        Names of the numbers of a run.
-    values : float64[size, responses]
-        NaN for a trial that has not run.
-    seconds : float64[size]
-        CPU time of each trial.
-    subject : mapping
-        What identifies the subject.
+    responses  names of the numbers of a run
+    values  float64[size, responses]: NaN for a trial that has not run
+    seconds  float64[size]: CPU time of each trial
+    subject  what identifies the subject
     """
 
     design: Design
@@ -61,15 +53,6 @@ class Results:
     def response(self, name: str) -> NDArray[np.float64]:
         """One response of every trial.
 
-        Parameters
-        ----------
-        name : str
-            The response.
-
-        Returns
-        -------
-        float64[size]
-
         Raises
         ------
         PlanError
@@ -89,15 +72,6 @@ class Results:
     @classmethod
     def read(cls, path: Path) -> Results:
         """Read the trials of a file, finished or not.
-
-        Parameters
-        ----------
-        path : Path
-            The file.
-
-        Returns
-        -------
-        Results
 
         Raises
         ------

@@ -22,14 +22,8 @@ ALPHA = 0.05
 class Effect:
     """The main effect of one factor.
 
-    Attributes
-    ----------
-    factor : str
-        The factor.
-    sum_of_squares, df, mean_square : float, int, float
-        Its row of the table.
-    F, p : float
-        Test statistic and p value.
+    sum_of_squares, df, mean_square  its row of the table
+    F, p  test statistic and p value
     """
 
     factor: str

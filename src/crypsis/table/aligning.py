@@ -17,16 +17,8 @@ from crypsis.table.table import LOCAL, Column, Table
 def read_aligned(original: Table, path: str | Path) -> Table:
     """Read a masked file in the columns, roles and codes of the original.
 
-    Parameters
-    ----------
-    original : Table
-        The table before masking.
-    path : path
-        The masked file, row by row as the original.
-
-    Returns
-    -------
-    Table
+    original  the table before masking
+    path  the masked file, row by row as the original
 
     Raises
     ------
@@ -46,18 +38,9 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     Labels that are no category of the original become nodes of its hierarchy where it has one, and new categories
     where it has none. Identifiers may be absent.
 
-    Parameters
-    ----------
-    original : Table
-        The table before masking.
-    masked : Table
-        The masked table, row by row as the original.
-    where : str
-        Name of the masked table in messages.
-
-    Returns
-    -------
-    Table
+    original  the table before masking
+    masked  the masked table, row by row as the original
+    where  name of the masked table in messages
 
     Raises
     ------
@@ -80,15 +63,8 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
 def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table, Table]:
     """Return an original and its masked version, tables or frames, in one set of roles and codes.
 
-    Parameters
-    ----------
-    original, masked : Table or frame
-        Row by row the same records. A table gives its roles and codes to a frame beside it; two tables are returned
-        as they are; of two frames no column has a role.
-
-    Returns
-    -------
-    original, masked : Table
+    original, masked  row by row the same records. A table gives its roles and codes to a frame beside it; two tables
+        are returned as they are; of two frames no column has a role
 
     Raises
     ------
@@ -111,16 +87,7 @@ def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table,
 def read_alike(table: Table, frame: Frame) -> Table:
     """Read a frame in the columns, roles, categories and hierarchies of a table.
 
-    Parameters
-    ----------
-    table : Table
-        Gives the attributes.
-    frame : Frame
-        The values; may have more columns.
-
-    Returns
-    -------
-    Table
+    frame  the values; may have more columns
 
     Raises
     ------
@@ -164,18 +131,9 @@ def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
 def in_terms_of(original: Table, masked: Table, where: str = "the masked table") -> Table:
     """Return the columns of a masked table in the original's roles and codes, whatever its rows are.
 
-    Parameters
-    ----------
-    original : Table
-        Gives roles, kinds, categories and hierarchies.
-    masked : Table
-        Any number of rows in any order.
-    where : str
-        Name of the masked table in messages.
-
-    Returns
-    -------
-    Table
+    original  gives roles, kinds, categories and hierarchies
+    masked  any number of rows in any order
+    where  name of the masked table in messages
 
     Raises
     ------

@@ -146,18 +146,8 @@ def _from_path(path: Path, head: str, attribute: Attribute) -> Hierarchy:
 def prefixes(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     """Hierarchy of the first characters of codes such as postcodes, occupations or diagnoses.
 
-    Parameters
-    ----------
-    text : str
-        Characters kept at each level, for example "4,3,2".
-    attribute : Attribute
-        A column of codes.
-    column : ndarray
-        Its values.
-
-    Returns
-    -------
-    Hierarchy
+    text  characters kept at each level, for example "4,3,2"
+    attribute  a column of codes
 
     Raises
     ------
@@ -202,18 +192,8 @@ def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     Nominal groups are called "other 1", "other 2", …, since a label that lists rare values would publish them. Ordinal
     groups merge neighbours only and are named by their ends.
 
-    Parameters
-    ----------
-    text : str
-        Groups at each level, for example "8,4,2"; "1" is the top level alone.
-    attribute : Attribute
-        A column of categories.
-    column : ndarray
-        Its codes.
-
-    Returns
-    -------
-    Hierarchy
+    text  groups at each level, for example "8,4,2"; "1" is the top level alone
+    attribute  a column of categories
 
     Raises
     ------

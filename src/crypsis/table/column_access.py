@@ -59,7 +59,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            Name of the column to find.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            The column to describe.
 
         Returns
         -------
@@ -95,7 +95,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            The column to read.
 
         Returns
         -------
@@ -109,7 +109,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            A column, generalised or not.
 
         Returns
         -------
@@ -147,7 +147,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            A column of any kind.
 
         Returns
         -------
@@ -161,7 +161,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column.
+            The column to look through.
 
         Returns
         -------

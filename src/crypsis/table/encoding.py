@@ -29,12 +29,8 @@ NAMEABLE = 5
 class Source:
     """Where rows come from, so that a message can name the cell.
 
-    Attributes
-    ----------
-    name : str
-        Name of a file; empty for a frame.
-    line_of : callable or None
-        Row from 0 → line of the file.
+    name  name of a file; empty for a frame
+    line_of  row from 0 → line of the file
     """
 
     name: str = ""
@@ -42,17 +38,6 @@ class Source:
 
     def at(self, row: int, column: str) -> str:
         """The place of a cell: file, line and column, or for a frame row (from 1) and column.
-
-        Parameters
-        ----------
-        row : int
-            Row from 0.
-        column : str
-            The column.
-
-        Returns
-        -------
-        str
 
         Examples
         --------
@@ -73,14 +58,9 @@ class Source:
 class Declared:
     """A column whose type declares its categories.
 
-    Attributes
-    ----------
-    labels : tuple of str
-        Categories in their order.
-    ordered : bool
-        Whether the order has a meaning.
-    codes : int32[n]
-        Codes of the cells; −1 is missing.
+    labels  categories in their order
+    ordered  whether the order has a meaning
+    codes  int32[n]: codes of the cells; −1 is missing
     """
 
     labels: tuple[str, ...]
@@ -112,24 +92,10 @@ def encode(
 ) -> tuple[Attribute, NDArray[Any]]:
     """Encode one series.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    series : polars.Series
-        Its cells.
-    wish : Wish
-        What the caller states about it.
-    source : Source
-        Where it comes from, for messages.
-    declared : Declared, optional
-        Categories that the type of the column declares.
-
-    Returns
-    -------
-    attribute : Attribute
-    column : float64[n] or int32[n]
-        Numbers (NaN is missing), or codes (−1 is missing).
+    wish  what the caller states about it
+    source  where it comes from, for messages
+    declared  categories that the type of the column declares
+    returns  float64[n] or int32[n]: numbers (NaN is missing), or codes (−1 is missing)
 
     Raises
     ------
@@ -201,18 +167,7 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
 def parse_numbers(name: str, series: pl.Series, source: Source) -> pl.Series:
     """Read a series as Float64; a message gives the place of a cell that is no number, never its content.
 
-    Parameters
-    ----------
-    name : str
-        The column.
-    series : polars.Series
-        Its cells.
-    source : Source
-        Where they come from.
-
-    Returns
-    -------
-    polars.Series
+    source  where they come from
 
     Raises
     ------

@@ -223,20 +223,6 @@ def _guarded(texts: pl.Series) -> pl.Series:
 def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = ",") -> Path:
     """Write a hierarchy with a header level0, level1, … and one row per value.
 
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        What is written.
-    path : path
-        Must not exist.
-    delimiter : str
-        Between the levels.
-
-    Returns
-    -------
-    Path
-        The path written.
-
     Raises
     ------
     TableError

@@ -88,18 +88,9 @@ def as_table(
 ) -> Table:
     """Return a table unchanged, and wrap a frame.
 
-    Parameters
-    ----------
-    data : Table or frame
-        A table, or a pandas, polars or pyarrow frame.
-    quasi_identifiers, confidential, identifiers : iterable of str
-        Roles of the columns of a frame; a table has its roles.
-    hierarchies : mapping of str to Hierarchy, str or path, optional
-        Hierarchies of the columns of a frame.
-
-    Returns
-    -------
-    Table
+    data  a table, or a pandas, polars or pyarrow frame
+    quasi_identifiers, confidential, identifiers  roles of the columns of a frame; a table has its roles
+    hierarchies  hierarchies of the columns of a frame
 
     Raises
     ------
@@ -145,20 +136,9 @@ def table_of(
 ) -> Table:
     """Make a table of a frame whose rows come from a file or from memory.
 
-    Parameters
-    ----------
-    frame : Frame
-        The values.
-    roles, kinds, hierarchies : mapping
-        By column, as for `wrap`.
-    source : Source
-        Where the rows come from, for messages.
-    masked : bool
-        The values are masked: columns may be constant or empty.
-
-    Returns
-    -------
-    Table
+    roles, kinds, hierarchies  by column, as for `wrap`
+    source  where the rows come from, for messages
+    masked  the values are masked: columns may be constant or empty
 
     Raises
     ------

@@ -77,17 +77,7 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
 def fitted(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
     """Give a hierarchy the numbers of its values, if the attribute is numeric.
 
-    Parameters
-    ----------
-    hierarchy : Hierarchy
-        The hierarchy.
-    attribute : Attribute
-        The column.
-
-    Returns
-    -------
-    Hierarchy
-        With leaves in ascending order, or unchanged.
+    returns  with leaves in ascending order, or unchanged
 
     Raises
     ------
@@ -126,16 +116,7 @@ def _number_of(label: str, attribute: Attribute) -> float:
 def number_label(value: float, dates: str) -> str:
     """The label of a number: whole numbers without decimals, dates as dates.
 
-    Parameters
-    ----------
-    value : float
-        The number.
-    dates : {"", "date", "datetime"}
-        Whether it counts days or seconds since 1970-01-01.
-
-    Returns
-    -------
-    str
+    dates  {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01
 
     Examples
     --------

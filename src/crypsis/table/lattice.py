@@ -119,11 +119,6 @@ class Lattice:
     def check(self, levels: Sequence[int]) -> None:
         """Refuse levels that are no node of the lattice.
 
-        Parameters
-        ----------
-        levels : sequence of int
-            One per column.
-
         Raises
         ------
         TableError
@@ -145,20 +140,10 @@ class Lattice:
 class LevelDescription:
     """What a column publishes at one level of its hierarchy.
 
-    Attributes
-    ----------
-    column : str
-        The column.
-    level : int
-        The level.
-    groups : int
-        Number of groups; 1 hides the column.
-    width : float
-        Common width of groups that are intervals, 0 if there is none.
-    unit : str
-        "year" where the column is an age or a number of years, else empty.
-    unchanged : bool
-        Whether the groups are the values themselves.
+    groups  number of groups; 1 hides the column
+    width  common width of groups that are intervals, 0 if there is none
+    unit  "year" where the column is an age or a number of years, else empty
+    unchanged  whether the groups are the values themselves
     """
 
     column: str

@@ -70,17 +70,7 @@ class LazyTable:
         return engine_of(self.frame)
 
     def leaves(self, name: str) -> NDArray[np.int32]:
-        """The leaf of each distinct tuple in the hierarchy of a column.
-
-        Parameters
-        ----------
-        name : str
-            The column.
-
-        Returns
-        -------
-        int32[tuples]
-        """
+        """The leaf of each distinct tuple in the hierarchy of a column."""
         return self.coded.leaf_codes(name)
 
 

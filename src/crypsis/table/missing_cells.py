@@ -26,16 +26,8 @@ from crypsis.table.hierarchy import MISSING
 def count_own(codes: Codes, weights: Floats | None = None) -> Floats:
     """Count for every record the records with equal cells; a missing cell equals a missing cell only.
 
-    Parameters
-    ----------
-    codes : int[n, p]
-        What is published.
-    weights : float64[n], optional
-        Weight of each record.
-
-    Returns
-    -------
-    float64[n]
+    codes  int[n, p]: what is published
+    weights  float64[n], optional: weight of each record
 
     Examples
     --------
@@ -51,16 +43,8 @@ def count_conservative(codes: Codes, weights: Floats | None = None) -> Floats:
 
     A record matches if it has no cell that the other lacks, and equals it in its own cells.
 
-    Parameters
-    ----------
-    codes : int[n, p]
-        What is published.
-    weights : float64[n], optional
-        Weight of each record.
-
-    Returns
-    -------
-    float64[n]
+    codes  int[n, p]: what is published
+    weights  float64[n], optional: weight of each record
 
     Examples
     --------

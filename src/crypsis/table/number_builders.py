@@ -57,18 +57,8 @@ def stacked_levels(
 def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     """Hierarchy of intervals of given widths, each dividing the next, counted from 0 or from "@origin".
 
-    Parameters
-    ----------
-    text : str
-        For example "5,10,20" or "5,10,20@18".
-    attribute : Attribute
-        A numeric column without dates.
-    column : ndarray
-        Its numbers.
-
-    Returns
-    -------
-    Hierarchy
+    text  for example "5,10,20" or "5,10,20@18"
+    attribute  a numeric column without dates
 
     Raises
     ------
@@ -175,18 +165,9 @@ def _decimal(word: str, text: str, name: str) -> Decimal:
 def dates(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     """Hierarchy of days, months, quarters, years and decades.
 
-    Parameters
-    ----------
-    text : str
-        Levels from fine to coarse, for example "month,year".
-    attribute : Attribute
-        A column of dates.
-    column : ndarray
-        Its dates as numbers.
-
-    Returns
-    -------
-    Hierarchy
+    text  levels from fine to coarse, for example "month,year"
+    attribute  a column of dates
+    column  its dates as numbers
 
     Raises
     ------

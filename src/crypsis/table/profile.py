@@ -53,16 +53,9 @@ class Clue(StrEnum):
 class Reason:
     """Why a role or a kind is suggested.
 
-    Attributes
-    ----------
-    clue : Clue
-        What was seen.
-    word : str
-        The word found in the name of the column, for a clue from its name.
-    values : int
-        Number of distinct values, for a clue from their number.
-    share : float
-        Share of the values that one record alone holds, for a clue from that, 0 to 1.
+    word  the word found in the name of the column, for a clue from its name
+    values  number of distinct values, for a clue from their number
+    share  share of the values that one record alone holds, for a clue from that, 0 to 1
     """
 
     clue: Clue
@@ -240,18 +233,10 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
 class Shape:
     """The form of the values of a column.
 
-    Attributes
-    ----------
-    present, distinct : int
-        Records with a value, and distinct values.
-    alone : int
-        Records with a value that no other record has.
-    whole : bool
-        Numbers without decimals.
-    running : bool
-        Whole numbers with few gaps: 1, 2, 3, …
-    digits : int
-        Length of its texts if all are digits and equally long, else 0.
+    present, distinct  records with a value, and distinct values
+    alone  records with a value that no other record has
+    running  whole numbers with few gaps: 1, 2, 3, …
+    digits  length of its texts if all are digits and equally long, else 0
     """
 
     present: int
@@ -370,17 +355,8 @@ def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason 
 def suggested_builder(table: Table, name: str) -> str:
     """A hierarchy to start from for a column of the kind it has.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    name : str
-        One of its columns.
-
-    Returns
-    -------
-    str
-        A builder such as 'intervals:5,10,20,40', 'dates:month,quarter,year', 'prefixes:3,2,1' or 'merge:8,4,2'.
+    name  one of its columns
+    returns  a builder such as 'intervals:5,10,20,40', 'dates:month,quarter,year', 'prefixes:3,2,1' or 'merge:8,4,2'
 
     Examples
     --------

@@ -35,14 +35,9 @@ class MaskingStep:
 class Provenance:
     """The way from an original to a masked table.
 
-    Parameters
-    ----------
-    source : str
-        Fingerprint of the original.
-    roles : mapping of str to str
-        Role of every column of the original.
-    steps : tuple of MaskingStep
-        What was applied, in order.
+    source  fingerprint of the original
+    roles  role of every column of the original
+    steps  what was applied, in order
 
     Examples
     --------

@@ -19,16 +19,7 @@ PIECE = 1 << 16
 def read_bytes(path: Path, text: bool = False) -> bytes:
     """Read a file.
 
-    Parameters
-    ----------
-    path : Path
-        The file.
-    text : bool
-        Whether it must be text: one with an endless line is refused before it is read.
-
-    Returns
-    -------
-    bytes
+    text  whether it must be text: one with an endless line is refused before it is read
 
     Raises
     ------
@@ -62,17 +53,6 @@ def read_bytes(path: Path, text: bool = False) -> bytes:
 
 def read_text(path: Path, encoding: str = "utf8") -> bytes:
     """Read a text file as UTF-8 with line feeds, without a byte order mark.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    encoding : str
-        Its encoding.
-
-    Returns
-    -------
-    bytes
 
     Raises
     ------

@@ -75,18 +75,11 @@ def _flare(raw: str) -> str:
 class Download:
     """A file that can be downloaded.
 
-    Attributes
-    ----------
-    file : str
-        Name of the file.
-    url : str
-        Address of the download.
-    shape : callable
-        Text at the address → the CSV that the experiments read.
-    sha256 : str
-        Digest of that CSV.
-    licence : str
-        Terms of the data.
+    file  name of the file
+    url  address of the download
+    shape  text at the address → the CSV that the experiments read
+    sha256  digest of that CSV
+    licence  terms of the data
     """
 
     file: str

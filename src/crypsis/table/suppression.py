@@ -46,22 +46,13 @@ def suppress(
 ) -> Suppression:
     """Decide which classes are suppressed.
 
-    Parameters
-    ----------
-    sizes, distinct : int64[classes]
-        Records, and different confidential values, of each class.
-    rule : {"failing-class", "by-size"}
-        "by-size": the smallest classes, as many sizes as the allowance permits (Dewri et al. 2009), and what misses
-        a demanded k or l. "failing-class": exactly the classes that miss a demanded k or l; without a demand, those
-        below the largest k the allowance permits and, with what is left of it, below the largest l.
-    allowance : int
-        Records that may be suppressed; see `allowed`.
-    k, l : int
-        Least class size and least number of confidential values demanded; 0 demands nothing.
-
-    Returns
-    -------
-    Suppression
+    sizes, distinct  int64[classes]: records, and different confidential values, of each class
+    rule  {"failing-class", "by-size"}: "by-size": the smallest classes, as many sizes as the allowance permits (Dewri
+        et al. 2009), and what misses a demanded k or l. "failing-class": exactly the classes that miss a demanded k
+        or l; without a demand, those below the largest k the allowance permits and, with what is left of it, below
+        the largest l
+    allowance  records that may be suppressed; see `allowed`
+    k, l  least class size and least number of confidential values demanded; 0 demands nothing
 
     Raises
     ------
@@ -95,16 +86,7 @@ def suppress(
 def allowed(suppression: float, records: int) -> int:
     """Number of records that a share allows to suppress, rounded down.
 
-    Parameters
-    ----------
-    suppression : float
-        Share of the records, 0 … 1.
-    records : int
-        Number of records.
-
-    Returns
-    -------
-    int
+    suppression  share of the records, 0 … 1
 
     Raises
     ------
@@ -147,16 +129,8 @@ def share_for(suppressed: int, records: int) -> float:
 def rule_code(rule: str, demanded: bool = False) -> int:
     """The number of a rule in compiled code.
 
-    Parameters
-    ----------
-    rule : str
-        Name of the rule.
-    demanded : bool
-        Whether a demanded k or l alone decides.
-
-    Returns
-    -------
-    int
+    rule  name of the rule
+    demanded  whether a demanded k or l alone decides
 
     Raises
     ------

@@ -15,15 +15,6 @@ SHOWN = 0.5
 def column_text(column: ColumnDescription) -> str:
     """What a masking does to a column.
 
-    Parameters
-    ----------
-    column : ColumnDescription
-        The column.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> column_text(ColumnDescription("income", Treatment.MOVED, loss=2.0, changed=40.0, shift=2.1))
@@ -113,17 +104,7 @@ def class_size_text(count: ClassCount) -> str:
 
 
 def burden_text(description: MaskingDescription) -> list[str]:
-    """Which records bear the loss, and which are still re-identified: one sentence each, without a full stop.
-
-    Parameters
-    ----------
-    description : MaskingDescription
-        The masking.
-
-    Returns
-    -------
-    list of str
-    """
+    """Which records bear the loss, and which are still re-identified: one sentence each, without a full stop."""
     sentences = []
     if description.hardest is not None:
         hardest = description.hardest
