@@ -326,7 +326,6 @@ def engine(name: str = "serial", workers: int = 0, address: str = "") -> Serial 
     Parameters
     ----------
     name : {"serial", "processes", "dask"}
-        The engine.
     workers : int
         Number of processes; 0 means one per core.
     address : str

@@ -49,7 +49,6 @@ def suggestion(word: str, known: Iterable[str]) -> str:
     Parameters
     ----------
     word : str
-        The word found.
     known : iterable of str
         Words that are allowed.
 
@@ -79,7 +78,6 @@ def listing(names: Iterable[str], most: int = 12) -> str:
     Parameters
     ----------
     names : iterable of str
-        The names.
     most : int
         Names that are shown.
 

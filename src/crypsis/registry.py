@@ -154,7 +154,6 @@ class Registry(Generic[S]):
         Parameters
         ----------
         instance : Settings
-            An instance.
 
         Returns
         -------
@@ -188,7 +187,6 @@ def explain(error: ValidationError, cls: type[BaseModel]) -> str:
     error : pydantic.ValidationError
         What pydantic found.
     cls : type
-        The settings class.
 
     Returns
     -------

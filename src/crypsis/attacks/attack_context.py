@@ -179,9 +179,7 @@ def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> li
     Parameters
     ----------
     names : sequence of str
-        The columns.
     tables : sequence of Table
-        The tables.
     original : Table
         Gives kinds and categories.
 

@@ -12,14 +12,8 @@ from crypsis.measures.intervals import wilson
 class Rate:
     """A success rate in per cent with its confidence interval.
 
-    Attributes
-    ----------
-    value : float
-        Per cent.
-    interval : pair of float
-        95 % interval (Wilson).
-    trials : int
-        Number of trials; 0 where the rate is known and not estimated.
+    interval  95 % interval (Wilson)
+    trials  number of trials; 0 where the rate is known and not estimated
     """
 
     value: float

@@ -32,9 +32,7 @@ def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ..
     Parameters
     ----------
     release : Table
-        The published records.
     names : sequence of str
-        The columns.
 
     Returns
     -------
@@ -114,16 +112,8 @@ class Means:
 class Ranks:
     """An ordered published column and the ranks of its records.
 
-    Attributes
-    ----------
-    name : str
-        The column.
-    release : Table
-        The published records.
-    ordered : float64[n]
-        Values that are present, sorted.
-    begin, end : int64[published]
-        Ranks `begin` ≤ rank < `end` have the record's value; both −1 where it is missing.
+    ordered  float64[n]: values that are present, sorted
+    begin, end  int64[published]: ranks `begin` ≤ rank < `end` have the record's value; both −1 where it is missing
     """
 
     name: str

@@ -209,7 +209,6 @@ def blind(readers: Sequence[Reader], kept: Flags, sizes: Sequence[int], rng: Gen
     Parameters
     ----------
     readers : sequence of Reader
-        The columns.
     kept : bool[published]
         Published records.
     sizes : sequence of int

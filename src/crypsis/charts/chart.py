@@ -21,7 +21,6 @@ class Chart:
     Parameters
     ----------
     spec : dict
-        The specification.
 
     Examples
     --------
@@ -94,7 +93,6 @@ def to_png(spec: Spec, scale: float = 2.0) -> bytes:
     Parameters
     ----------
     spec : dict
-        The specification.
     scale : float
         Pixels per unit.
 

@@ -16,7 +16,6 @@ def sensitivity_picture(findings: SensitivityFindings, title: str) -> Spec:
     Parameters
     ----------
     findings : SensitivityFindings
-        The analysis.
     title : str
         Title of the chart.
 

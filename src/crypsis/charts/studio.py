@@ -152,7 +152,6 @@ def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> S
     Parameters
     ----------
     names : sequence of str
-        The columns.
     cells : sequence of (str, str, float)
         Two columns and their change.
 

@@ -23,12 +23,7 @@ KEPT_CELLS = 8_000_000
 class Description:
     """A solution in one sentence and some figures.
 
-    Parameters
-    ----------
-    message : str
-        One sentence.
-    facts : mapping of str to number or str
-        Figures by name: effective k, number of classes, levels.
+    facts  figures by name: effective k, number of classes, levels
     """
 
     message: str
@@ -43,7 +38,6 @@ def blanked_cells(original: Table, masked: Table, names: Iterable[str]) -> dict[
     original, masked : Table
         Row by row the same records.
     names : iterable of str
-        The columns.
 
     Returns
     -------
@@ -61,7 +55,6 @@ class Encoding(Protocol):
         Parameters
         ----------
         genome : Genome
-            The genome.
 
         Returns
         -------

@@ -58,7 +58,6 @@ class Frontier:
         Parameters
         ----------
         genome : Genome
-            The candidate.
         scores : tuple of float
             Its scores; a candidate with a score that is not finite is ignored.
 

@@ -125,11 +125,9 @@ def score(
     Parameters
     ----------
     problem : Problem
-        The problem.
     state : State
         Has the known scores.
     children : sequence of Child
-        The children.
     engine : Engine
         Where candidates are scored.
 
@@ -181,7 +179,6 @@ def record(
     Parameters
     ----------
     problem : Problem
-        The problem.
     after, before : State
         States after and before selection.
     children, scores

@@ -197,7 +197,6 @@ class Muting:
         tally : Tally
             Counts of the operators.
         generation : int
-            The generation.
         already : frozenset of str
             Operators disabled before.
 

@@ -54,16 +54,9 @@ class Operator(Protocol):
 class Child:
     """A proposed genome.
 
-    Attributes
-    ----------
-    genome : Genome
-        The genome.
-    operator : str
-        The operator that made it.
-    parents : tuple of int
-        Positions in the population, or beyond its end in the frontier; the first is the child's own parent.
-    key : bytes
-        Set by the loop.
+    operator  the operator that made it
+    parents  positions in the population, or beyond its end in the frontier; the first is the child's own parent
+    key  set by the loop
     """
 
     genome: Genome
@@ -209,7 +202,6 @@ class Problem:
         Parameters
         ----------
         candidate : Genome
-            The candidate.
 
         Returns
         -------

@@ -38,7 +38,6 @@ def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rn
     Parameters
     ----------
     operator : Operator
-        The operator.
     parents : sequence of int
         Positions of the parents.
     pool : sequence of Genome
@@ -135,14 +134,7 @@ class Generations:
 class Application:
     """An operator and how it is applied in a generation.
 
-    Attributes
-    ----------
-    operator : Operator
-        The operator.
-    times : int
-        Number of applications.
-    elite : int
-        Number of best members that may be parents; 0 for all.
+    elite  number of best members that may be parents; 0 for all
     """
 
     operator: Operator
@@ -317,7 +309,6 @@ def mated(
     Parameters
     ----------
     crossover, mutation : Operator
-        The operators.
     rate : float
         Probability that a pair is crossed.
     chosen : int64[n]

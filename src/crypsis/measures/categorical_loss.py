@@ -16,9 +16,9 @@ from crypsis.errors import TableError
 from crypsis.kernels.contingency import table_gaps, weighted
 from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
 from crypsis.kernels.ledger_types import TableLayout
-from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
+from crypsis.measures.categorical_measure import CategoricalLoss, Divisor, Explained
 from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances
-from crypsis.measures.measure import Aim, measures
+from crypsis.measures.measure import measures
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
@@ -29,7 +29,7 @@ DENSE = 1 << 26
 
 
 @measures.add("contingency-loss")
-class ContingencyLoss(CategoricalMeasure):
+class ContingencyLoss(CategoricalLoss):
     """CTBIL: how much the contingency tables of the protected attributes change.
 
     Sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: the
@@ -45,14 +45,10 @@ class ContingencyLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    One of four records moved between the two cells of the table:
-
     >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
     25.0
     """
 
-    aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "contingency"
 
     order: int = Field(default=2, ge=1, le=6, description="largest number of attributes crossed in one table")
@@ -111,7 +107,7 @@ def _sparse_gap(pairing: Pairing, chosen: tuple[int, ...]) -> int:
 
 
 @measures.add("distance-loss")
-class DistanceLoss(CategoricalMeasure):
+class DistanceLoss(CategoricalLoss):
     """DBIL: how far the values moved on average.
 
     Mean over cells of the distance between original and masked category: 0 or 1 if nominal, |rank difference| / |D|
@@ -127,19 +123,13 @@ class DistanceLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    A quarter of the cells hold another nominal category:
-
     >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
     25.0
     """
 
-    aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "distance"
 
-    divisor: Literal["size", "range"] = Field(
-        default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
-    )
+    divisor: Divisor = "size"
 
     def score(self, pairing: Pairing) -> float:
         pairs, _ = count_pairs(pairing)
@@ -152,7 +142,7 @@ class DistanceLoss(CategoricalMeasure):
 
 
 @measures.add("entropy-loss")
-class EntropyLoss(CategoricalMeasure):
+class EntropyLoss(CategoricalLoss):
     """EBIL: how uncertain the original value is to someone who sees the masked one.
 
     H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes.
@@ -167,14 +157,10 @@ class EntropyLoss(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    Who reads "m" is unsure of the original:
-
     >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
     68.87
     """
 
-    aim: ClassVar[Aim] = "loss"
     tally: ClassVar[str] = "entropy"
 
     normalisation: Literal["size", "entropy"] = Field(

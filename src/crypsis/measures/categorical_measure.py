@@ -5,16 +5,24 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
+
+from pydantic import Field
 
 from crypsis.measures.categorical_ledger import CategoryLedger, Seven
 from crypsis.measures.categories import CategoryContext, Pairing, obstacle, readable
 from crypsis.measures.intervals import wilson
-from crypsis.measures.measure import BoundMeasure, Measure, Reading
+from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading
 from crypsis.table.table import Table
 
 MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a suppressed record as fully generalised"
 UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
+
+Divisor = Annotated[
+    Literal["size", "range"],
+    Field(description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"),
+]
+"""Setting of measures that use distances between categories."""
 
 
 class Explained(NamedTuple):
@@ -50,6 +58,18 @@ class CategoricalMeasure(Measure):
     def explained(self, pairing: Pairing) -> Explained:
         """The same number with what it was computed from."""
         return Explained(self.score(pairing), {})
+
+
+class CategoricalLoss(CategoricalMeasure):
+    """What masking takes from categories."""
+
+    aim: ClassVar[Aim] = "loss"
+
+
+class CategoricalRisk(CategoricalMeasure):
+    """What an intruder who knows the original categories finds."""
+
+    aim: ClassVar[Aim] = "risk"
 
 
 @dataclass(frozen=True, eq=False)

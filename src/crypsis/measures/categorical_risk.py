@@ -18,7 +18,7 @@ from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR, nearest, own_hits
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk
-from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
+from crypsis.measures.categorical_measure import CategoricalRisk, Divisor, Explained
 from crypsis.measures.categories import (
     CategoryContext,
     Pairing,
@@ -29,7 +29,7 @@ from crypsis.measures.categories import (
     steps_apart,
     unequal,
 )
-from crypsis.measures.measure import Aim, measures
+from crypsis.measures.measure import measures
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -39,7 +39,7 @@ LARGEST_COST = 1 << 40
 
 
 @measures.add("category-disclosure")
-class CategoryDisclosure(CategoricalMeasure):
+class CategoryDisclosure(CategoricalRisk):
     """ID: how many original values lie within a few ranks of the masked one.
 
     Share of values whose original category is within floor(width · |D| / 2) ranks of the masked one (nominal: equal
@@ -55,14 +55,10 @@ class CategoryDisclosure(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    Three of four published categories are the original ones:
-
     >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
     75.0
     """
 
-    aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "disclosure"
 
     width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
@@ -92,10 +88,8 @@ class CategoryDisclosure(CategoricalMeasure):
         return Explained(self.score(pairing), {}, baseline=100.0 * float(np.mean(shares)))
 
 
-class CategoricalLinkage(CategoricalMeasure):
+class CategoricalLinkage(CategoricalRisk):
     """A risk by links from original records to the masked records at the least cost."""
-
-    aim: ClassVar[Aim] = "risk"
 
     @property
     @abstractmethod
@@ -170,18 +164,13 @@ class CategoryLinkage(CategoricalLinkage):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    Equal categories are ties, so a link is worth a half or a third:
-
     >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
     41.67
     """
 
     tally: ClassVar[str] = "linkage"
 
-    divisor: Literal["size", "range"] = Field(
-        default="size", description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"
-    )
+    divisor: Divisor = "size"
     ties: Literal["expected", "strict", "first"] = Field(
         default="expected", description="credit among t nearest: 1/t, only a single nearest, or the lowest row"
     )
@@ -243,9 +232,6 @@ class RankLinkage(CategoricalLinkage):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    Three of four records are among their own candidates:
-
     >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
     75.0
     """

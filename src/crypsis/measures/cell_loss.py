@@ -43,9 +43,6 @@ class CellLoss(Measure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Each moved cell lost an eighth of the range of its column:
-
     >>> round(crypsis.CellLoss().against(original).read(masked), 2)
     3.33
     """

@@ -117,9 +117,6 @@ class GeneralLoss(CellMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    Two levels up, a cell stands for more than half of its column:
-
     >>> round(crypsis.GeneralLoss().against(original).read(masked), 2)
     59.54
     """
@@ -145,9 +142,6 @@ class Precision(CellMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    Most hierarchies of the example have two to four levels:
-
     >>> round(crypsis.Precision().against(original).read(masked), 2)
     73.04
     """
@@ -174,9 +168,6 @@ class NonUniformEntropy(CellMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    Frequent values lose less than rare ones:
-
     >>> round(crypsis.NonUniformEntropy().against(original).read(masked), 2)
     77.73
     """
@@ -242,9 +233,6 @@ class ClassificationMetric(ClassMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    Most classes have one record, whose label is the majority:
-
     >>> round(crypsis.ClassificationMetric(label="diagnosis").against(original).read(masked), 2)
     20.0
     """
@@ -283,9 +271,6 @@ class Discernibility(ClassMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    Few people share a class:
-
     >>> round(crypsis.Discernibility().against(original).read(masked), 2)
     222.0
     """
@@ -315,9 +300,6 @@ class AverageClassSize(ClassMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("levels")
-
-    The classes are smaller than the five that would be enough:
-
     >>> round(crypsis.AverageClassSize(k=5).against(original).read(masked), 2)
     0.32
     """

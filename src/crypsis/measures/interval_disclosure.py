@@ -48,9 +48,6 @@ class IntervalDisclosure(Measure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Nearly every original value lies close to the published one:
-
     >>> round(crypsis.IntervalDisclosure(width=80).against(original).read(masked), 2)
     97.33
     """

@@ -34,7 +34,6 @@ class Reading:
     measure : str
         Registered name of the measure.
     value : float
-        The number.
     unit : str
         Its unit; ``%`` for most losses and risks.
     better : {"low", "high"}
@@ -165,7 +164,7 @@ class Measure(Settings):
         Parameters
         ----------
         original : Table
-            The table that would be compared with masked versions.
+            The table before masking.
 
         Returns
         -------

@@ -105,9 +105,6 @@ class MomentLoss(DiscrepancyLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    The means stay, one of three variances shrinks:
-
     >>> round(crypsis.MomentLoss().against(original).read(masked), 2)
     1.67
     """
@@ -147,9 +144,6 @@ class CovarianceLoss(DiscrepancyLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Covariances with the masked column move as well:
-
     >>> round(crypsis.CovarianceLoss().against(original).read(masked), 2)
     20.42
     """
@@ -180,9 +174,6 @@ class CorrelationLoss(DiscrepancyLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    In hundredths of a correlation, over three pairs of columns:
-
     >>> round(crypsis.CorrelationLoss().against(original).read(masked), 2)
     14.96
     """
@@ -230,9 +221,6 @@ class EigenvalueLoss(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    The masked column comes closer to the first:
-
     >>> round(crypsis.EigenvalueLoss().against(original).read(masked), 2)
     0.97
     """
@@ -274,9 +262,6 @@ class GammaLoss(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    One column depends more on the others than before:
-
     >>> round(crypsis.GammaLoss().against(original).read(masked), 2)
     14.42
     """

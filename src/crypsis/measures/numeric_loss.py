@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,8 @@ from crypsis.measures.pairing import MISSING_NUMBERS, Numbers, numeric_names, nu
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
+ColumnScale = Annotated[Scaling, Field(description="scale of each column: population deviation, range, or none")]
+"""Setting of sums of squares."""
 Score = tuple[float, Mapping[str, float]]
 """The number, and what it was made of."""
 
@@ -92,16 +94,13 @@ class SquaredError(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Four of fifteen cells moved by half a unit each:
-
     >>> round(crypsis.SquaredError().against(original).read(masked), 2)
     0.5
     """
 
     unit: ClassVar[str] = "squared scaled units"
 
-    scaling: Scaling = Field(default="z", description="scale of each column: population deviation, range, or none")
+    scaling: ColumnScale = "z"
 
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
         return squared_error(numbers, published, self.scaling), {"cells": int(numbers.present.sum())}
@@ -125,14 +124,11 @@ class SquaredErrorRatio(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    A masking that published means would reach 100:
-
     >>> round(crypsis.SquaredErrorRatio().against(original).read(masked), 2)
     3.33
     """
 
-    scaling: Scaling = Field(default="z", description="scale of each column: population deviation, range, or none")
+    scaling: ColumnScale = "z"
 
     def prepare(self, numbers: Numbers) -> float:
         return total_squares(numbers, self.scaling)
@@ -160,9 +156,6 @@ class ScaledAbsoluteError(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Cells that stayed count with a difference of 0:
-
     >>> round(crypsis.ScaledAbsoluteError().against(original).read(masked), 2)
     6.67
     """

@@ -14,7 +14,7 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import own_patterns
 from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
-from crypsis.measures.categorical_measure import CategoricalMeasure, Explained
+from crypsis.measures.categorical_measure import CategoricalRisk, Explained
 from crypsis.measures.categories import (
     CategoryContext,
     Pairing,
@@ -22,7 +22,7 @@ from crypsis.measures.categories import (
     agreements,
     readable,
 )
-from crypsis.measures.measure import Aim, measures
+from crypsis.measures.measure import measures
 from crypsis.table.table import Table
 
 Ints = NDArray[np.int64]
@@ -32,7 +32,7 @@ MOST_ATTRIBUTES = 12
 
 
 @measures.add("probabilistic-linkage")
-class ProbabilisticLinkage(CategoricalMeasure):
+class ProbabilisticLinkage(CategoricalRisk):
     """PRL: agreement patterns weighed by a mixture of matches and non-matches (Fellegi and Sunter; EM).
 
     Share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM over
@@ -48,14 +48,10 @@ class ProbabilisticLinkage(CategoricalMeasure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    One attribute leaves only two patterns of agreement:
-
     >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
     41.67
     """
 
-    aim: ClassVar[Aim] = "risk"
     tally: ClassVar[str] = "probabilistic"
 
     ties: Literal["expected", "strict"] = Field(

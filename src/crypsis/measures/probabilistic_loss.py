@@ -142,9 +142,6 @@ class ProbabilisticLoss(NumericLoss):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Sampling alone would move most statistics further:
-
     >>> round(crypsis.ProbabilisticLoss().against(original).read(masked), 2)
     17.17
     """

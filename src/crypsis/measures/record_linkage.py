@@ -52,9 +52,6 @@ class RecordLinkage(Measure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    Two columns as collected suffice to find everybody:
-
     >>> round(crypsis.RecordLinkage().against(original).read(masked), 2)
     100.0
     """

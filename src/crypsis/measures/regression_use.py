@@ -148,9 +148,6 @@ class RegressionUse(DeclaredUse):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    The interval of the slope still overlaps that of the original:
-
     >>> round(crypsis.RegressionUse(columns=("x",), target="y").against(original).read(masked), 2)
     25.0
     """

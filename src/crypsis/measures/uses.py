@@ -140,9 +140,6 @@ class TableUse(DeclaredUse):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-
-    One record in four left its cell:
-
     >>> round(crypsis.TableUse(columns=("sex",)).against(original).read(masked), 2)
     25.0
     """
@@ -295,9 +292,6 @@ class CorrelationUse(DeclaredUse):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-
-    A reversed correlation would count 100:
-
     >>> round(crypsis.CorrelationUse(columns=("x", "y")).against(original).read(masked), 2)
     7.43
     """

@@ -80,7 +80,6 @@ class Plan(Settings):
         Parameters
         ----------
         path : path
-            The file.
 
         Returns
         -------
@@ -101,7 +100,6 @@ class Plan(Settings):
         Parameters
         ----------
         document : mapping
-            The document.
         where : str
             Name of the document in messages.
 
@@ -126,7 +124,6 @@ class Plan(Settings):
         Parameters
         ----------
         document : mapping
-            The document.
 
         Returns
         -------

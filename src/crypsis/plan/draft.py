@@ -28,7 +28,6 @@ def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
     Parameters
     ----------
     source : Path
-        The data.
     plan : Path
         Where the plan will be written; paths in it are relative to its folder.
     table : Table

@@ -92,7 +92,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table whose records are looked at.
+            The table to judge.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to which the model would be applied.
+            The table to judge.
 
         Returns
         -------

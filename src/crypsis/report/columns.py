@@ -24,7 +24,6 @@ class ReportedColumn:
     Attributes
     ----------
     name, role, kind : str
-        The column.
     treatment : str
         What was done, in words.
     distinct_before, distinct_after : int or None
@@ -55,7 +54,6 @@ def describe_columns(
     original : Table or None
         The table before masking; without it only what the file itself shows.
     masked : Table
-        The published table.
     losses : mapping of str to float, optional
         Mean cell loss by column, 0–100.
 

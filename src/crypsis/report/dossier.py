@@ -255,14 +255,7 @@ def _public_loss(column: Mapping[str, Any]) -> float | None:
 def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
     """A reading as the external report gives it: rounded, without counts.
 
-    Parameters
-    ----------
-    reading : mapping
-        A loss as plain data.
-
-    Returns
-    -------
-    dict
+    reading  a loss as plain data
     """
     same = ("measure", "unit", "better", "definition", "missing")
     named = {name: reading[name] for name in same}
@@ -271,15 +264,6 @@ def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 def rounded(value: float) -> float:
     """A number rounded to four significant digits: an exact sum over the original would disclose single values.
-
-    Parameters
-    ----------
-    value : float
-        The number.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

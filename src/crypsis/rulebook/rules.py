@@ -221,7 +221,6 @@ class ColumnsRule(Rule):
         Parameters
         ----------
         names : iterable of str
-            The names.
 
         Returns
         -------

@@ -24,16 +24,9 @@ USUAL_K = 5
 class Baseline:
     """A baseline without search.
 
-    Attributes
-    ----------
-    name : str
-        Name of the baseline.
-    family : Family
-        How it masks.
-    message : str
-        What it does, in one sentence.
-    make : callable
-        Original and random numbers → masked table.
+    name  name of the baseline
+    message  what it does, in one sentence
+    make  original and random numbers → masked table
     """
 
     name: str
@@ -45,15 +38,7 @@ class Baseline:
 def required_k(plan: Plan) -> int:
     """The largest class size that the models of a plan demand.
 
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    int
-        1 if no model demands one.
+    returns  1 if no model demands one
     """
     return max([model.least_class_size for model in plan.models()], default=1)
 
@@ -98,19 +83,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
 
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:
-    """MDAV on the whole table, or within blocks of a large one.
-
-    Parameters
-    ----------
-    table : Table
-        The original.
-    k : int
-        Smallest cluster.
-
-    Returns
-    -------
-    Microaggregation
-    """
+    """MDAV on the whole table, or within blocks of a large one."""
     if len(table) <= LARGE:
         return Microaggregation(k=k)
     settings = {"size": QUICK_BLOCK, "mending": 0}

@@ -18,15 +18,7 @@ KEPT = 5
 
 @dataclass
 class Encodings:
-    """The encodings of the searches of a plan and of the baselines, each built once.
-
-    Attributes
-    ----------
-    plan : Plan
-        The plan.
-    table : Table
-        The original.
-    """
+    """The encodings of the searches of a plan and of the baselines, each built once."""
 
     plan: Plan
     table: Table
@@ -41,15 +33,7 @@ class Encodings:
 
 @dataclass
 class DecodedTables:
-    """The masked tables of solutions, decoded when they are needed; the last ones stay in memory.
-
-    Attributes
-    ----------
-    store : Store
-        Has the genomes.
-    encodings : Encodings
-        Decode them.
-    """
+    """The masked tables of solutions, decoded when they are needed; the last ones stay in memory."""
 
     store: Store
     encodings: Encodings

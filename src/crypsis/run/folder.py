@@ -119,17 +119,7 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Fingerprint of everything in a plan that changes the result; budget, engine and waivers do not.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    str
-    """
+    """Fingerprint of everything in a plan that changes the result; budget, engine and waivers do not."""
     return plan.model_copy(update={"run": Running(points=plan.run.points), "waive": ()}).fingerprint()
 
 

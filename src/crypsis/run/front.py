@@ -276,16 +276,7 @@ class Front:
 def standing(solution: Solution, on_front: bool) -> str:
     """The standing of a solution: "front", "baseline", "beaten" or "not releasable".
 
-    Parameters
-    ----------
-    solution : Solution
-        The solution.
-    on_front : bool
-        Whether it is on the front.
-
-    Returns
-    -------
-    str
+    on_front  whether it is on the front
     """
     if on_front:
         return "front"

@@ -21,11 +21,6 @@ from crypsis.table.table import Table
 def refuse_infeasible(solution: Solution) -> None:
     """Refuse a solution that does not meet the demands of the plan.
 
-    Parameters
-    ----------
-    solution : Solution
-        The solution.
-
     Raises
     ------
     ReleaseRefused

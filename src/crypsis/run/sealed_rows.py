@@ -52,17 +52,7 @@ class Changed(Exception):
 
 
 def digest_of(content: bytes) -> bytes:
-    """The digest of a large value.
-
-    Parameters
-    ----------
-    content : bytes
-        The value.
-
-    Returns
-    -------
-    bytes
-    """
+    """The digest of a large value."""
     return blake2b(content, digest_size=SIZE).digest()
 
 

@@ -40,15 +40,6 @@ def stream(seed: int, *place: int) -> Generator:
 def is_milestone(generation: int) -> bool:
     """Whether the front is measured after a generation: 0, 1, 2, 3, 4, 6, 8, 12, 16, 24, …
 
-    Parameters
-    ----------
-    generation : int
-        The generation.
-
-    Returns
-    -------
-    bool
-
     Examples
     --------
     >>> [n for n in range(20) if is_milestone(n)]
@@ -122,16 +113,7 @@ class SearchState:
     def advance(self, problem: Problem, engine: Engine) -> State:
         """Advance by one quantum.
 
-        Parameters
-        ----------
-        problem : Problem
-            The problem.
-        engine : Engine
-            Where candidates are scored.
-
-        Returns
-        -------
-        State
+        engine  where candidates are scored
         """
         started, before = time.monotonic(), self.state
         if before is None:

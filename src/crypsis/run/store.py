@@ -30,18 +30,9 @@ FORMAT = 3
 class Row:
     """A stored solution.
 
-    Attributes
-    ----------
-    id : int
-        Its number.
-    search : int
-        Place of its search in the plan.
-    key : bytes
-        Key of the candidate.
-    genome : ndarray
-        What is decoded.
-    content : mapping
-        Figures and message, as plain data.
+    search  place of its search in the plan
+    key  key of the candidate
+    content  figures and message, as plain data
     """
 
     id: int
@@ -228,15 +219,7 @@ class Store:
     # -- notes --
 
     def note(self, key: str, value: Any) -> None:
-        """Write a note.
-
-        Parameters
-        ----------
-        key : str
-            Its name.
-        value : object
-            Plain data.
-        """
+        """Write a note."""
         self._rows.write("meta", 1, (key, json.dumps(value)))
 
     def noted(self, key: str, default: Any = None) -> Any:
@@ -277,14 +260,7 @@ class Store:
     def state(self, search: int) -> bytes | None:
         """The last state of a search.
 
-        Parameters
-        ----------
-        search : int
-            Place of the search.
-
-        Returns
-        -------
-        bytes or None
+        search  place of the search
         """
         with self.reading():
             digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
@@ -331,14 +307,7 @@ class Store:
     def known(self, search: int) -> set[bytes]:
         """Keys of the solutions of a search.
 
-        Parameters
-        ----------
-        search : int
-            Place of the search.
-
-        Returns
-        -------
-        set of bytes
+        search  place of the search
         """
         with self.reading():
             return {bytes(row[2]) for row in self._rows.all("solution") if row[1] == search}

@@ -24,7 +24,6 @@ class Comparison:
     factor, response : str
         What is compared.
     method : {"tukey", "scheffe"}
-        The test.
     levels : tuple
         In the order of the design.
     means : float64[levels]
@@ -126,7 +125,6 @@ def critical_difference(
     Parameters
     ----------
     method : {"tukey", "scheffe"}
-        The test.
     levels : int
         Number of means a.
     mean_square, df : float, int

@@ -136,7 +136,6 @@ class Design:
         Parameters
         ----------
         index : int
-            The place.
 
         Returns
         -------

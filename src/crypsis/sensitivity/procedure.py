@@ -27,7 +27,6 @@ class Stage:
     Attributes
     ----------
     anova : Anova
-        The analysis.
     comparisons : mapping of str to mapping of str to Comparison
         By factor and test.
     best : mapping of str to tuple
@@ -94,7 +93,6 @@ def analyse(
     Parameters
     ----------
     results : Results
-        The trials.
     alpha : float
         Significance level.
     by : {"tukey", "scheffe"}

@@ -116,9 +116,7 @@ class SearchSubject:
     Attributes
     ----------
     name : str
-        The search.
     table : Table
-        The table.
     fixed : mapping
         Settings that do not vary.
     generations : int

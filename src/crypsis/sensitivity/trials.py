@@ -119,7 +119,6 @@ def run_design(
     Parameters
     ----------
     design : Design
-        The trials.
     subject : Subject
         What is run.
     path : Path, optional

@@ -42,14 +42,7 @@ class Effect:
 class Anova:
     """A table of main effects.
 
-    Attributes
-    ----------
-    response : str
-        The response.
-    effects : tuple of Effect
-        One per factor.
-    residual_sum_of_squares, residual_df : float, int
-        What the effects leave unexplained.
+    residual_sum_of_squares, residual_df  what the effects leave unexplained
     """
 
     response: str
@@ -72,7 +65,6 @@ class Anova:
         Parameters
         ----------
         factor : str
-            The factor.
 
         Returns
         -------

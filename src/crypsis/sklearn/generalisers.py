@@ -102,7 +102,6 @@ class LatticeGeneraliser(_Generaliser):
     suppressed_ : ndarray of shape (n_samples,)
         Which fitted rows are suppressed.
     columns_ : tuple of str
-        The masked columns.
 
     Notes
     -----
@@ -191,7 +190,6 @@ class LocalRecoder(_Generaliser):
     levels_ : ndarray of shape (n_samples, n_columns)
         Level of each cell of the fitted rows; 0 is as collected.
     columns_ : tuple of str
-        The masked columns.
 
     Notes
     -----

@@ -45,7 +45,6 @@ class Microaggregator(MaskingTransformer):
     labels_ : ndarray of shape (n_samples,)
         Group of each fitted row.
     columns_ : tuple of str
-        The masked columns.
 
     Notes
     -----

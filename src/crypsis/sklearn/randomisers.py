@@ -41,7 +41,6 @@ class RankSwapper(MaskingTransformer):
     Attributes
     ----------
     columns_ : tuple of str
-        The masked columns.
 
     Notes
     -----
@@ -116,7 +115,6 @@ class Pram(MaskingTransformer):
     categories_ : dict of str to ndarray of shape (n_categories,)
         What the rows and columns of each matrix stand for.
     columns_ : tuple of str
-        The masked columns.
 
     Notes
     -----

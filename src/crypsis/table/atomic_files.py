@@ -27,7 +27,6 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
     Parameters
     ----------
     path : path
-        The file.
     content : bytes
         What is written.
     replace : bool

@@ -120,7 +120,6 @@ class Attribute:
     Attributes
     ----------
     name : str
-        The column.
     kind : Kind
         How its values compare.
     role : Role

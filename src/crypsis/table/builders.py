@@ -31,7 +31,6 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
         "dates:month,quarter,year", "prefixes:3,2,1" (characters kept), "merge:8,4,2" (groups per level), "file:PATH" or
         a path, or a hierarchy. Every builder adds the top level "*".
     attribute : Attribute
-        The column.
     column : ndarray
         Its values: numbers, or codes of categories.
 
@@ -78,7 +77,6 @@ def attach(
     spec : Hierarchy, str or path
         As for `build_hierarchy`.
     attribute : Attribute
-        The column.
     column : ndarray
         Its values.
     source : Source

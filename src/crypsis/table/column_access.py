@@ -27,7 +27,6 @@ class ColumnAccess:
     attributes : tuple of Attribute
         Name, kind and role of each column.
     columns : tuple of ndarray
-        The columns.
     levels : tuple of int
         Generalisation level of each column.
     """
@@ -59,7 +58,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            Name of the column to find.
 
         Returns
         -------
@@ -81,7 +79,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column to describe.
 
         Returns
         -------
@@ -95,7 +92,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column to read.
 
         Returns
         -------
@@ -109,7 +105,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            A column, generalised or not.
 
         Returns
         -------
@@ -123,7 +118,6 @@ class ColumnAccess:
         Parameters
         ----------
         *roles : Role
-            The roles.
 
         Returns
         -------
@@ -147,7 +141,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            A column of any kind.
 
         Returns
         -------
@@ -161,7 +154,6 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            The column to look through.
 
         Returns
         -------
@@ -228,7 +220,6 @@ class ColumnAccess:
         Parameters
         ----------
         names : iterable of str
-            The columns.
 
         Returns
         -------

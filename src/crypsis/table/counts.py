@@ -28,9 +28,7 @@ class Counts:
     Attributes
     ----------
     attributes : tuple of Attribute
-        The columns.
     codes : int32[tuples, attributes]
-        The distinct tuples.
     records : int64[tuples]
         Number of records of each tuple.
     """
@@ -60,9 +58,7 @@ def count_distinct(table: Table, names: Sequence[str]) -> Counts:
     Parameters
     ----------
     table : Table
-        The records.
     names : sequence of str
-        The columns.
 
     Returns
     -------
@@ -87,7 +83,6 @@ def count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64
     table : Table
         One row per tuple that an engine has counted.
     names : sequence of str
-        The columns.
     weights : int64[n]
         Records of each row.
 

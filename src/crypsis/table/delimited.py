@@ -31,7 +31,6 @@ def sniff(content: bytes, path: Path) -> str:
     content : bytes
         Content of the file.
     path : Path
-        The file.
 
     Returns
     -------
@@ -88,18 +87,9 @@ def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> 
 class Delimited:
     """A delimited file.
 
-    Attributes
-    ----------
-    path : Path
-        The file.
-    names : list of str
-        Names of its columns.
-    body : bytes
-        Text below the header.
-    delimiter : str
-        Between the fields.
-    body_line : int
-        Line on which the body starts.
+    names  names of its columns
+    body  text below the header
+    body_line  line on which the body starts
     """
 
     path: Path
@@ -115,7 +105,6 @@ class Delimited:
         Parameters
         ----------
         path : Path
-            The file.
         delimiter : str or None
             Found by `sniff` unless given.
         encoding : str

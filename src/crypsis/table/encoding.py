@@ -72,14 +72,7 @@ class Declared:
 class Wish:
     """What the caller states about a column; None leaves it to the data.
 
-    Attributes
-    ----------
-    role : Role
-        Its role.
-    kind : Kind or None
-        Its kind.
-    order : tuple of str or None
-        Its categories from low to high.
+    order  its categories from low to high
     """
 
     role: Role = Role.OTHER
@@ -189,7 +182,6 @@ def not_a_number(name: str, texts: pl.Series, lost: pl.Series, source: Source) -
     Parameters
     ----------
     name : str
-        The column.
     texts : polars.Series
         Its cells as text.
     lost : polars.Series of bool

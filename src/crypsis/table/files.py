@@ -55,7 +55,6 @@ def read_table(
     Parameters
     ----------
     path : path
-        The file.
     roles : mapping of str to str, optional
         "identifier", "quasi", "confidential" or "other" by column; "other" by default.
     kinds : mapping of str to str or sequence of str, optional

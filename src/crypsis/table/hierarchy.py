@@ -99,7 +99,6 @@ class Hierarchy:
         codes : int32[n]
             Leaf codes; −1 is missing and stays missing.
         level : int
-            The level.
 
         Returns
         -------
@@ -114,7 +113,6 @@ class Hierarchy:
         Parameters
         ----------
         level : int
-            The level.
 
         Returns
         -------

@@ -167,7 +167,6 @@ def describe_level(attribute: Attribute, level: int) -> LevelDescription:
     attribute : Attribute
         The column; without a hierarchy it is published as collected.
     level : int
-        The level.
 
     Returns
     -------

@@ -44,7 +44,6 @@ class LazyTable:
     Attributes
     ----------
     frame : narwhals.LazyFrame
-        The data.
     counts : Counts
         Distinct tuples with their records.
     tuples : polars.DataFrame
@@ -80,7 +79,6 @@ def engine_of(frame: Lazy) -> Engine:
     Parameters
     ----------
     frame : narwhals.LazyFrame
-        The frame.
 
     Returns
     -------
@@ -231,7 +229,6 @@ def lazy_frame(data: Any) -> Lazy:
     Parameters
     ----------
     data : lazy frame, frame or path
-        The data.
 
     Returns
     -------
@@ -265,9 +262,7 @@ def tally(frame: Lazy, names: Sequence[str]) -> pl.DataFrame:
     Parameters
     ----------
     frame : narwhals.LazyFrame
-        The data.
     names : sequence of str
-        The columns.
 
     Returns
     -------

@@ -24,7 +24,6 @@ def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: 
     Parameters
     ----------
     path : Path
-        The file.
     names : sequence of str
         Columns that are counted.
     delimiter : str or None

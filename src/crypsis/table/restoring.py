@@ -32,7 +32,6 @@ def to_frame(table: Table, *, suppressed: Literal["drop", "keep"] = "drop") -> F
     Parameters
     ----------
     table : Table
-        The table.
     suppressed : {"drop", "keep"}
         Leave suppressed records out, or keep their rows with missing quasi-identifiers.
 

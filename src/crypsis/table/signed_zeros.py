@@ -63,7 +63,6 @@ def without_signed_zeros_lazily(frame: nw.LazyFrame[Any]) -> nw.LazyFrame[Any]:
     Parameters
     ----------
     frame : narwhals.LazyFrame
-        The data.
 
     Returns
     -------

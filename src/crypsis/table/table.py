@@ -140,7 +140,6 @@ class Table(ColumnAccess):
         Parameters
         ----------
         step : MaskingStep
-            The masking.
         original : Table
             What was masked.
 
@@ -177,7 +176,6 @@ class Table(ColumnAccess):
         categories : iterable of str
             The new categories; they must contain every value in use.
         kind : Kind, optional
-            The new kind.
 
         Returns
         -------

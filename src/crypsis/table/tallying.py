@@ -26,7 +26,6 @@ def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
     Parameters
     ----------
     lazy : polars.LazyFrame
-        The records.
 
     Yields
     ------
@@ -41,9 +40,7 @@ def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.D
     Parameters
     ----------
     lazy : polars.LazyFrame
-        The records.
     names : sequence of str
-        The columns.
     records : str
         Name of the column of counts.
 

@@ -8,15 +8,6 @@ from crypsis.attacks.outcome import Outcome
 def attack_text(outcome: Outcome) -> str:
     """What an attack achieves, and whether it is a finding.
 
-    Parameters
-    ----------
-    outcome : Outcome
-        The attack.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from crypsis.attacks.outcome import Rate

@@ -10,15 +10,6 @@ from crypsis.table.lattice import Lattice, LevelDescription, describe_level
 def level_text(level: LevelDescription) -> str:
     """What a column publishes at a level.
 
-    Parameters
-    ----------
-    level : LevelDescription
-        The level.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> level_text(LevelDescription("age", 2, 9, 10.0, "year", unchanged=False))

@@ -84,15 +84,6 @@ def blanked_text(cells: Mapping[str, int]) -> str:
 def class_size_text(count: ClassCount) -> str:
     """A range of class sizes.
 
-    Parameters
-    ----------
-    count : ClassCount
-        The range.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> class_size_text(ClassCount(5, 9, 3)), class_size_text(ClassCount(100, None, 1))

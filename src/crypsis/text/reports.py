@@ -17,7 +17,6 @@ def number_text(value: float | int | None) -> str:
     Parameters
     ----------
     value : number or None
-        The number.
 
     Returns
     -------
@@ -37,15 +36,6 @@ def number_text(value: float | int | None) -> str:
 
 def sentence_text(text: str) -> str:
     """A text with a capital letter first and a full stop last; an empty text stays empty.
-
-    Parameters
-    ----------
-    text : str
-        The text.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -109,15 +99,8 @@ def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True
 def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The first line of the internal report: guarantees that hold and rules that are kept.
 
-    Parameters
-    ----------
-    facts : mapping
-        Content of the internal report.
-
-    Returns
-    -------
-    dict
-        "message"; "good": whether everything holds; "waived": number of waived rules and findings.
+    facts  content of the internal report
+    returns  "message"; "good": whether everything holds; "waived": number of waived rules and findings
     """
     demands = [d for d in facts["demands"] if d["binding"]]
     kept = [v["holds"] for v in facts["verdicts"]] + [d["holds"] for d in demands]
