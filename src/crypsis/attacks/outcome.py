@@ -131,7 +131,7 @@ class Findings:
         Parameters
         ----------
         attack : str
-            Name of the attack.
+            Its name, e.g. "linkability".
 
         Returns
         -------

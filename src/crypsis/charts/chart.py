@@ -47,7 +47,6 @@ class Chart:
         Returns
         -------
         Path
-            The path written.
 
         Raises
         ------

@@ -134,7 +134,7 @@ class State:
         Raises
         ------
         SearchError
-            If the bytes are damaged or of another format.
+            If the bytes are damaged.
         """
         try:
             with np.load(io.BytesIO(data), allow_pickle=False) as archive:

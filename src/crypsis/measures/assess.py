@@ -188,7 +188,7 @@ def assess(
     Raises
     ------
     TableError
-        If rows or columns do not correspond.
+        If the two tables differ in their rows or columns.
 
     Examples
     --------

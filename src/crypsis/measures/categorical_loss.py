@@ -46,7 +46,7 @@ class ContingencyLoss(CategoricalLoss):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
-    25.0
+    20.0
     """
 
     tally: ClassVar[str] = "contingency"
@@ -124,7 +124,7 @@ class DistanceLoss(CategoricalLoss):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
-    25.0
+    20.0
     """
 
     tally: ClassVar[str] = "distance"
@@ -158,7 +158,7 @@ class EntropyLoss(CategoricalLoss):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
-    68.87
+    55.1
     """
 
     tally: ClassVar[str] = "entropy"

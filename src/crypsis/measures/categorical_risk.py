@@ -56,7 +56,7 @@ class CategoryDisclosure(CategoricalRisk):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
-    75.0
+    80.0
     """
 
     tally: ClassVar[str] = "disclosure"
@@ -165,7 +165,7 @@ class CategoryLinkage(CategoricalLinkage):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
-    41.67
+    33.33
     """
 
     tally: ClassVar[str] = "linkage"
@@ -233,7 +233,7 @@ class RankLinkage(CategoricalLinkage):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
-    75.0
+    80.0
     """
 
     tally: ClassVar[str] = "rank"

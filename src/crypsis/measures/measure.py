@@ -146,7 +146,7 @@ class Measure(Settings):
         Parameters
         ----------
         original : Table
-            The table before masking.
+            The table before masking, with roles and hierarchies.
 
         Returns
         -------
@@ -164,7 +164,7 @@ class Measure(Settings):
         Parameters
         ----------
         original : Table
-            The table before masking.
+            A table that would be compared with masked versions of it.
 
         Returns
         -------

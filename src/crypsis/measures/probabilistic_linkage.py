@@ -49,7 +49,7 @@ class ProbabilisticLinkage(CategoricalRisk):
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
-    41.67
+    33.33
     """
 
     tally: ClassVar[str] = "probabilistic"

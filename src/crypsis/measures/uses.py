@@ -140,8 +140,8 @@ class TableUse(DeclaredUse):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.TableUse(columns=("sex",)).against(original).read(masked), 2)
-    25.0
+    >>> round(crypsis.TableUse(columns=("town",)).against(original).read(masked), 2)
+    20.0
     """
 
     missing: ClassVar[str] = f"a missing value is a category of its own; a missing weight counts 0; {_ABSENT}"

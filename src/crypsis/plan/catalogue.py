@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -21,7 +21,10 @@ REFUSED = "registry"
 """Error type of an entry that cannot be built; its context has the message."""
 
 
-class Named(BaseModel):
+T = TypeVar("T")
+
+
+class Named(BaseModel, Generic[T]):
     """An entry with the name of a registered class, fields of the plan, and the settings of the class.
 
     Attributes
@@ -77,12 +80,13 @@ class Named(BaseModel):
         return []
 
     @model_validator(mode="after")
-    def _buildable(self) -> Named:
+    def _buildable(self) -> Named[T]:
         refusals = self.refusals({self.key: getattr(self, self.key), **self.settings})
         if refusals:
             raise PydanticCustomError(REFUSED, "{message}", {"message": "; ".join(refusals)})
         return self
 
-    def build(self) -> Any:
+    def build(self) -> T:
         """Build the registered class with its settings."""
-        return self.registry.build(getattr(self, self.key), **self.settings)
+        built: T = self.registry.build(getattr(self, self.key), **self.settings)
+        return built

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -40,6 +39,7 @@ from crypsis.privacy.singling_out import waiver_key
 from crypsis.registry import Settings
 from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
+from crypsis.table.raw_files import read_toml
 from crypsis.table.table import Table
 
 
@@ -88,7 +88,7 @@ class Plan(Settings):
         Raises
         ------
         PlanError
-            With every problem of the document.
+            With every problem of the file.
         """
         path = Path(path)
         return cls.parse(load(path), where=str(path))
@@ -160,7 +160,7 @@ class Plan(Settings):
         Parameters
         ----------
         table : Table
-            The table before masking.
+            The original.
 
         Returns
         -------
@@ -215,6 +215,7 @@ class Plan(Settings):
         Returns
         -------
         Table
+            The source with the roles, kinds and hierarchies of the plan.
 
         Raises
         ------
@@ -262,23 +263,11 @@ class Plan(Settings):
 
 
 def load(path: Path) -> dict[str, Any]:
-    """Read a TOML document.
-
-    Raises
-    ------
-    PlanError
-        If it cannot be read or is no TOML.
-    """
+    """Read the document of a plan."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path, "plan", "see `crypsis init` for an example")
     except FileNotFoundError:
         raise PlanError(f"{path}: there is no such file; write a plan with `crypsis init FILE`") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(
-            f"{path}: the plan cannot be read ({error.__class__.__name__}); it must be UTF-8 text"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{path}: not valid TOML: {error}; see `crypsis init` for an example") from None
 
 
 def problems_text(where: str, problems: list[str]) -> str:
@@ -300,7 +289,7 @@ def problems_text(where: str, problems: list[str]) -> str:
     return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
 
 
-_NAMED: tuple[tuple[tuple[str, ...], type[Named]], ...] = (
+_NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (
     (("require",), Requirement),
     (("scenario", "require"), Requirement),
     (("search",), SearchChoice),

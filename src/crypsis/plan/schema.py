@@ -29,7 +29,7 @@ def schema() -> dict[str, Any]:
     return document
 
 
-def _detail(definition: dict[str, Any], kind: type[Named], definitions: dict[str, Any]) -> None:
+def _detail(definition: dict[str, Any], kind: type[Named[Any]], definitions: dict[str, Any]) -> None:
     """Add the registered names and the settings of each."""
     names = sorted(kind.registry)
     key = kind.key

@@ -38,18 +38,13 @@ class Column(Settings):
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
 
 
-class Requirement(Named):
+class Requirement(Named[PrivacyModel]):
     """A privacy model that a released file must meet, with its settings."""
 
     model: str = Field(description="name of a registered privacy model")
 
     registry: ClassVar[Registry[Any]] = models
     key: ClassVar[str] = "model"
-
-    def build(self) -> PrivacyModel:
-        """Build the privacy model."""
-        built: PrivacyModel = super().build()
-        return built
 
 
 class Scenario(Settings):
@@ -67,7 +62,7 @@ class Scenario(Settings):
         return [m if m.quasi_identifiers else m.model_copy(update={"quasi_identifiers": self.knows}) for m in built]
 
 
-class SearchChoice(Named):
+class SearchChoice(Named[Search]):
     """A search with its settings."""
 
     name: str = Field(description="name of a registered search")
@@ -83,24 +78,14 @@ class SearchChoice(Named):
             read_budget(value)
         return value
 
-    def build(self) -> Search:
-        """Build the search."""
-        built: Search = super().build()
-        return built
 
-
-class MeasureChoice(Named):
+class MeasureChoice(Named[Measure]):
     """A measure with its settings."""
 
     name: str = Field(description="name of a registered measure")
 
     registry: ClassVar[Registry[Any]] = measures
     key: ClassVar[str] = "name"
-
-    def build(self) -> Measure:
-        """Build the measure."""
-        built: Measure = super().build()
-        return built
 
 
 class Measures(Settings):
@@ -124,7 +109,7 @@ class Measures(Settings):
         return [{"name": item} if isinstance(item, str) else item for item in value] if _is_list(value) else value
 
 
-class Use(Named):
+class Use(Named[Measure]):
     """An analysis that the released file must serve: its measure, and how much it may change."""
 
     measure: str = Field(description="name of a registered measure of a use")
@@ -146,13 +131,8 @@ class Use(Named):
         """Name of the use, or of its measure."""
         return self.name or self.measure
 
-    def build(self) -> Measure:
-        """Build the measure."""
-        built: Measure = super().build()
-        return built
 
-
-class Limit(Named):
+class Limit(Named[Measure | None]):
     """The largest reading with which a solution may be released."""
 
     measure: str = Field(description="name of a registered measure, or loss, risk or suppressed")

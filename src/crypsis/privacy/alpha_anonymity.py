@@ -33,8 +33,7 @@ class AlphaKAnonymity(ConfidentialModel):
 
     Examples
     --------
-    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
-    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> table, _ = crypsis.example_pair("categories")
     >>> crypsis.AlphaKAnonymity(alpha=0.5, k=2).judge(table).offending
     3
     """

@@ -25,8 +25,7 @@ class KAnonymity(PrivacyModel):
 
     Examples
     --------
-    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
-    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> table, _ = crypsis.example_pair("categories")
     >>> verdict = crypsis.KAnonymity(k=2).judge(table)
     >>> verdict.holds, verdict.attained
     (True, 2.0)

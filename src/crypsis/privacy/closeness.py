@@ -69,8 +69,7 @@ class TCloseness(ConfidentialModel):
 
     Examples
     --------
-    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
-    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> table, _ = crypsis.example_pair("categories")
     >>> round(crypsis.TCloseness(t=0.2).judge(table).attained, 3)
     0.1
     """

@@ -55,8 +55,7 @@ class LDiversity(ConfidentialModel):
 
     Examples
     --------
-    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
-    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> table, _ = crypsis.example_pair("categories")
     >>> crypsis.LDiversity(l=2).judge(table).attained
     2.0
     """

@@ -45,8 +45,7 @@ class BetaLikeness(ConfidentialModel):
 
     Examples
     --------
-    >>> people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
-    >>> table = crypsis.Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+    >>> table, _ = crypsis.example_pair("categories")
     >>> round(crypsis.BetaLikeness(beta=1.0).judge(table).attained, 3)
     0.25
     """

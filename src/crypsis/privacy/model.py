@@ -92,7 +92,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to judge.
+            The table whose records are looked at.
 
         Returns
         -------
@@ -151,7 +151,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to judge.
+            The table to which it would be applied.
 
         Returns
         -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +21,7 @@ from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.findings import FindingResult
 from crypsis.report.columns import describe_columns
-from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedRule, ReportedScenario
+from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
@@ -156,7 +156,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         skipped=readings.skipped,
         demands=tuple(facts.limits),
         rulebook=facts.rulebook.title if facts.rulebook else "",
-        rules=tuple(ReportedRule(**asdict(rule)) for rule in facts.rules),
+        rules=tuple(facts.rules),
         scenarios=readings.scenarios,
         hardest=hardest_groups(before, _burden(before, visible, names), names) if known and names else (),
         class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))

@@ -13,6 +13,7 @@ from crypsis.privacy.singling_out import Finding
 from crypsis.report.columns import ReportedColumn
 from crypsis.report.hardest import Subgroup
 from crypsis.report.histograms import Histogram
+from crypsis.rulebook.book import RuleResult
 
 
 @dataclass(frozen=True)
@@ -41,22 +42,6 @@ class LimitResult:
     binding: bool
     reading: Reading
     use: bool = False
-
-
-@dataclass(frozen=True)
-class ReportedRule:
-    """A rule of the rulebook and its result.
-
-    id, statement  the rule and what it demands
-    holds  whether it is kept
-    waived  reason of the waiver; empty without one
-    """
-
-    id: str
-    statement: str
-    found: str
-    holds: bool
-    waived: str
 
 
 @dataclass(frozen=True)
@@ -155,7 +140,7 @@ class Dossier:
     skipped: Mapping[str, str] = field(default_factory=dict)
     demands: tuple[LimitResult, ...] = ()
     rulebook: str = ""
-    rules: tuple[ReportedRule, ...] = ()
+    rules: tuple[RuleResult, ...] = ()
     scenarios: tuple[ReportedScenario, ...] = ()
     hardest: tuple[Subgroup, ...] = ()
     class_sizes: Histogram | None = None

@@ -123,9 +123,7 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
 
 
 def value_text(value: float, dates: str) -> str:
-    """A number rounded for reading, or the day it stands for.
-
-    dates  {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01
+    """A number rounded for reading, or the day it stands for (`dates` as in `Attribute.dates`).
 
     Examples
     --------

@@ -5,8 +5,7 @@ A file that breaks a rule passes only with a waiver and its reason, which are re
 
 from __future__ import annotations
 
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +14,8 @@ from pydantic import Field, ValidationError, model_validator
 from crypsis.errors import PlanError, listing, suggestion
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings, explain
-from crypsis.rulebook.rules import AnyRule, Evidence
+from crypsis.rulebook.rules import AnyRule, Evidence, Outcome, Rule
+from crypsis.table.raw_files import read_toml
 
 SHIPPED = Path(__file__).parent.parent / "rulebooks"
 
@@ -116,19 +116,13 @@ def read_rulebook(name: str | Path) -> Rulebook:
     """
     path = SHIPPED / f"{name}.toml" if str(name) in shipped_names() else Path(name)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, IsADirectoryError):
+        document = read_toml(path, "rulebook", "see `crypsis rulebooks` for examples")
+    except FileNotFoundError:
         known = shipped_names()
         raise PlanError(
             f"there is no rulebook {str(name)!r}{suggestion(str(name), known)}: neither a file nor one of "
             f"{listing(known)}; see `crypsis rulebooks`"
         ) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise PlanError(
-            f"{path}: the rulebook cannot be read ({type(error).__name__}); it must be UTF-8 text"
-        ) from None
-    except tomllib.TOMLDecodeError as error:
-        raise PlanError(f"{path}: not valid TOML: {error}; see `crypsis rulebooks` for examples") from None
     try:
         return Rulebook.model_validate({"name": path.stem} | document)
     except ValidationError as error:
@@ -151,16 +145,23 @@ def check_rulebook(book: Rulebook, evidence: Evidence, waivers: Mapping[str, str
     PlanError
         If a waiver is not allowed.
     """
-    book.check_waivers(waivers or {})
+
+    def find(rule: Rule) -> Outcome:
+        if rule.families and evidence.family not in rule.families:
+            return f"does not apply after {evidence.family}", True
+        return rule.find(evidence)
+
+    return results_of(book, find, waivers or {})
+
+
+def results_of(book: Rulebook, find: Callable[[Rule], Outcome | None], waivers: Mapping[str, str]) -> list[RuleResult]:
+    """The result of every rule for which something is found; refuses waivers that are not allowed."""
+    book.check_waivers(waivers)
     results = []
     for rule in book.rule:
-        if rule.families and evidence.family not in rule.families:
-            found, holds = f"does not apply after {evidence.family}", True
-        else:
-            found, holds = rule.find(evidence)
-        results.append(
-            RuleResult(rule.id, rule.statement(), found, holds, "" if holds else (waivers or {}).get(rule.id, ""))
-        )
+        found = find(rule)
+        if found is not None:
+            results.append(RuleResult(rule.id, rule.statement(), *found, "" if found[1] else waivers.get(rule.id, "")))
     return results
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
-from crypsis.rulebook.book import Rulebook, RuleResult
+from crypsis.rulebook.book import Rulebook, RuleResult, results_of
 from crypsis.rulebook.rules import ColumnsRule, OrderRule, Outcome, RiskRule, Rule, SuppressionRule
 
 
@@ -33,14 +33,11 @@ def check_planned(
     PlanError
         If a waiver is not allowed.
     """
-    book.check_waivers(waivers or {})
-    results = []
-    for rule in book.rule:
-        found = _planned(rule, models, columns, suppression, order, risk_limits or {})
-        if found is not None:
-            waived = "" if found[1] else (waivers or {}).get(rule.id, "")
-            results.append(RuleResult(rule.id, rule.statement(), *found, waived))
-    return results
+
+    def find(rule: Rule) -> Outcome | None:
+        return _planned(rule, models, columns, suppression, order, risk_limits or {})
+
+    return results_of(book, find, waivers or {})
 
 
 def _planned(

@@ -11,13 +11,7 @@ from crypsis.table.hierarchy import Hierarchy
 
 
 class Kind(StrEnum):
-    """How the values of a column compare.
-
-    Examples
-    --------
-    >>> Kind("ordinal")
-    <Kind.ORDINAL: 'ordinal'>
-    """
+    """How the values of a column compare."""
 
     NUMERIC = "numeric"
     ORDINAL = "ordinal"

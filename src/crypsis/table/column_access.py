@@ -92,6 +92,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
+            Name of the column.
 
         Returns
         -------
@@ -141,6 +142,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
+            A column of any kind.
 
         Returns
         -------
@@ -154,6 +156,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
+            The column that is looked through.
 
         Returns
         -------

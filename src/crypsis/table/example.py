@@ -98,6 +98,7 @@ def example(n: int = 1000, seed: int = 0) -> Table:
     Returns
     -------
     Table
+        People with correlated columns.
 
     Raises
     ------
@@ -141,7 +142,7 @@ def example_pair(kind: Literal["categories", "numbers", "levels"]) -> tuple[Tabl
     Parameters
     ----------
     kind : {"categories", "numbers", "levels"}
-        Four records of which one changed its category, five records with one of three numeric columns
+        Five records of which one changed its town, five records with one of three numeric columns
         microaggregated, or a hundred people whose quasi-identifiers are two levels up.
 
     Returns
@@ -155,13 +156,14 @@ def example_pair(kind: Literal["categories", "numbers", "levels"]) -> tuple[Tabl
     ([2.0, 1.0, 4.0, 3.0, 5.0], [1.5, 1.5, 3.5, 3.5, 5.0])
     """
     if kind == "levels":
-        people = example(100, seed=1)
+        many = example(100, seed=1)
         heights = {name: min(2, built.height) for name, built in hierarchies().items()}
-        lifted = {name: hierarchies()[name].lift(people.leaf_codes(name), level) for name, level in heights.items()}
-        return people, people.with_columns(lifted, heights)
+        lifted = {name: hierarchies()[name].lift(many.leaf_codes(name), level) for name, level in heights.items()}
+        return many, many.with_columns(lifted, heights)
     if kind == "categories":
-        original = Table.from_columns({"sex": ["f", "f", "m", "m"]}, roles={"sex": "quasi"})
-        return original, original.with_columns({"sex": np.array([0, 1, 1, 1])})
+        people = {"town": ["a", "a", "a", "b", "b"], "illness": ["flu", "flu", "cold", "flu", "cold"]}
+        original = Table.from_columns(people, roles={"town": "quasi", "illness": "confidential"})
+        return original, original.with_columns({"town": np.array([0, 0, 1, 1, 1])})
     values = {"x": [1, 2, 3, 4, 5], "y": [2, 1, 4, 3, 5], "z": [1, 5, 2, 4, 3]}
     original = Table.from_columns(values, roles=dict.fromkeys(values, "quasi"))
     return original, original.with_columns({"y": np.array([1.5, 1.5, 3.5, 3.5, 5.0])})

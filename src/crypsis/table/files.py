@@ -74,6 +74,7 @@ def read_table(
     Returns
     -------
     Table
+        One attribute and one column for each column of the file.
 
     Raises
     ------

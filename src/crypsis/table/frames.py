@@ -52,6 +52,7 @@ def wrap(
     Returns
     -------
     Table
+        The values of the frame, encoded.
 
     Raises
     ------

@@ -28,6 +28,7 @@ def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: 
     Returns
     -------
     Hierarchy
+        Its leaves in the order of the rows.
 
     Raises
     ------

@@ -27,7 +27,7 @@ def count_own(codes: Codes, weights: Floats | None = None) -> Floats:
     """Count for every record the records with equal cells; a missing cell equals a missing cell only.
 
     codes  int[n, p]: what is published
-    weights  float64[n], optional: weight of each record
+    weights  float64[n], optional: how many records each counts for
 
     Examples
     --------

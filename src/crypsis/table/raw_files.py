@@ -5,11 +5,12 @@ from __future__ import annotations
 import codecs
 import os
 import stat
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from crypsis.errors import TableError
+from crypsis.errors import PlanError, TableError
 
 CHUNK = 1 << 24
 """Bytes without a line break after which a file is no text with records."""
@@ -110,3 +111,26 @@ def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
     while size > 0 and (piece := file.read(min(size, PIECE))):
         size -= len(piece)
         yield piece
+
+
+def read_toml(path: Path, what: str, remedy: str) -> dict[str, Any]:
+    """Read a TOML document.
+
+    what  what the document is, for messages
+    remedy  where a valid one can be seen
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    PlanError
+        If it cannot be read or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: the {what} cannot be read ({type(error).__name__}); it must be UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path}: not valid TOML: {error}; {remedy}") from None
