@@ -52,14 +52,6 @@ class Encoding(Protocol):
     def decode(self, genome: Genome) -> Table:
         """Decode a genome into a masked table.
 
-        Parameters
-        ----------
-        genome : Genome
-
-        Returns
-        -------
-        Table
-
         Raises
         ------
         SearchError

@@ -30,14 +30,7 @@ class RecodingEncoding(RememberingEncoding):
     def encode(self, classes: LocalClasses) -> Genome:
         """Encode classes.
 
-        Parameters
-        ----------
-        classes : LocalClasses
-            The class of every record and the levels of every class.
-
-        Returns
-        -------
-        Genome
+        classes  the class of every record and the levels of every class
         """
         head = np.array([len(classes.levels)], dtype=np.int32)
         return np.concatenate([head, classes.labels.astype(np.int32), classes.levels.ravel().astype(np.int32)])

@@ -197,14 +197,5 @@ class Problem:
         return self.start() if callable(self.start) else self.start
 
     def expressed(self, candidate: Genome) -> Genome:
-        """The genome of a candidate that is stored and decoded.
-
-        Parameters
-        ----------
-        candidate : Genome
-
-        Returns
-        -------
-        Genome
-        """
+        """The genome of a candidate that is stored and decoded."""
         return candidate if self.express is None else self.express(candidate)

@@ -33,16 +33,16 @@ class Assessment:
     skipped : mapping of str to str
         Name of a measure → why it does not apply.
 
-    Notes
-    -----
-    ``mean_score`` is (mean loss + mean risk) / 2, ``max_score`` the larger of the two means.
-
     Examples
     --------
     >>> table = crypsis.Table.from_columns({"x": [1, 2, 3, 4]}, roles={"x": "quasi"})
     >>> assessment = crypsis.assess(table, table, chosen=["cell-loss", "record-linkage"])
     >>> assessment.information_loss, assessment.disclosure_risk, assessment.mean_score
     (0.0, 100.0, 50.0)
+
+    Notes
+    -----
+    ``mean_score`` is (mean loss + mean risk) / 2, ``max_score`` the larger of the two means.
     """
 
     readings: tuple[Reading, ...]
@@ -188,7 +188,7 @@ def assess(
     Raises
     ------
     TableError
-        If the two tables differ in their rows or columns.
+        If they differ in rows or columns.
 
     Examples
     --------

@@ -35,18 +35,18 @@ class ContingencyLoss(CategoricalLoss):
     Sum of |count − count'| over the cells of all tables of up to `order` attributes, over 2 · records · tables: the
     mean total variation distance; normalised by cells it is the mean change of a cell, in records.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
+    20.0
+
     Notes
     -----
     - Formula: Σ |count − count'| / (2 n · tables)
     - Paper: Torra and Domingo-Ferrer (2001); CTBIL of Marés and Torra (2012)
     - Cost: O(n p²) for tables of two columns
     - Departures: normalised to 0–100
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.ContingencyLoss().against(original).read(masked), 2)
-    20.0
     """
 
     tally: ClassVar[str] = "contingency"
@@ -113,18 +113,18 @@ class DistanceLoss(CategoricalLoss):
     Mean over cells of the distance between original and masked category: 0 or 1 if nominal, |rank difference| / |D|
     (or |D| − 1) if ordinal.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
+    20.0
+
     Notes
     -----
     - Formula: 100 · mean d(x, x')
     - Paper: Torra and Domingo-Ferrer (2001); DBIL of Marés and Torra (2012)
     - Cost: O(n p)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.DistanceLoss().against(original).read(masked), 2)
-    20.0
     """
 
     tally: ClassVar[str] = "distance"
@@ -147,18 +147,18 @@ class EntropyLoss(CategoricalLoss):
 
     H(V | V') from the counts of (original, masked) pairs, over log2 |D| (or H(V)), mean over attributes.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
+    55.1
+
     Notes
     -----
     - Formula: H(V | V') / log₂|D|
     - Paper: Kooiman, Willenborg and Gouweleeuw (1998); EBIL of Marés and Torra (2012)
     - Cost: O(n p)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.EntropyLoss().against(original).read(masked), 2)
-    55.1
     """
 
     tally: ClassVar[str] = "entropy"

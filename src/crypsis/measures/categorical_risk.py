@@ -45,18 +45,18 @@ class CategoryDisclosure(CategoricalRisk):
     Share of values whose original category is within floor(width · |D| / 2) ranks of the masked one (nominal: equal
     to it), mean over attributes.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
+    80.0
+
     Notes
     -----
     - Formula: 100 · share of values within ⌊width · |D| / 2⌋ ranks of the masked one
     - Paper: ID of Marés and Torra (2012)
     - Cost: O(n p)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.CategoryDisclosure().against(original).read(masked), 2)
-    80.0
     """
 
     tally: ClassVar[str] = "disclosure"
@@ -154,18 +154,18 @@ class CategoryLinkage(CategoricalLinkage):
     Share of original records whose nearest masked record, by the sum of category distances, is their own; t tied
     records count 1/t (expected), only if t = 1 (strict), or the lowest row wins (first).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
+    33.33
+
     Notes
     -----
     - Formula: 100 · share of records whose nearest masked record by category distances is their own
     - Paper: DBRL of Marés and Torra (2012)
     - Cost: O(c² p), c distinct tuples
     - Departures: ties count 1/t (decision 0003)
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.CategoryLinkage().against(original).read(masked), 2)
-    33.33
     """
 
     tally: ClassVar[str] = "linkage"
@@ -222,18 +222,18 @@ class RankLinkage(CategoricalLinkage):
     ranks; credit 1 if its own is among them (set), 1 over their number (expected), or if it is the closest of them
     (nearest, ties shared); with no window known, the smallest that leaves a candidate.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
+    80.0
+
     Notes
     -----
     - Formula: candidates: masked records with every category within the window; credit if one's own is among them
     - Paper: Nin, Herranz and Torra (2008); RSRL of Marés and Torra (2012)
     - Cost: O(c² p)
     - Departures: which credit the 2012 paper gave is not printed; containment fits its figures
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.RankLinkage().against(original).read(masked), 2)
-    80.0
     """
 
     tally: ClassVar[str] = "rank"

@@ -33,18 +33,18 @@ class CellLoss(Measure):
     1), a number to an interval its width / range; a value generalised to a group it does not belong to, and a
     suppressed cell, 1.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.CellLoss().against(original).read(masked), 2)
+    3.33
+
     Notes
     -----
     - Formula: 100 · mean over cells of what became of them, 0 to 1 each
     - Paper: own, after Iyengar (2002)
     - Cost: O(n p)
     - Departures: own measure: one scale for aggregation, perturbation and recoding
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.CellLoss().against(original).read(masked), 2)
-    3.33
     """
 
     aim: ClassVar[Aim] = "loss"

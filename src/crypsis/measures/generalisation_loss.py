@@ -107,18 +107,18 @@ class GeneralLoss(CellMeasure):
     A cell that stands for m of the M values of its column loses (m − 1)/(M − 1), a suppressed one 1; mean over all
     cells in per cent, or their sum.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.GeneralLoss().against(original).read(masked), 2)
+    59.54
+
     Notes
     -----
     - Formula: mean over cells of (m − 1)/(M − 1)
     - Paper: Iyengar (2002)
     - Cost: O(n s)
     - Departures: a suppressed record counts 1 per cell
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.GeneralLoss().against(original).read(masked), 2)
-    59.54
     """
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
@@ -132,18 +132,18 @@ class Precision(CellMeasure):
     A cell at level v of a hierarchy of height h loses v/h, a suppressed one 1; mean over all cells in per cent, or
     their sum (Sweeney's precision is 100 minus the mean).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.Precision().against(original).read(masked), 2)
+    73.04
+
     Notes
     -----
     - Formula: mean over cells of level / height
     - Paper: Sweeney (2002)
     - Cost: O(n s)
     - Departures: the loss is given: 100 minus Sweeney's precision
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.Precision().against(original).read(masked), 2)
-    73.04
     """
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
@@ -158,18 +158,18 @@ class NonUniformEntropy(CellMeasure):
     A cell loses −log2(records with its value / records with its published group), a suppressed one what full
     suppression loses on average; in per cent of that, or the sum of the cells' shares of it.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.NonUniformEntropy().against(original).read(masked), 2)
+    77.73
+
     Notes
     -----
     - Formula: −log₂(records with the value / records with its group), summed over cells
     - Paper: Gionis and Tassa (2009)
     - Cost: O(n s)
     - Departures: in per cent of what full suppression loses
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.NonUniformEntropy().against(original).read(masked), 2)
-    77.73
     """
 
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
@@ -223,18 +223,18 @@ class ClassificationMetric(ClassMeasure):
 
     Records suppressed or without the majority label of their class, or their share.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.ClassificationMetric(label="diagnosis").against(original).read(masked), 2)
+    20.0
+
     Notes
     -----
     - Formula: records without the majority label of their class
     - Paper: Iyengar (2002)
     - Cost: O(n)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.ClassificationMetric(label="diagnosis").against(original).read(masked), 2)
-    20.0
     """
 
     unit: ClassVar[str] = "records"
@@ -261,18 +261,18 @@ class Discernibility(ClassMeasure):
 
     Each record costs the size of its class, a suppressed one the number of records; the sum, or its share of n².
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.Discernibility().against(original).read(masked), 2)
+    222.0
+
     Notes
     -----
     - Formula: Σ over classes of |class|², n per suppressed record
     - Paper: Bayardo and Agrawal (2005)
     - Cost: O(n)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.Discernibility().against(original).read(masked), 2)
-    222.0
     """
 
     unit: ClassVar[str] = "pairs"
@@ -290,18 +290,18 @@ class AverageClassSize(ClassMeasure):
     Records per class divided by k, suppressed records as one class more; 1 is the best k allows; or the same as a
     share of all records.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("levels")
+    >>> round(crypsis.AverageClassSize(k=5).against(original).read(masked), 2)
+    0.32
+
     Notes
     -----
     - Formula: (n / classes) / k
     - Paper: LeFevre, DeWitt and Ramakrishnan (2006)
     - Cost: O(n)
     - Departures: suppressed records are one class more
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("levels")
-    >>> round(crypsis.AverageClassSize(k=5).against(original).read(masked), 2)
-    0.32
     """
 
     unit: ClassVar[str] = "classes of k"

@@ -37,6 +37,12 @@ class IntervalDisclosure(Measure):
     original column, w % of its population deviation, or w % of the published value on [0, 1]-scaled columns;
     counting records, all columns of a record must be inside.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.IntervalDisclosure(width=80).against(original).read(masked), 2)
+    97.33
+
     Notes
     -----
     - Formula: 100 · share of original values within an interval around the published one
@@ -44,12 +50,6 @@ class IntervalDisclosure(Measure):
     - Cost: O(n p log n)
     - Departures: the GOMM text does not give its tables: ten widths around the protected value on range-scaled
       columns do
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.IntervalDisclosure(width=80).against(original).read(masked), 2)
-    97.33
     """
 
     aim: ClassVar[Aim] = "risk"

@@ -32,7 +32,7 @@ class Reading:
     Parameters
     ----------
     measure : str
-        Registered name of the measure.
+        Its registered name.
     value : float
     unit : str
         Its unit; ``%`` for most losses and risks.
@@ -154,10 +154,6 @@ class Measure(Settings):
             Reads any masked version of the original.
         """
 
-    def chosen(self, original: Table) -> tuple[str, ...]:
-        """The columns to compare: those named, or every quasi-identifier the measure can read."""
-        return self.columns or tuple(original.quasi_identifiers)
-
     def obstacle(self, original: Table) -> str:
         """Why this measure cannot read the table.
 
@@ -177,6 +173,10 @@ class Measure(Settings):
         if not self.chosen(original):
             return "the table has no quasi-identifier to compare; name columns or give them the role 'quasi'"
         return "" if original.rows else NO_RECORDS
+
+    def chosen(self, original: Table) -> tuple[str, ...]:
+        """The columns to compare: those named, or every quasi-identifier the measure can read."""
+        return self.columns or tuple(original.quasi_identifiers)
 
     def unit_in_words(self) -> str:
         """The unit under the present settings."""

@@ -95,18 +95,18 @@ class MomentLoss(DiscrepancyLoss):
     Discrepancy between the columns' means and variances before and after masking, averaged over the two (or one of
     them); statistics that are 0 in the original are left out of a mean variation; unbounded above.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.MomentLoss().against(original).read(masked), 2)
+    1.67
+
     Notes
     -----
     - Formula: mean |a − a'| / |a| over means and variances a
     - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
     - Cost: O(n p)
     - Departures: statistics that are 0 in the original are left out
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.MomentLoss().against(original).read(masked), 2)
-    1.67
     """
 
     statistic: Literal["both", "means", "variances"] = Field(
@@ -134,18 +134,18 @@ class CovarianceLoss(DiscrepancyLoss):
     Discrepancy between the p(p+1)/2 population covariances (variances included) before and after masking;
     covariances that are 0 in the original are left out of a mean variation; unbounded above.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.CovarianceLoss().against(original).read(masked), 2)
+    20.42
+
     Notes
     -----
     - Formula: discrepancy of the p(p + 1)/2 covariances
     - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
     - Cost: O(n p²)
     - Departures: statistics that are 0 in the original are left out
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.CovarianceLoss().against(original).read(masked), 2)
-    20.42
     """
 
     def prepare(self, numbers: Numbers) -> Matrix:
@@ -164,18 +164,18 @@ class CorrelationLoss(DiscrepancyLoss):
     Discrepancy between the p(p-1)/2 Pearson correlations before and after masking, by default 100 times the mean
     absolute error (0 to 200); a constant column correlates with nothing (0).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.CorrelationLoss().against(original).read(masked), 2)
+    14.96
+
     Notes
     -----
     - Formula: 100 · mean |r − r'|
     - Paper: Hundepool et al., Handbook on Statistical Disclosure Control (ESSNet)
     - Cost: O(n p²)
     - Departures: a constant column correlates 0 with everything
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.CorrelationLoss().against(original).read(masked), 2)
-    14.96
     """
 
     least_columns: ClassVar[int] = 2
@@ -211,18 +211,18 @@ class EigenvalueLoss(NumericLoss):
     Sum over j of |λ_j - λ'_j| / λ_j, λ the sorted eigenvalues of the two correlation matrices; eigenvalues of the
     original below 1e-12 are skipped; unbounded above.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.EigenvalueLoss().against(original).read(masked), 2)
+    0.97
+
     Notes
     -----
     - Formula: Σ_j |λ_j − λ'_j| / λ_j
     - Paper: Templ, Kowarik and Meindl (2015): sdcMicro
     - Cost: O(n p² + p³)
     - Departures: eigenvalues below 1e-12 are skipped
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.EigenvalueLoss().against(original).read(masked), 2)
-    0.97
     """
 
     least_columns: ClassVar[int] = 2
@@ -252,18 +252,18 @@ class GammaLoss(NumericLoss):
     100/√2 · ‖d/‖d‖ - d'/‖d'‖‖, d the diagonal of the inverse correlation matrix (the variance inflation of each
     column); 100 where the masked matrix is singular (Młodak 2020).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.GammaLoss().against(original).read(masked), 2)
+    14.42
+
     Notes
     -----
     - Formula: 100/√2 · ‖d/‖d‖ − d'/‖d'‖‖, d the diagonal of the inverse correlation matrix
     - Paper: Młodak (2020)
     - Cost: O(n p² + p³)
     - Departures: 100 where the masked matrix is singular
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.GammaLoss().against(original).read(masked), 2)
-    14.42
     """
 
     least_columns: ClassVar[int] = 2

@@ -84,18 +84,18 @@ class SquaredError(NumericLoss):
     Sum over cells of ((x - x') / s)², s the original column's population deviation (z), range, or 1 (none); a
     constant column takes no part; raw, grows with the number of records.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.SquaredError().against(original).read(masked), 2)
+    0.5
+
     Notes
     -----
     - Formula: Σ ((x − x')/s)²
     - Paper: Domingo-Ferrer and Mateo-Sanz (2002)
     - Cost: O(n p)
     - Departures: s is the population deviation (decision 0004)
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.SquaredError().against(original).read(masked), 2)
-    0.5
     """
 
     unit: ClassVar[str] = "squared scaled units"
@@ -114,18 +114,18 @@ class SquaredErrorRatio(NumericLoss):
     differences between original cells and their column mean; 0 where SST is 0; above 100 only if a masking is worse
     than publishing means.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.SquaredErrorRatio().against(original).read(masked), 2)
+    3.33
+
     Notes
     -----
     - Formula: 100 · SSE / SST
     - Paper: Domingo-Ferrer and Mateo-Sanz (2002)
     - Cost: O(n p)
     - Departures: none
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.SquaredErrorRatio().against(original).read(masked), 2)
-    3.33
     """
 
     scaling: ColumnScale = "z"
@@ -146,18 +146,18 @@ class ScaledAbsoluteError(NumericLoss):
     columns skipped); with divisor 'value' it is |x - x'| / |x| (cells with x = 0 skipped); with summary 'sum' the
     plain sum as sdcMicro prints it; unbounded above.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.ScaledAbsoluteError().against(original).read(masked), 2)
+    6.67
+
     Notes
     -----
     - Formula: 100 · mean |x − x'| / (√2 S)
     - Paper: Yancey, Winkler and Creecy (2002)
     - Cost: O(n p)
     - Departures: the mean over cells is the default; the plain sum is a setting
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.ScaledAbsoluteError().against(original).read(masked), 2)
-    6.67
     """
 
     unit: ClassVar[str] = "% of √2 sd"

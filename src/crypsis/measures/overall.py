@@ -53,15 +53,8 @@ class OverallFigure:
     def explain(self, masked: Table) -> Reading:
         """Read the figure.
 
-        Parameters
-        ----------
-        masked : Table
-            Row by row the records of the original.
-
-        Returns
-        -------
-        Reading
-            Infinite if a measure that belongs to the figure cannot be read.
+        masked  row by row the records of the original
+        returns  infinite if a measure that belongs to the figure cannot be read
         """
         value = self.objective.overall(self.figure, masked, self.family)
         value = math.inf if value is None else value

@@ -38,18 +38,18 @@ class ProbabilisticLinkage(CategoricalRisk):
     Share of original records whose masked record of greatest Fellegi–Sunter weight is their own, weights by EM over
     the agreement patterns of all pairs; t tied records count 1/t (expected) or only if t = 1 (strict).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
+    33.33
+
     Notes
     -----
     - Formula: weight log₂(m_a / u_a) of the agreement pattern a, m and u by EM
     - Paper: Fellegi and Sunter (1969); PRL of Marés and Torra (2012)
     - Cost: O(c² p + rounds · 2^p)
     - Departures: ties count 1/t (decision 0003)
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.ProbabilisticLinkage().against(original).read(masked), 2)
-    33.33
     """
 
     tally: ClassVar[str] = "probabilistic"

@@ -132,18 +132,18 @@ class ProbabilisticLoss(NumericLoss):
     of the original and its value t' after masking, averaged within each kind; 'average' is the mean of the kinds;
     Var t from the original's moments, for quantiles from a Gaussian kernel density (Silverman's width).
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.ProbabilisticLoss().against(original).read(masked), 2)
+    17.17
+
     Notes
     -----
     - Formula: 100 (2 Φ(|t' − t| / √Var t) − 1), averaged over statistics t
     - Paper: Mateo-Sanz, Domingo-Ferrer and Sebé (2005)
     - Cost: O(n p²)
     - Departures: Var of a quantile from a Gaussian kernel density with Silverman's width
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.ProbabilisticLoss().against(original).read(masked), 2)
-    17.17
     """
 
     statistic: Literal["average", "means", "quantiles", "variances", "covariances", "correlations"] = Field(

@@ -42,18 +42,18 @@ class RecordLinkage(Measure):
     'first': the lowest row is taken; 'strict': a tie is a miss); the control rate is this rate times how often the
     attack would claim people outside the file, relative to people in it.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.RecordLinkage().against(original).read(masked), 2)
+    100.0
+
     Notes
     -----
     - Formula: 100 · share of records whose nearest published record is their own
     - Paper: Pagliuca and Seri (1999); Domingo-Ferrer and Torra (2001)
     - Cost: O(n log n) with a kd-tree, O(n²) at worst
     - Departures: t equally near records count 1/t (decision 0003); baseline and control beside it
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.RecordLinkage().against(original).read(masked), 2)
-    100.0
     """
 
     aim: ClassVar[Aim] = "risk"

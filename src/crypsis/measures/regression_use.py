@@ -138,18 +138,18 @@ class RegressionUse(DeclaredUse):
     shared length as a part of each, averaged, and 0 where they are disjoint or the released file cannot estimate
     the slope; intervals of no length overlap only if equal.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.RegressionUse(columns=("x",), target="y").against(original).read(masked), 2)
+    25.0
+
     Notes
     -----
     - Formula: 100 (1 − mean overlap of the 95 % intervals of the slopes)
     - Paper: overlap: Karr, Kohnen, Oganian, Reiter and Sanil (2006)
     - Cost: O(n q²), q columns of the design
     - Departures: disjoint intervals overlap 0, not less
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.RegressionUse(columns=("x",), target="y").against(original).read(masked), 2)
-    25.0
     """
 
     missing: ClassVar[str] = (

@@ -130,18 +130,18 @@ class TableUse(DeclaredUse):
     100 times the total variation distance between the weighted shares of the table's cells in the original and in
     the released file: half the sum over cells of |p − q|.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("categories")
+    >>> round(crypsis.TableUse(columns=("town",)).against(original).read(masked), 2)
+    20.0
+
     Notes
     -----
     - Formula: 100 · ½ Σ |p − q| over the cells of the table
     - Paper: own: a declared use
     - Cost: O(n)
     - Departures: own measure
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("categories")
-    >>> round(crypsis.TableUse(columns=("town",)).against(original).read(masked), 2)
-    20.0
     """
 
     missing: ClassVar[str] = f"a missing value is a category of its own; a missing weight counts 0; {_ABSENT}"
@@ -200,13 +200,6 @@ class MeansUse(DeclaredUse):
     mean, at most 100 % each (also where m = 0 and m' is not, and where the group is not in the file); mean over the
     columns.
 
-    Notes
-    -----
-    - Formula: Σ_g share(g) · min(|m'_g − m_g| / |m_g|, 1)
-    - Paper: own: a declared use
-    - Cost: O(n)
-    - Departures: own measure
-
     Examples
     --------
     >>> values = {"town": ["a", "a", "b", "b"], "wage": [1, 3, 4, 6]}
@@ -214,6 +207,13 @@ class MeansUse(DeclaredUse):
     >>> masked = original.with_columns({"wage": np.array([2.0, 3.0, 4.0, 6.0])})
     >>> round(crypsis.MeansUse(columns=("wage",), by=("town",)).against(original).read(masked), 2)
     12.5
+
+    Notes
+    -----
+    - Formula: Σ_g share(g) · min(|m'_g − m_g| / |m_g|, 1)
+    - Paper: own: a declared use
+    - Cost: O(n)
+    - Departures: own measure
     """
 
     missing: ClassVar[str] = (
@@ -282,18 +282,18 @@ class CorrelationUse(DeclaredUse):
     Mean over pairs of columns of |r − r'|, r and r' the Pearson correlations in the original and in the released
     file, times 100 / 2 (a full reversal is 100); a constant column correlates 0 with everything.
 
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.CorrelationUse(columns=("x", "y")).against(original).read(masked), 2)
+    7.43
+
     Notes
     -----
     - Formula: 50 · mean |r − r'|
     - Paper: own: a declared use
     - Cost: O(n p²)
     - Departures: own measure
-
-    Examples
-    --------
-    >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.CorrelationUse(columns=("x", "y")).against(original).read(masked), 2)
-    7.43
     """
 
     missing: ClassVar[str] = f"each pair rests on the records that hold both columns; {_ABSENT}"

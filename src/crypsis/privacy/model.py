@@ -21,7 +21,7 @@ class Verdict:
     Parameters
     ----------
     model : str
-        Registered name of the model.
+        Name by which the model is registered.
     required, attained : float
         The threshold, and the worst level of any record.
     holds : bool

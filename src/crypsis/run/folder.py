@@ -81,14 +81,7 @@ class Lock:
     def read(cls, folder: Path) -> Lock:
         """Read the lock of a folder.
 
-        Parameters
-        ----------
-        folder : Path
-            The folder of the run.
-
-        Returns
-        -------
-        Lock
+        folder  the folder of the run
 
         Raises
         ------

@@ -320,15 +320,6 @@ class Store:
     def solution(self, id: int) -> Row:
         """A solution with its genome.
 
-        Parameters
-        ----------
-        id : int
-            Its number.
-
-        Returns
-        -------
-        Row
-
         Raises
         ------
         SearchError

@@ -131,16 +131,7 @@ class Design:
             yield dict(zip(self.names, values, strict=True))
 
     def trial(self, index: int) -> Trial:
-        """The trial at a place.
-
-        Parameters
-        ----------
-        index : int
-
-        Returns
-        -------
-        Trial
-        """
+        """The trial at a place."""
         levels = {f.name: f.levels[place] for f, place in zip(self.factors, self.places[index], strict=True)}
         seed = SeedSequence(self.seed, spawn_key=(index,)).generate_state(1, np.uint64)[0]
         return Trial(index, levels, int(seed) >> 1)

@@ -60,17 +60,7 @@ class Anova:
         return next(effect for effect in self.effects if effect.factor == factor)
 
     def share(self, factor: str) -> float:
-        """Share of the total variation that a factor explains, in a balanced design.
-
-        Parameters
-        ----------
-        factor : str
-
-        Returns
-        -------
-        float
-            Per cent.
-        """
+        """Share of the total variation that a factor explains, in a balanced design."""
         total = self.residual_sum_of_squares + sum(effect.sum_of_squares for effect in self.effects)
         return 100.0 * self.effect(factor).sum_of_squares / total if total > 0 else 0.0
 

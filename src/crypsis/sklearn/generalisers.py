@@ -173,7 +173,7 @@ class LocalRecoder(_Generaliser):
     Parameters
     ----------
     k : int, default=5
-        Least number of fitted rows that share their masked values.
+        Every fitted row shares its masked values with at least k − 1 others.
     columns : sequence of str or int, optional
         Names or positions of the quasi-identifiers; all columns unless named. Others pass through unchanged.
     hierarchies : mapping of str to str, Path or Hierarchy, optional

@@ -26,7 +26,7 @@ class Microaggregator(MaskingTransformer):
     Parameters
     ----------
     k : int, default=5
-        Least number of fitted rows that share their masked values.
+        Size of the smallest group.
     columns : sequence of str or int, optional
         Names or positions of the quasi-identifiers; all columns unless named. Others pass through unchanged.
     partitioner : str or Partitioner, default="mdav"

@@ -141,24 +141,12 @@ class ColumnProfile:
 class Profile:
     """Counts and suggestions for a table; no value of a record is in it.
 
-    Attributes
-    ----------
-    rows : int
-        Number of records.
-    columns : tuple of ColumnProfile
-        One per column.
-    quasi_identifiers : tuple of str
-        The declared quasi-identifiers, or the suggested ones where none is declared.
-    unique_records : int
-        Records that no other record equals on the quasi-identifiers.
-    unique_share : float
-        The same as a share of all records, 0 to 1.
-    k : int
-        Size of the smallest equivalence class: the table is k-anonymous as collected.
-    declared : bool
-        Whether the quasi-identifiers are declared.
-    notes : tuple of str
-        What the reader noticed in the data.
+    quasi_identifiers  the declared quasi-identifiers, or the suggested ones where none is declared
+    unique_records  records that no other record equals on the quasi-identifiers
+    unique_share  the same as a share of all records, 0 to 1
+    k  size of the smallest equivalence class: the table is k-anonymous as collected
+    declared  whether the quasi-identifiers are declared
+    notes  what the reader noticed in the data
     """
 
     rows: int
