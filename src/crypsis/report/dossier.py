@@ -98,7 +98,7 @@ class Dossier:
         Limits and uses.
     rulebook : str
         Title of the rulebook; empty without one.
-    rules : tuple of ReportedRule
+    rules : tuple of RuleResult
         Its rules.
     scenarios : tuple of ReportedScenario
         Intruders.
