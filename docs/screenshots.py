@@ -63,7 +63,7 @@ def taken(page: Any, address: str, path: Path, tallest: int | None = None) -> No
     page.screenshot(path=path, full_page=True, **({"clip": cut} if cut else {}))
 
 
-def story(page: Any, base: str, images: Path) -> None:
+def walk_through(page: Any, base: str, images: Path) -> None:
     """All five pages with a pinned and a chosen solution."""
     until(page, FINISHED)
     page.reload()  # so that the best balance is selected
@@ -101,7 +101,7 @@ def main() -> None:
         page = context.new_page()
         page.goto(address)
         page.wait_for_selector("body[data-ready]")
-        story(page, base, images)
+        walk_through(page, base, images)
         page.emulate_media(color_scheme="dark")
         taken(page, base, images / "studio-dark.png", 1200)
         page.emulate_media(color_scheme="light")

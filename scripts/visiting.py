@@ -7,7 +7,7 @@ import json
 import os
 from pathlib import Path
 
-from crypsis.studio.serving import serve
+from crypsis.studio.server import serve
 
 CYCLE = ("choose", "pin", "limits", "unpin")
 EXPORT = 5

@@ -61,7 +61,7 @@ def small_example(home: Path, budget: str = "2 generations") -> Path:
     """The built-in example with one quick search, laid out where the studio will find it."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
-    opening.lay_out(folder, plan, rows=400)
+    opening.write_example(folder, plan, rows=400)
     quicken(plan, budget)
     return plan
 

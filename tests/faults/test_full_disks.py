@@ -19,7 +19,7 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import Account, publish, verify
 from crypsis.run import Run
 from crypsis.studio import access
-from crypsis.studio.access import Gate, Pass
+from crypsis.studio.access import AccessControl, Credentials
 from crypsis.studio.app import build
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
@@ -101,8 +101,8 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
 
 @pytest.fixture
 def client(studio: Studio) -> Iterator[TestClient]:
-    entry = Pass(8000)
-    with TestClient(Gate(build(studio), entry), base_url=ORIGIN["origin"], follow_redirects=False) as made:
+    entry = Credentials(8000)
+    with TestClient(AccessControl(build(studio), entry), base_url=ORIGIN["origin"], follow_redirects=False) as made:
         made.get(f"/?token={entry.token}")
         yield made
 

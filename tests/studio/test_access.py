@@ -9,7 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.studio import access
-from crypsis.studio.access import Gate, Pass
+from crypsis.studio.access import AccessControl, Credentials
 from crypsis.studio.app import build
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
@@ -21,8 +21,8 @@ PEOPLE = "name,age,sex,income\n" + "".join(f"P{n},{20 + n % 9},{'fm'[n % 2]},{n}
 
 
 @pytest.fixture
-def entry() -> Pass:
-    return Pass(8000)
+def entry() -> Credentials:
+    return Credentials(8000)
 
 
 @pytest.fixture
@@ -37,13 +37,13 @@ def studio(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Studio:
 
 
 @pytest.fixture
-def client(studio: Studio, entry: Pass) -> Iterator[TestClient]:
-    with TestClient(Gate(build(studio), entry), base_url=HOME, follow_redirects=False) as made:
+def client(studio: Studio, entry: Credentials) -> Iterator[TestClient]:
+    with TestClient(AccessControl(build(studio), entry), base_url=HOME, follow_redirects=False) as made:
         yield made
 
 
 @pytest.fixture
-def admitted(client: TestClient, entry: Pass) -> TestClient:
+def admitted(client: TestClient, entry: Credentials) -> TestClient:
     answer = client.get(f"/?token={entry.token}")
     assert answer.status_code == 303
     assert answer.headers["location"] == "/"
@@ -53,7 +53,7 @@ def admitted(client: TestClient, entry: Pass) -> TestClient:
     return client
 
 
-def test_the_token_becomes_a_cookie_and_works_once(admitted: TestClient, entry: Pass) -> None:
+def test_the_token_becomes_a_cookie_and_works_once(admitted: TestClient, entry: Credentials) -> None:
     assert admitted.get("/data").status_code == 200
     assert admitted.get(f"/?token={entry.token}").status_code == 403
     admitted.cookies.clear()
@@ -67,13 +67,13 @@ def test_no_token_no_page(client: TestClient) -> None:
         assert "No access" in answer.text
 
 
-def test_a_wrong_token_or_cookie_is_refused(client: TestClient, entry: Pass) -> None:
+def test_a_wrong_token_or_cookie_is_refused(client: TestClient, entry: Credentials) -> None:
     assert client.get("/?token=wrong").status_code == 403
     assert client.get("/", headers={"cookie": f"{entry.name}=wrong"}).status_code == 403
     assert client.get("/", headers={"cookie": f"{entry.name}={entry.token}"}).status_code == 403
 
 
-def test_a_token_in_a_later_address_is_refused(admitted: TestClient, entry: Pass) -> None:
+def test_a_token_in_a_later_address_is_refused(admitted: TestClient, entry: Credentials) -> None:
     assert admitted.get(f"/data?token={entry.token}").status_code == 403
 
 
@@ -129,7 +129,7 @@ def test_a_hierarchy_file_must_lie_beside_the_plan(admitted: TestClient) -> None
         asked = {"column": "age", "hierarchy": spec, "kind": "numeric", "role": "quasi"}
         answer = admitted.post("/data/preview", headers={"origin": HOME}, data=asked)
         assert answer.status_code == 422
-        assert "must lie in the folder of the plan" in answer.text
+        assert "must be in the folder of the plan" in answer.text
 
 
 def test_an_order_names_every_value_once(admitted: TestClient, studio: Studio) -> None:
@@ -138,12 +138,12 @@ def test_an_order_names_every_value_once(admitted: TestClient, studio: Studio) -
     assert "is not ordinal" in ask(value=["m", "f"]).text
     made = {"column": "sex", "role": "quasi", "kind": "ordinal"}
     assert admitted.post("/data/column", headers=own, data=made).json()["problems"] == []
-    assert "changed meanwhile" in ask(value=["m"]).text
+    assert "its values have changed" in ask(value=["m"]).text
     assert ask(value=["m", "f"]).json()["problems"] == []
     assert studio.session.document["columns"]["sex"]["order"] == ["m", "f"]
     assert studio.session.table.attribute("sex").categories == ("m", "f")
     assert ask().text.index('data-value="m"') < ask().text.index('data-value="f"')
-    assert "numbers" in admitted.post("/data/order", headers=own, data={"column": "age"}).text
+    assert "is numeric" in admitted.post("/data/order", headers=own, data={"column": "age"}).text
 
 
 def test_the_policy_allows_nothing_unsafe(admitted: TestClient) -> None:
@@ -157,7 +157,7 @@ def test_the_policy_allows_nothing_unsafe(admitted: TestClient) -> None:
 
 
 def test_no_value_and_no_token_in_a_log(
-    admitted: TestClient, entry: Pass, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    admitted: TestClient, entry: Credentials, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def broken(self: Studio, *_: object, **__: object) -> None:
         raise RuntimeError(f"a message that quotes {SECRET}")

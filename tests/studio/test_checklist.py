@@ -130,5 +130,5 @@ def test_a_file_that_cannot_be_looked_at_is_no_reason_to_trust_it(session: Sessi
     again.reading.wait()
     (item,) = (each for each in checklist(again, solution) if each.what.startswith("Identifiers"))
     assert not item.holds
-    assert item.found.startswith("the file cannot be looked at")
+    assert item.found.startswith("the file cannot be read")
     again.run.close()

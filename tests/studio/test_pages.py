@@ -103,6 +103,6 @@ def test_a_name_cannot_climb(server: Server, visitor: Any, finished: Path) -> No
         page.evaluate(choose, name)
         page.click("#upload button")
         page.wait_for_selector("#bring-problems li")
-        assert "holds a path" in page.inner_text("#bring-problems")
+        assert "contains a path" in page.inner_text("#bring-problems")
     assert list(finished.parent.rglob("evil*")) == []
     assert list(finished.glob("uploads/*")) == []  # nothing of what was refused is left

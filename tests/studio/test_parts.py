@@ -17,7 +17,7 @@ from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
 from crypsis.studio.columns import MOST_ORDERED
-from crypsis.studio.comparing import MOST_COLUMNS, cramer, explained_match, moved_ties
+from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
 from crypsis.studio.opening import safe_name
@@ -130,7 +130,7 @@ def test_ties_by_cramers_v() -> None:
 
 def test_an_untouched_table_moves_no_tie_and_gives_a_sure_match() -> None:
     table = example(200)
-    _, cells = moved_ties(table, table)
+    _, cells = association_changes(table, table)
     assert max(moved for _, _, moved in cells) == 0.0
     match = explained_match(table, table, np.eye(1, 200, 3)[0])
     assert match is not None
@@ -153,7 +153,7 @@ def test_a_framed_report_has_no_inline_style() -> None:
 
 @pytest.mark.parametrize("given", ["../../people.csv", "..\\people.csv", "/etc/people.csv", "C:\\x\\people.csv", "../"])
 def test_a_name_that_is_a_path_is_refused(given: str) -> None:
-    with pytest.raises(TableError, match="holds a path"):
+    with pytest.raises(TableError, match="contains a path"):
         safe_name(given)
 
 

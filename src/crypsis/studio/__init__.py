@@ -1,5 +1,5 @@
-"""The studio: the whole job on local web pages, for a custodian who writes no program."""
+"""The studio: protect and release a file on local web pages, without programming."""
 
-from crypsis.studio.serving import serve
+from crypsis.studio.server import serve
 
 __all__ = ["serve"]

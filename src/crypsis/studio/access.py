@@ -1,7 +1,7 @@
-"""Who may come in: one browser on this machine, by a token that becomes a cookie; and what it may load.
+"""Access control: one browser on this machine, by a token that is exchanged for a cookie.
 
-Every request is looked at before any page: its Host and Origin must be the studio's own, it must carry the cookie,
-and its body must be small unless it is an upload. A refusal is a sentence and tells nothing else.
+Every request is checked before it reaches a page: its Host and Origin must be the studio's own, it must carry the
+cookie, and its body must be small unless it is an upload. A refusal is one sentence without further information.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ HEADERS = {
 log = logging.getLogger("crypsis.studio")
 
 
-class Pass:
-    """The token of the first address and the cookie it is exchanged for; the token opens once."""
+class Credentials:
+    """The token of the first address, and the cookie for which it is exchanged once."""
 
     def __init__(self, port: int) -> None:
         self.token, self.cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
@@ -49,13 +49,14 @@ class Pass:
         self._used = False
 
     def exchange(self, given: str) -> bool:
-        """Whether the token is right and was never used; from now on it is."""
+        """Whether the token is right and not used yet; marks it as used."""
         if self._used or not hmac.compare_digest(given.encode(), self.token.encode()):
             return False
         self._used = True
         return True
 
     def admits(self, header: str) -> bool:
+        """Whether a Cookie header has the right cookie."""
         try:
             held = SimpleCookie(header).get(self.name)
         except CookieError:
@@ -63,10 +64,10 @@ class Pass:
         return held is not None and hmac.compare_digest(held.value.encode(), self.cookie.encode())
 
 
-class Gate:
-    """The outermost layer of the studio."""
+class AccessControl:
+    """The outermost layer of the application; refuses requests that do not come from the studio's own pages."""
 
-    def __init__(self, app: ASGIApp, entry: Pass) -> None:
+    def __init__(self, app: ASGIApp, entry: Credentials) -> None:
         self.app, self.entry = app, entry
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -91,13 +92,13 @@ class Gate:
         origins = headers.getlist("origin")
         home = f"http://{hosts[0]}"
         if any(origin != home for origin in origins):
-            return _refuse(403, "Another site asked for this; the studio answers only to its own pages.")
+            return _refuse(403, "The request comes from another site; the studio answers only its own pages.")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-            return _refuse(403, "Another site asked for this; the studio answers only to its own pages.")
+            return _refuse(403, "The request comes from another site; the studio answers only its own pages.")
         if scope["method"] not in ("GET", "HEAD") and not origins:
             return _refuse(403, "A change must come from one of the studio's own pages.")
         if scope["method"] not in ("GET", "HEAD", "POST"):
-            return _refuse(405, "The studio knows GET and POST.")
+            return _refuse(405, "The studio accepts GET and POST.")
         return self._too_large(scope, headers.get("content-length", "0"))
 
     @staticmethod
@@ -105,12 +106,12 @@ class Gate:
         most = LARGEST if scope["path"] == UPLOAD else SMALL
         if not length.isdigit() or int(length) > most:
             return _refuse(
-                413, f"This is larger than the {most // 1_000_000} MB the studio takes; give a path instead."
+                413, f"This is larger than the {most // 1_000_000} MB that the studio accepts; give a path instead."
             )
         return None
 
     def _entrance(self, scope: Scope) -> Response | None:
-        """None for whoever has the cookie; the exchange for whoever comes with the token; else a refusal."""
+        """None for a request with the cookie, the cookie for one with the token, else a refusal."""
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given is not None:
             if scope["path"] == "/" and scope["method"] == "GET" and self.entry.exchange(given[0]):
@@ -131,7 +132,7 @@ class Gate:
         taken = 0
 
         async def counted() -> Message:
-            """The body as far as it may go; then, for the application, the line is cut."""
+            """The body up to its largest size; beyond it the application sees a disconnect."""
             nonlocal taken
             message = await receive()
             taken += len(message.get("body", b""))
@@ -148,7 +149,7 @@ class Gate:
 
         try:
             await self.app(scope, counted, guarded)
-        except Exception as error:  # noqa: BLE001  the last resort: a log must not hold a message that may quote data
+        except Exception as error:  # noqa: BLE001  a message may quote data and must not reach the log
             if taken <= most:
                 log.error("%s at %s: %s", type(error).__name__, scope["path"], _place(error))
         if taken > most:
@@ -165,7 +166,7 @@ def _refuse(status: int, sentence: str) -> Response:
 
 
 def _place(error: BaseException) -> str:
-    """File and line where it happened, innermost first; never the message."""
+    """Files and lines of a traceback, innermost first, without the message."""
     frames, trace = [], error.__traceback__
     while trace is not None:
         frames.append(f"{trace.tb_frame.f_code.co_filename.rsplit('/', 1)[-1]}:{trace.tb_lineno}")

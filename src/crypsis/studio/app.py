@@ -1,4 +1,4 @@
-"""All addresses of the studio in one list."""
+"""The routes of the studio."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response, StreamingResponse
 from starlette.routing import Route
 
-from crypsis.studio.answering import Handler, get
 from crypsis.studio.pages import compare, data, front, goal, release
+from crypsis.studio.responses import Handler, get
 from crypsis.studio.studio import Studio
 
 STATIC = Path(__file__).parent / "static"
 EVERY = 0.7
-"""Seconds between looks at the run."""
+"""Seconds between two checks of the run."""
 
 
 def build(studio: Studio) -> Starlette:
-    """The application; who may use it is decided at the gate."""
+    """The application; `access` decides who may use it."""
     pages = (data, goal, front, compare, release)
     return Starlette(
         routes=[
@@ -40,11 +40,11 @@ def build(studio: Studio) -> Starlette:
 
 
 def _nothing_here(request: Request, error: Exception) -> Response:
-    return PlainTextResponse("There is no such page; go back to the studio's front.\n", status_code=404)
+    return PlainTextResponse("There is no such page; go back to the Front page of the studio.\n", status_code=404)
 
 
 def _own_problem(request: Request, error: Exception) -> Response:
-    words = "The studio met a problem of its own; nothing was lost. Go back, or start it again.\n"
+    words = "Internal error; nothing is lost. Go back, or restart the studio.\n"
     return PlainTextResponse(words, status_code=500)
 
 
@@ -57,7 +57,7 @@ def _drawing(studio: Studio) -> Handler:
 
 
 def _static() -> Handler:
-    """Our few scripts, styles and pictures, from memory: no file name of a request ever meets the disk."""
+    """Scripts, styles and images from memory, so that no name in a request reaches the file system."""
     kinds = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml"}
     held = {path.name: (path.read_bytes(), kinds[path.suffix]) for path in STATIC.iterdir() if path.suffix in kinds}
 
@@ -71,12 +71,12 @@ def _static() -> Handler:
 
 
 def _state(studio: Studio) -> dict[str, Any]:
-    """Version first: words may be newer than the version they come with, and are never older."""
+    """The version is read first, so that the rest is never older than its version."""
     return {"version": studio.revision(), **studio.status()}
 
 
 def _events(studio: Studio) -> Handler:
-    """Server-sent events: how the search stands, whenever that changed; a word now and then to keep the line."""
+    """Server-sent events: the state of the search when it changes, else a comment now and then."""
 
     async def watch(request: Request) -> AsyncIterator[bytes]:
         last, quiet = "", 0

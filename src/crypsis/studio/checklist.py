@@ -1,4 +1,4 @@
-"""What must be true before a file leaves, item by item; the server releases nothing while an item fails."""
+"""The checklist of a release; nothing is released while an item fails."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from crypsis.table.attribute import Role
 
 @dataclass(frozen=True)
 class Item:
-    """One demand, whether it is met, and what was found."""
+    """A demand, whether it is met, and what was found."""
 
     what: str
     holds: bool
@@ -22,7 +22,7 @@ class Item:
 
 
 def checklist(session: Session, solution: Solution | None) -> list[Item]:
-    """What can be said at once; the rulebook follows when it is read from the file."""
+    """The items that need no decoding; rulebook and findings are checked on the masked table."""
     if solution is None:
         return [Item("A solution is chosen", False, "choose one above")]
     return [
@@ -67,12 +67,12 @@ def _agreement(session: Session) -> Item:
 
 
 def _identifiers(session: Session) -> Item:
-    """No column that the plan, as it stands now or as it was searched, calls an identifier is in the file."""
+    """No identifier of the plan, as it is now or as it was searched, is in the file."""
     what = "Identifiers are not released"
     try:
         original = session.run.original
     except CrypsisError as error:
-        return Item(what, False, f"the file cannot be looked at: {error}")
+        return Item(what, False, f"the file cannot be read: {error}")
     plans = (session.plan, session.run.plan)
     named = dict.fromkeys(n for plan in plans for n, c in plan.columns.items() if c.role is Role.IDENTIFIER)
     published = [a.name for a in original.attributes if a.role is not Role.IDENTIFIER and a.name in named]

@@ -1,4 +1,4 @@
-"""One column as the Data page tells it: its row of the grid, group sizes of its hierarchy, the order of its values."""
+"""The columns on the Data page: rows of the grid, group sizes of hierarchies, order of values."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.text import reason_text
 
-SPEAKABLE = 10
-"""A group of fewer records is counted and not named."""
+SMALLEST_NAMED = 10
+"""Groups of fewer records are counted and not named."""
 MOST_ORDERED = 200
-"""Values that can be put in order by hand; the browser gets no more of them than of records."""
+"""Largest number of values that can be ordered by hand."""
 
 
 def grid(session: Session) -> dict[str, Any]:
-    """A row per column: what the plan says, what was suggested and why, and counts."""
+    """One row per column: its entry in the plan, the suggestion with its reason, and counts."""
     seen = session.reading.profile
     rows: list[dict[str, Any]] = []
     if seen is not None and session.plan_path.exists():
@@ -48,7 +48,7 @@ def grid(session: Session) -> dict[str, Any]:
 
 
 def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
-    """A column of the plan from its row of the grid; an order of categories stays unless the kind changed."""
+    """The entry of a column in the plan, from its row of the grid; the order stays unless the kind changes."""
     made: dict[str, Any] = {"role": one(form, "role", "other")}
     for key in ("kind", "hierarchy"):
         if one(form, key):
@@ -61,36 +61,41 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_words(made: Mapping[str, Any]) -> str:
+    """Role, kind and hierarchy of a column in one line."""
     return ", ".join(str(made[key]) for key in ("role", "kind", "hierarchy") if made.get(key))
 
 
 @dataclass(frozen=True)
-class Way:
-    """One way to make values coarser, as the builder offers it."""
+class BuilderOption:
+    """A way to build a hierarchy: its name and label, what its argument is, and an example of one."""
 
-    head: str
-    words: str
-    what: str
+    name: str
+    label: str
+    argument: str
     example: str
 
 
-NUMBERS = (Way("intervals", "intervals of numbers", "widths, each dividing the next", "5,10,20"),)
-DATES = (Way("dates", "parts of dates", "of day, month, quarter, year, decade", "month,quarter,year"),)
+NUMBERS = (BuilderOption("intervals", "intervals of numbers", "widths, each dividing the next", "5,10,20"),)
+DATES = (BuilderOption("dates", "parts of dates", "of day, month, quarter, year, decade", "month,quarter,year"),)
 TEXTS = (
-    Way("merge", "fewer and fewer groups, rare values together", "how many groups at each level", "8,4,2"),
-    Way("prefixes", "first letters or digits", "characters kept at each level", "3,2,1"),
+    BuilderOption("merge", "fewer groups at each level, rare values merged", "how many groups at each level", "8,4,2"),
+    BuilderOption("prefixes", "first letters or digits", "characters kept at each level", "3,2,1"),
 )
-FILE = Way("file", "a file with a line per value", "a file in the folder of the plan", "hierarchies/region.csv")
+FILE = BuilderOption(
+    "file", "a file with a line per value", "a file in the folder of the plan", "hierarchies/region.csv"
+)
 
 
 def builder(session: Session, name: str, spec: str) -> dict[str, Any]:
-    """The ways that suit a column, and the one in use taken apart."""
+    """The options that apply to a column, and name and argument of the one in use."""
     attribute = session.reading.raw.attribute(name)
-    ways = (*((DATES if attribute.dates else NUMBERS) if attribute.numeric else TEXTS), FILE)
+    options = (*((DATES if attribute.dates else NUMBERS) if attribute.numeric else TEXTS), FILE)
     head, _, rest = spec.partition(":")
-    if head not in {way.head for way in ways}:
-        head, rest = (FILE.head, spec) if spec and head not in BUILDERS else (ways[0].head, rest or ways[0].example)
-    return {"name": name, "ways": ways, "head": head, "rest": rest}
+    if head not in {option.name for option in options}:
+        head, rest = (
+            (FILE.name, spec) if spec and head not in BUILDERS else (options[0].name, rest or options[0].example)
+        )
+    return {"name": name, "options": options, "head": head, "rest": rest}
 
 
 def levels(session: Session, name: str, spec: str, kind: str | None) -> list[dict[str, Any]]:
@@ -112,7 +117,7 @@ def _hierarchy(session: Session, name: str, spec: str, kind: str | None) -> Hier
         place = session.home / str(place).removeprefix("file:")
     if isinstance(place, Path) and not place.resolve().is_relative_to(session.home.resolve()):
         raise TableError(
-            f"column {name!r}: a hierarchy file must lie in the folder of the plan or below it; move it there"
+            f"column {name!r}: a hierarchy file must be in the folder of the plan or below it; move it there"
         )
     return build_hierarchy(place, attribute, raw.column(name))
 
@@ -121,27 +126,27 @@ def _level(hierarchy: Hierarchy, leaves: NDArray[np.int32], level: int) -> dict[
     codes = hierarchy.lift(leaves, level)
     counts = np.bincount(codes[codes >= 0], minlength=len(hierarchy.labels[level]))
     used = np.flatnonzero(counts)
-    common = [code for code in used[np.argsort(-counts[used], kind="stable")] if counts[code] >= SPEAKABLE][:6]
+    common = [code for code in used[np.argsort(-counts[used], kind="stable")] if counts[code] >= SMALLEST_NAMED][:6]
     return {
         "level": level,
         "groups": len(used),
         "smallest": int(counts[used].min()) if len(used) else 0,
         "median": float(np.median(counts[used])) if len(used) else 0,
         "named": [(hierarchy.labels[level][code], int(counts[code])) for code in common],
-        "small": int((counts[used] < SPEAKABLE).sum()),
+        "small": int((counts[used] < SMALLEST_NAMED).sum()),
         "share": [float(100 * counts[code] / counts.max()) for code in common],
     }
 
 
 def ordered(session: Session, name: str) -> list[str]:
-    """The values of an ordinal column from low to high, as the plan, its hierarchy or the alphabet has them."""
+    """The values of an ordinal column from low to high: by the plan, the hierarchy or the alphabet."""
     attribute = session.reading.raw.attribute(name)
     if attribute.numeric:
-        raise TableError(f"column {name!r} holds numbers, which have their order already; there is nothing to arrange")
+        raise TableError(f"column {name!r} is numeric and has an order already; choose an ordinal column")
     if len(attribute.categories) > MOST_ORDERED:
         raise TableError(
             f"column {name!r} holds {len(attribute.categories)} values, more than the {MOST_ORDERED} that can be "
-            f"arranged here; write order = [...] for it in the plan"
+            f"ordered here; write order = [...] for it in the plan"
         )
     said = session.document.get("columns", {}).get(name, {})
     given = said.get("order") or ()
@@ -151,13 +156,13 @@ def ordered(session: Session, name: str) -> list[str]:
 
 
 def put_in_order(session: Session, name: str, values: Sequence[str]) -> list[str]:
-    """Write the order of a column into the plan, or say why not; every value must be named once."""
+    """Write the order of a column into the plan; returns the problems of the plan."""
     with session.lock:
         document = session.document
         column = document.get("columns", {}).get(name, {})
         if column.get("kind") != Kind.ORDINAL:
             raise TableError(f"column {name!r} is not ordinal; give it that kind first")
         if sorted(values) != sorted(ordered(session, name)):
-            raise TableError(f"column {name!r}: its values have changed meanwhile; open their order again")
+            raise TableError(f"column {name!r}: its values have changed; open the order again")
         document["columns"][name] = {**column, "order": list(values)}
         return session.save(document)

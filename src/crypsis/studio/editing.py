@@ -1,4 +1,4 @@
-"""From the Goal form to the plan's document: what was typed, and the rows that were added or taken away."""
+"""From the Goal form to the plan: fields that were filled in, rows that were added or removed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _count(form: Form, section: str) -> int:
 
 
 def _list(section: str, name: str, form: Form, before: Sequence[Document]) -> list[Document]:
-    """The rows of a list that stand under a name in the form; what the plan says in so many words stays said."""
+    """The rows of a list in the form; a default that the plan names stays in it."""
     kind, registry, key = _LISTS[section]
     found = []
     for place in range(_count(form, name)):
@@ -61,7 +61,7 @@ def _list(section: str, name: str, form: Form, before: Sequence[Document]) -> li
 
 
 def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
-    """Intruders: names, knowledge, and what must hold against each."""
+    """Intruders: name, known columns and requirements."""
     found = []
     for place in range(_count(form, "scenario")):
         if one(form, "do") == f"drop:scenario:{place}":
@@ -89,7 +89,7 @@ def _searches(form: Form, before: Any) -> list[Document]:
 
 
 def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
-    """The button that was pressed beside Save."""
+    """Carry out the button that was pressed, other than Save."""
     verb, _, what = one(form, "do", "save").partition(":")
     if verb == "add":
         section, name = what, one(form, f"new.{what}")
@@ -98,7 +98,7 @@ def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
         document[section] = [*document.get(section, ()), _new(section, name, document, quasi)]
         return f"Added {name or section}; correct it and save."
     if verb == "drop":
-        return "Taken away."
+        return "Removed."
     if verb == "rulebook":
         return _follow(document, one(form, "rulebook"))
     return "The goal is saved."
@@ -121,7 +121,7 @@ def _new(section: str, name: str, document: Document, quasi: Sequence[str]) -> D
 
 
 def _follow(document: Document, name: str) -> str:
-    """Put what a rulebook demands into the plan, where the plan does not demand it already."""
+    """Add the demands of a rulebook to the plan."""
     if not name:
         return "No rulebook is chosen."
     book = read_rulebook(name)
@@ -140,4 +140,4 @@ def _follow(document: Document, name: str) -> str:
             added.append(measure)
         if getattr(rule, "demand", "") == "suppression":
             document["release"] = {**document.get("release", {}), "suppression": f"{getattr(rule, 'at_most', 0):g}%"}
-    return f"The plan now demands what {book.title} asks for: {', '.join(added)}."
+    return f"The plan now has the demands of {book.title}: {', '.join(added)}."

@@ -1,4 +1,4 @@
-"""Forms made from settings: the same explained, bounded fields that make the plan make its form, and back again."""
+"""Forms from settings: the described, bounded fields of the plan become fields of a form, and back."""
 
 from __future__ import annotations
 
@@ -24,13 +24,14 @@ def read_form(body: bytes) -> dict[str, list[str]]:
 
 
 def one(form: Form, name: str, default: str = "") -> str:
+    """The last value of a field, without surrounding spaces."""
     values = form.get(name)
     return values[-1].strip() if values else default
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One field of a form: what to draw, what is allowed, what stands in it."""
+    """A field of a form: its control, what is allowed, its value."""
 
     name: str
     label: str
@@ -47,7 +48,7 @@ class Entry:
 def entries(
     cls: type[BaseModel], given: Mapping[str, Any], columns: Sequence[str], skip: Sequence[str] = ()
 ) -> list[Entry]:
-    """The form of a settings class, filled with what is given or by default."""
+    """The fields of a settings class, with given values or defaults."""
     found = []
     for name, info in cls.model_fields.items():
         key = info.alias or name
@@ -103,9 +104,9 @@ def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:
 def answers(
     cls: type[BaseModel], form: Form, prefix: str, skip: Sequence[str] = (), said: Container[str] = ()
 ) -> dict[str, Any]:
-    """What was filled in for a settings class; what was left empty is left out, and so is a default nobody wrote.
+    """The values of a settings class from a form, without empty fields and defaults.
 
-    said    fields the plan names: a default among them stays written
+    said    fields that the plan names: their values are kept even if they are defaults
     """
     found: dict[str, Any] = {}
     for entry in entries(cls, {}, (), skip):
@@ -133,7 +134,7 @@ def _answer(entry: Entry, texts: Sequence[str]) -> Any:
 
 
 def number(text: str) -> float | int | str:
-    """A number if it is one; else the text itself, which the plan will refuse with its place."""
+    """The text as a number; else the text itself, which the plan refuses with its place."""
     try:
         value = float(text)
     except ValueError:

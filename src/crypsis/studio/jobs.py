@@ -1,6 +1,6 @@
-"""A search is a process of its own: the studio starts it with the ordinary command, and only watches.
+"""Searches run in processes of their own: the studio starts them by the usual command and watches them.
 
-What runs is written down beside the run, so that a studio started later finds it again.
+The process is recorded next to the folder of the run, so that a later studio finds it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from crypsis.table.files import write_atomically
 
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
 PATIENCE = 20.0
-"""Seconds a stopped search may take to write down what it has."""
+"""Seconds a stopped search may take to write its state."""
 
 _children: list[subprocess.Popen[bytes]] = []
 
 
 @dataclass(frozen=True)
 class Job:
-    """A search that was started: its process, when that began, and where it complains."""
+    """A search that was started: its process, when that began, and the file of its messages."""
 
     pid: int
     born: str
@@ -37,11 +37,12 @@ class Job:
 
     @property
     def alive(self) -> bool:
+        """Whether the process runs."""
         _reap()
         return bool(self.born) and _born(self.pid) == self.born
 
     def complaint(self) -> str:
-        """The last sentence it wrote before it ended, without the program's name."""
+        """The last message of the process, without the name of the program."""
         try:
             lines = Path(self.log).read_text(encoding="utf-8").strip().splitlines()
         except OSError:
@@ -51,11 +52,12 @@ class Job:
 
 
 def record(folder: Path) -> Path:
-    """Where a run's job is written down: beside its folder, which the search itself makes."""
+    """The file that records the job of a run, next to its folder."""
     return folder.with_name(f".{folder.name}.job.json")
 
 
 def job(folder: Path) -> Job | None:
+    """The recorded job of a run."""
     try:
         return Job(**json.loads(record(folder).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
@@ -63,16 +65,18 @@ def job(folder: Path) -> Job | None:
 
 
 def running(folder: Path) -> bool:
-    """Whether a search works in the folder now, started here or anywhere else."""
+    """Whether a search runs in the folder, started by the studio or elsewhere."""
     known = job(folder)
     return (known is not None and known.alive) or _held(folder)
 
 
 def run_command(plan: Path, folder: Path) -> list[str]:
+    """The command that starts a run."""
     return ["run", str(plan), "--out", str(folder), "--quiet"]
 
 
 def resume_command(folder: Path, budget: str | None = None) -> list[str]:
+    """The command that continues a run."""
     return ["resume", str(folder), "--quiet", *(["--budget", budget] if budget else [])]
 
 
@@ -82,9 +86,9 @@ def as_typed(command: list[str]) -> str:
 
 
 def start(folder: Path, command: list[str]) -> Job:
-    """Start a search that outlives the studio; refused while one runs in the folder."""
+    """Start a search that does not end with the studio; refused while one runs in the folder."""
     if running(folder):
-        raise SearchError(f"{folder.name}: a search is running already; wait for it or pause it")
+        raise SearchError(f"{folder.name}: a search is already running; wait for it or pause it")
     log = folder.with_name(f".{folder.name}.log")
     handle = os.open(log, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
     try:
@@ -101,14 +105,14 @@ def start(folder: Path, command: list[str]) -> Job:
 
 
 def warm_up() -> None:
-    """Compile kernels in a separate process while a first search compiles others: on two cores, half the time."""
+    """Compile kernels in a separate process while the first search compiles others."""
     nothing = subprocess.DEVNULL
     command = [*PROGRAM, "doctor", "--compile"]
     _children.append(subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True))
 
 
 def stop(folder: Path, patience: float = PATIENCE) -> None:
-    """Ask the search to write down what it has and end; one that was started elsewhere is not ours to stop."""
+    """Ask a search to write its state and end; one that was started elsewhere is not stopped."""
     known = job(folder)
     if known is None or not known.alive:
         if _held(folder):
@@ -121,14 +125,14 @@ def stop(folder: Path, patience: float = PATIENCE) -> None:
 
 
 def _reap() -> None:
-    """Collect children that ended, so that none stays as a shadow that looks alive."""
+    """Collect processes that ended, so that none counts as running."""
     for child in list(_children):
         if child.poll() is not None:
             _children.remove(child)
 
 
 def _born(pid: int) -> str:
-    """When a process began, as the system tells it: a number that is used again has another birth."""
+    """When a process began, since the number of a process is used again; empty if it ended."""
     stat = Path(f"/proc/{pid}/stat")
     try:
         if stat.parent.parent.joinpath("self").exists():
@@ -141,7 +145,7 @@ def _born(pid: int) -> str:
 
 
 def _held(folder: Path) -> bool:
-    """Whether a process holds the folder's guard."""
+    """Whether a process has locked the folder."""
     if not (folder / STORE).exists() or not (folder / GUARD).exists():
         return False
     handle = os.open(folder / GUARD, os.O_RDWR)

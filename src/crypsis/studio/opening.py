@@ -1,4 +1,4 @@
-"""From what was named on the command line, uploaded or typed to a session: a file, a plan, a run, or the example."""
+"""Opening a session on a data file, a plan, a run or the example."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ EXAMPLE_ROWS = 1000
 EXAMPLE_BUDGET = "5s"
 EXAMPLE_RULEBOOK = "licensed"
 PART = ".part"
-"""What the name of a file ends in while it arrives."""
-FORGOTTEN = 3600.0
-"""Seconds after which a file of which nothing more arrived is no longer on its way."""
+"""Suffix of an upload that is not complete."""
+STALE_AFTER = 3600.0
+"""Seconds without new data after which an upload counts as broken off."""
 ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
 
 
@@ -36,7 +36,7 @@ def open_path(path: Path) -> Session:
     if (path / STORE).is_file():
         return _open_run(path)
     if path.is_dir():
-        raise TableError(f"{path.name}: a folder that holds no run; give a data file, a plan.toml or a run folder")
+        raise TableError(f"{path.name}: a folder without a run; give a data file, a plan.toml or a run folder")
     if not path.is_file():
         raise TableError(f"{path.name}: there is no such file; check the path")
     if path.suffix.lower() == ".toml":
@@ -50,7 +50,7 @@ def open_path(path: Path) -> Session:
 
 
 def _open_run(folder: Path) -> Session:
-    """A run, with a plan beside it that may be changed for the next one."""
+    """The session of a run, with a plan next to it that may be changed for the next run."""
     run = Run.open(folder)
     run.close()
     if not run.lock.home:
@@ -68,14 +68,12 @@ def _open_run(folder: Path) -> Session:
 
 
 def safe_name(given: str) -> str:
-    """A file's name with nothing in it that a file system could take for a place; one that names a place is refused."""
+    """A file name without special characters; a path is refused."""
     if "/" in given or "\\" in given:
-        raise TableError(
-            "the file's name holds a path, and the studio takes a name only; rename the file and try again"
-        )
+        raise TableError("the file name contains a path and must be a name only; rename the file and try again")
     name = re.sub(r"[^\w.\- ]", "_", given).strip(" .")
     if not name or Path(name).suffix.lower() not in ENDINGS:
-        raise TableError(f"the file's name must end in one of {', '.join(ENDINGS)}; rename it and try again")
+        raise TableError(f"the file name must end in one of {', '.join(ENDINGS)}; rename it and try again")
     return name[-120:]
 
 
@@ -90,18 +88,18 @@ def upload_folder(home: Path) -> Path:
 
 
 def sweep_uploads(home: Path) -> None:
-    """Remove what a killed studio left of uploads that never became whole."""
+    """Remove uploads that were broken off."""
     for part in home.glob(f"uploads/*/*{PART}"):
-        if time.time() - part.stat().st_mtime > FORGOTTEN:
+        if time.time() - part.stat().st_mtime > STALE_AFTER:
             shutil.rmtree(part.parent, ignore_errors=True)
 
 
 def open_example(home: Path) -> Session:
-    """The built-in table of invented people with a search that has run, or runs now."""
+    """The built-in table of invented people with a search that has run or runs now."""
     folder = home / "example"
     plan = folder / "people-plan.toml"
     if not plan.exists():
-        lay_out(folder, plan)
+        write_example(folder, plan)
     session = Session(folder / "people.csv", plan)
     if not session.choices.rulebook:
         session.change(rulebook=EXAMPLE_RULEBOOK)
@@ -111,9 +109,9 @@ def open_example(home: Path) -> Session:
     return session
 
 
-def lay_out(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
-    """The example as files: people, hierarchies, and a plan."""
-    shutil.rmtree(folder, ignore_errors=True)  # a half-made example of an earlier start
+def write_example(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
+    """Write the example: people, hierarchies and a plan."""
+    shutil.rmtree(folder, ignore_errors=True)  # of a start that was interrupted
     (folder / "hierarchies").mkdir(mode=0o700, parents=True)
     source, original = folder / "people.csv", example(rows)
     write_table(original, source)
@@ -121,7 +119,7 @@ def lay_out(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
     document = tomllib.loads(draft(source, plan, read, profile(read), k=5))
     for name, hierarchy in hierarchies().items():
         if name in ("age", "hours"):
-            continue  # intervals say more than a list of every number
+            continue  # the draft has intervals for them
         write_hierarchy(hierarchy, folder / "hierarchies" / f"{name}.csv")
         document["columns"][name]["hierarchy"] = f"hierarchies/{name}.csv"
     document["columns"]["education"] |= {"kind": "ordinal", "order": [each[0] for each in EDUCATION]}

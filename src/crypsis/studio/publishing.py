@@ -1,4 +1,4 @@
-"""What stands before a release: the rulebook checked on the file, and both reports to look at."""
+"""Preparation of a release: rulebook and findings checked on the masked table, and previews of both reports."""
 
 from __future__ import annotations
 
@@ -24,20 +24,23 @@ META = re.compile(r"<meta http-equiv=\"Content-Security-Policy\"[^>]*>")
 
 
 @dataclass(frozen=True)
-class Signed:
-    """What a custodian decided about a release."""
+class ReleaseDecisions:
+    """Title, rulebook and waivers of a release."""
 
     title: str
     rulebook: str = ""
     waivers: Mapping[str, str] = field(default_factory=dict)
 
     def book(self) -> Rulebook | None:
+        """The rulebook, if one is chosen."""
         return read_rulebook(self.rulebook) if self.rulebook else None
 
 
-def rules(plan: Plan, masked: Table, original: Table, solution: Solution, signed: Signed) -> list[RuleResult]:
-    """Every rule of the rulebook on the file as the public would see it."""
-    book = signed.book()
+def rules(
+    plan: Plan, masked: Table, original: Table, solution: Solution, decided: ReleaseDecisions
+) -> list[RuleResult]:
+    """Every rule of the rulebook, checked on the file as it would be published."""
+    book = decided.book()
     if book is None:
         return []
     published = flatten(masked, masked.kept.nonzero()[0])
@@ -49,7 +52,7 @@ def rules(plan: Plan, masked: Table, original: Table, solution: Solution, signed
             risks.append(measure.against(original).explain(masked))
     suppressed = int((~masked.kept).sum())
     evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks)
-    return check_rulebook(book, evidence, split_waivers(signed.waivers)[0])
+    return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 
 def findings(masked: Table, original: Table, waivers: Mapping[str, str]) -> list[FindingResult]:
@@ -61,7 +64,7 @@ def findings(masked: Table, original: Table, waivers: Mapping[str, str]) -> list
 
 
 def fresh_preview(home: Path) -> Path:
-    """A new name in a private folder; earlier previews go."""
+    """A new name in a private folder; earlier previews are removed."""
     folder = home / "previews"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(mode=0o700)
@@ -69,7 +72,7 @@ def fresh_preview(home: Path) -> Path:
 
 
 def framed(html: str) -> tuple[str, str]:
-    """A report that keeps its looks under a policy without unsafe-inline: (page, nonce of its style sheet)."""
+    """A report with its styles in one sheet, for a policy without unsafe-inline: page and nonce of the sheet."""
     nonce = secrets.token_urlsafe(16)
     styles: dict[str, str] = {}
 

@@ -1,4 +1,4 @@
-"""Reading a file in the background: a page never waits for a million rows, and a bad file becomes a sentence."""
+"""Reading a file in the background, so that no page waits for it; a bad file becomes a sentence."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ USUAL_K = 5
 WAIT = 0.4
 """Seconds a page waits for a file before it says that it is being read."""
 MOST_COLUMNS = 2000
-"""Wider files are refused by the studio: so many columns cannot be given roles by hand."""
+"""Files with more columns are refused: nobody can give them roles by hand."""
 
 
-class Reading:
-    """A file on its way in: its profile and, once a plan stands, the table as the plan describes it."""
+class FileReading:
+    """A file that is read in the background: its profile, and the table as the plan describes it."""
 
     def __init__(self, source: Path, plan: Path) -> None:
         self.source, self.plan = source, plan
@@ -30,16 +30,18 @@ class Reading:
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._read, daemon=True)
 
-    def begin(self) -> Reading:
+    def begin(self) -> FileReading:
+        """Start reading."""
         self._thread.start()
         return self
 
     @property
     def done(self) -> bool:
+        """Whether the file is read or refused."""
         return bool(self.problem) or (self.profile is not None and self.plan.exists())
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Whether the file is in (or refused) by then."""
+        """Wait for the file; returns whether it is read or refused."""
         self._thread.join(seconds)
         return self.done
 
@@ -68,13 +70,13 @@ class Reading:
     def _refuse_wide(self, columns: int) -> None:
         if columns > MOST_COLUMNS:
             raise TableError(
-                f"{self.source.name}: {columns} columns, and the studio takes at most {MOST_COLUMNS}; keep the columns "
-                f"you mean to release, or work with a plan on the command line"
+                f"{self.source.name}: {columns} columns, and the studio accepts at most {MOST_COLUMNS}; keep those "
+                f"to release, or work with a plan on the command line"
             )
 
     @property
     def raw(self) -> Table:
-        """The file with no role given."""
+        """The table without roles."""
         if self._raw is None:
             raise TableError(self.problem or f"{self.source.name} is still being read; wait a moment")
         return self._raw
@@ -89,7 +91,7 @@ class Reading:
 
 
 def _header_width(source: Path) -> int:
-    """About how many columns the first line of a text file names, so that a wide file need not be read; else 0."""
+    """About how many columns a text file has, by its first line, so that a wide file is not read; else 0."""
     if source.suffix.lower() in PARQUET:
         return 0
     with source.open("rb") as file:

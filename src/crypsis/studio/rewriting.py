@@ -1,7 +1,7 @@
-"""A changed plan written into the text that was there: comments, order and layout of what did not change stay.
+"""Write a changed plan into its old text: comments, order and layout of what did not change stay.
 
-Only values that differ are touched. A comment goes with what it explains: behind a value it stays when the value
-changes, and inside a table it goes when the table is taken away.
+Only values that differ are written. A comment after a value stays when the value changes; a comment in a table is
+removed with the table.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from crypsis.plan import Plan
 from crypsis.plan.writing import as_toml
 
 NAMES = ("model", "measure", "name")
-"""What tells one table of a list from another."""
+"""Keys that identify a table of a list."""
 
 
 def rewrite(text: str, document: Mapping[str, Any], plan: Plan) -> str:
-    """The text with the document's values in it; written anew where that would not read as the same plan.
+    """The text with new values; written anew if the result would be another plan.
 
-    text       of the plan so far
-    document   what it shall say
-    plan       the same, understood
+    text       the plan so far
+    document   the new plan as plain data
+    plan       the new plan
     """
     try:
         old = tomlkit.parse(text)
@@ -35,7 +35,7 @@ def rewrite(text: str, document: Mapping[str, Any], plan: Plan) -> str:
         if Plan.parse(tomllib.loads(new)) == plan:
             return new
     except (TOMLKitError, tomllib.TOMLDecodeError, ValueError, KeyError, TypeError):
-        pass  # a layout that cannot be kept costs the comments and not the plan
+        pass  # if the layout cannot be kept, comments are lost and the plan is not
     return as_toml(plan)
 
 
@@ -68,7 +68,7 @@ def _change(old: Any, key: str, value: Any, top: bool) -> None:
 
 
 def _merge_list(old: AoT, new: Sequence[Mapping[str, Any]]) -> None:
-    """Tables that stay keep their text, whatever was taken away or added around them."""
+    """Tables that stay keep their text when others are removed or added."""
     left = list(old)
     kept: list[tuple[Table | None, Mapping[str, Any]]] = []
     for value in new:
@@ -100,7 +100,7 @@ def _is_tables(value: Any) -> bool:
 
 
 def _made(value: Any, top: bool) -> Item:
-    """A new value: headed tables where a plan has them, everything else in one line."""
+    """A new value: tables with a header where a plan has them, everything else in one line."""
     if isinstance(value, Mapping):
         return _table(value) if top else _inline(value)
     if _is_tables(value):

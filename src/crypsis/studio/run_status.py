@@ -1,4 +1,4 @@
-"""A quick look into a run's store while the search writes it: a few counts, no solution is read."""
+"""The status of a run from its store while the search writes it: a few counts, no solution is read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from crypsis.run.folder import STORE
 
 @dataclass(frozen=True)
 class RunStatus:
-    """How far a run is."""
+    """Counts, time and budget of a run."""
 
     solutions: int = 0
     evaluations: int = 0
@@ -23,7 +23,7 @@ class RunStatus:
 
 
 def run_status(folder: Path) -> RunStatus:
-    """Nothing found yet where the search has only begun to make its folder."""
+    """The status of a run; zeros while the search makes its folder."""
     try:
         with closing(sqlite3.connect(folder / STORE, timeout=5)) as store:
             notes = {key: json.loads(value) for key, value in store.execute("SELECT key, value FROM meta")}

@@ -1,7 +1,7 @@
-"""What lies on the session: a file, its plan, a run, and the choices made so far. All of it is on disk.
+"""A session: a file, its plan, a run, and the choices made so far, all on disk.
 
-Choices that are no part of a plan (pins, the chosen solution, limits tried out, waivers) stand in a small file beside
-the plan, so that two tabs agree and a restart forgets nothing.
+Choices that are not part of the plan (pins, the chosen solution, limits of the chart, waivers) are in a small file next
+to the plan, so that two tabs agree and nothing is lost by a restart.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
 from crypsis.run.folder import LOCK, PLAN, STORE, Lock, plan_fingerprint
 from crypsis.studio import jobs
-from crypsis.studio.reading import Reading
+from crypsis.studio.reading import FileReading
 from crypsis.studio.rewriting import rewrite
 from crypsis.studio.run_status import RunStatus, run_status
 from crypsis.table.files import write_atomically
@@ -30,7 +30,7 @@ MOST_PINS = 4
 
 @dataclass(frozen=True)
 class Choices:
-    """What was decided on the pages; by run where it speaks of solutions."""
+    """Choices made on the pages; those about solutions by run."""
 
     run: str = ""
     rulebook: str = ""
@@ -43,7 +43,7 @@ class Choices:
 
 
 class Session:
-    """One file with its plan and run."""
+    """A file with its plan and run."""
 
     def __init__(self, source: Path, plan: Path, run: Path | None = None) -> None:
         self.source, self.plan_path = source, plan
@@ -55,7 +55,7 @@ class Session:
         self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
-        self.reading = Reading(source, plan).begin()
+        self.reading = FileReading(source, plan).begin()
         if run is not None:
             self.change(run=run.name)
 
@@ -63,11 +63,12 @@ class Session:
 
     @property
     def home(self) -> Path:
+        """The folder of the plan."""
         return self.plan_path.parent
 
     @property
     def plan(self) -> Plan:
-        """The plan as it stands; read again only if it was written since."""
+        """The plan; read again only if it was written since."""
         written, known = _stamp(self.plan_path), self._plan
         if known is None or known[0] != written:
             known = self._plan = (written, Plan.read(self.plan_path))
@@ -75,10 +76,11 @@ class Session:
 
     @property
     def document(self) -> dict[str, Any]:
+        """The plan as plain data."""
         return load(self.plan_path)
 
     def save(self, document: dict[str, Any]) -> list[str]:
-        """Write a changed plan, or say every reason why it cannot be one."""
+        """Write a changed plan; returns its problems instead, if it has any."""
         plan, problems = Plan.understand(document)
         if plan is None or problems:
             return problems
@@ -89,13 +91,14 @@ class Session:
 
     @property
     def table(self) -> Table:
+        """The table as the plan describes it."""
         return self.reading.table(self.plan, self.home)
 
     # -- choices --
 
     @property
     def choices(self) -> Choices:
-        """Read again only if they were written since."""
+        """The choices; read again only if they were written since."""
         written, known = _stamp(self._choices_path), self._choices
         if known is None or known[0] != written:
             known = self._choices = (written, self._chosen_so_far())
@@ -108,6 +111,7 @@ class Session:
             return Choices()
 
     def change(self, **changes: Any) -> Choices:
+        """Write changed choices."""
         with self.lock:
             choices = replace(self.choices, **changes)
             text = json.dumps(asdict(choices), indent=1, ensure_ascii=False)
@@ -116,27 +120,28 @@ class Session:
             return choices
 
     def stamps(self) -> list[str]:
-        """Plan and choices as they were last written: each writing makes a new file, so that no two are alike."""
+        """Stamps of plan and choices; each write makes a new file and so a new stamp."""
         return [_stamp(path) for path in (self.plan_path, self._choices_path)]
 
     @property
     def pins(self) -> list[int]:
+        """Pinned solutions of the run."""
         choices = self.choices
         return choices.pins.get(choices.run, [])
 
     def pin(self, number: int) -> str:
-        """Pin a solution; the sentence says what happened."""
+        """Pin a solution; returns a message."""
         with self.lock:
             choices, pins = self.choices, self.pins
             if number not in pins:
                 if len(pins) >= MOST_PINS:
-                    return f"{MOST_PINS} solutions are pinned already; unpin one first."
+                    return f"{MOST_PINS} solutions are already pinned; unpin one first."
                 self.solution(number)
                 self.change(pins={**choices.pins, choices.run: [*pins, number]})
             return f"Solution {number} is pinned."
 
     def unpin(self, number: int) -> str:
-        """Take a pin away. Not a toggle: a page that lags behind must not do the opposite of what it says."""
+        """Unpin a solution. Not a toggle, since a page that is not up to date would do the opposite."""
         with self.lock:
             choices, pins = self.choices, self.pins
             if number in pins:
@@ -144,22 +149,26 @@ class Session:
             return f"Solution {number} is no longer pinned."
 
     def choose(self, number: int) -> None:
+        """Choose a solution for the release."""
         self.solution(number)
         self.change(chosen={**self.choices.chosen, self.choices.run: number})
 
     @property
     def chosen(self) -> int | None:
+        """The solution chosen for the release."""
         return self.choices.chosen.get(self.choices.run)
 
     # -- the run --
 
     @property
     def run_folder(self) -> Path | None:
+        """The folder of the run, if there is one."""
         name = self.choices.run
         return self.home / name if name else None
 
     @property
     def has_run(self) -> bool:
+        """Whether the run has a store."""
         folder = self.run_folder
         return folder is not None and (folder / STORE).is_file()
 
@@ -185,13 +194,13 @@ class Session:
         return mine.data == plan.data and mine.columns == plan.columns
 
     def run_stamps(self) -> list[str]:
-        """The run's files as they were last written."""
+        """Stamps of the files of the run."""
         folder = self.run_folder
         names = (PLAN, LOCK, STORE, f"{STORE}-wal")
         return [str(folder), *(_stamp(folder / name) for name in names if folder is not None)]
 
     def run_status(self) -> RunStatus:
-        """How far the run is; its store is asked only if the search has written since."""
+        """The status of the run; its store is read only if the search has written since."""
         written, known = self.run_stamps(), self._run_status
         if known is None or known[0] != written:
             folder = self.run_folder
@@ -200,14 +209,15 @@ class Session:
 
     @property
     def front(self) -> Front:
-        """The front as it stands; the store is read again only if the search has written since."""
+        """The front; the store is read again only if the search has written since."""
         return self.run.front
 
     def solution(self, number: int) -> Solution:
+        """A solution of the run."""
         return self.front.pick(number)
 
     def masked(self, number: int) -> Table:
-        """A solution's table."""
+        """The masked table of a solution."""
         with self._decoding:
             return self.run.decode(number)
 
@@ -228,14 +238,14 @@ class Session:
         if not self.has_run:
             return False
         try:
-            _ = self.front  # a run that cannot be opened cannot go on either
+            _ = self.front  # a run that cannot be opened cannot continue
             begun = Lock.read(self.run_folder) if self.run_folder is not None else None
             return begun is None or begun.plan != plan_fingerprint(self.plan)
         except CrypsisError:
             return True
 
     def new_run(self) -> Path:
-        """The first free name for a run of the plan; the same names `crypsis run` would choose."""
+        """The first free name for a run of the plan, as `crypsis run` chooses it."""
         folder, number = self.plan_path.with_name(f"{self.plan_path.stem}-run"), 2
         while folder.exists() or jobs.running(folder):
             folder = self.plan_path.with_name(f"{self.plan_path.stem}-run-{number}")
@@ -243,7 +253,7 @@ class Session:
         return folder
 
     def start(self) -> None:
-        """Begin a search of the plan, or go on with the one that was paused."""
+        """Start a search of the plan, or continue the one that was paused."""
         folder = self.run_folder
         if folder is not None and jobs.running(folder):
             return
@@ -255,13 +265,14 @@ class Session:
         self.change(run=fresh.name)
 
     def extend(self, budget: str) -> None:
-        """Go on with a finished search beyond its old end."""
+        """Continue a finished search with a larger budget."""
         folder = self.run_folder
         if folder is None:
-            raise PlanError("there is no search to go on with; press Start")
+            raise PlanError("there is no search to continue; press Start")
         jobs.start(folder, jobs.resume_command(folder, budget))
 
     def pause(self) -> None:
+        """Stop the search; it can be continued."""
         if self.run_folder is not None:
             jobs.stop(self.run_folder)
 

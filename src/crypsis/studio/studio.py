@@ -1,4 +1,4 @@
-"""The studio itself: the session in use, how a page is drawn, and what every page says in its head and foot."""
+"""The studio: the session in use, rendering of pages, and the head and foot of every page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "F
 
 
 class Studio:
-    """What all requests share."""
+    """The state that all requests share."""
 
     def __init__(self, home: Path, session: Session) -> None:
         self.home, self.session = home, session
@@ -44,26 +44,28 @@ class Studio:
         self.environment.filters |= filters
 
     def use_session(self, session: Session) -> None:
+        """Open another session."""
         self.session = session
         self.opened += 1
 
     # -- pages --
 
     def page(self, name: str, content: Callable[[], Mapping[str, Any]]) -> Response:
-        """A whole page with head and foot; it names the state before which nothing on it was read."""
+        """A page with head and foot; its version is read before its content."""
         version = self.revision()
         more = {"here": name, "pages": PAGES, "version": version, "head": self.head(), "foot": self.foot(name)}
         return HTMLResponse(self.render(f"{name}.html", **more, **content()))
 
     def part(self, template: str, **content: Any) -> Response:
-        """A piece of a page."""
+        """A part of a page."""
         return HTMLResponse(self.render(template, **content))
 
     def render(self, template: str, **content: Any) -> str:
+        """A template filled with content."""
         return self.environment.get_template(template).render(content)
 
     def head(self) -> dict[str, Any]:
-        """File, rule status and choices made."""
+        """File, rules, choices and status of the search."""
         session = self.session
         seen = session.reading.profile
         return {
@@ -97,7 +99,7 @@ class Studio:
         return {"words": f"solution {number} keeps {kept}", "state": "good"}
 
     def foot(self, name: str) -> dict[str, str]:
-        """The plan as it stands and the command that does the same."""
+        """The plan, and the command that does what the page does."""
         session = self.session
         plan = session.plan_path
         text = plan.read_text(encoding="utf-8") if plan.exists() else ""
@@ -114,6 +116,7 @@ class Studio:
         return {"plan": text, "command": jobs.as_typed(commands[name]), "path": plan.name}
 
     def release_command(self, run: Path) -> list[str]:
+        """The command that makes the release."""
         session = self.session
         choices = session.choices
         command = ["release", str(run), "--pick", str(session.chosen or "knee"), "--out", str(self.release_folder())]
@@ -124,7 +127,7 @@ class Studio:
         return command
 
     def release_folder(self) -> Path:
-        """The first free name for a release beside the data."""
+        """The first free name for a release next to the plan."""
         stem, number = self.session.plan_path.stem.removesuffix("-plan"), 2
         folder = self.session.home / f"{stem}-release"
         while folder.exists():
@@ -132,10 +135,10 @@ class Studio:
             number += 1
         return folder
 
-    # -- how it stands --
+    # -- status --
 
     def status(self) -> dict[str, Any]:
-        """The search in words and figures."""
+        """The state of the search, in words and figures."""
         session = self.session
         folder = session.run_folder
         if not session.reading.done:
@@ -158,7 +161,7 @@ class Studio:
         words = {
             "running": f"Searching: {message}",
             "finished": f"Finished: {message}.",
-            "paused": f"Paused, nothing is lost: {message}.",
+            "paused": f"Paused: {message}.",
         }[state]
         known = jobs.job(folder)
         complaint = known.complaint() if known and state == "paused" else ""
@@ -170,7 +173,7 @@ class Studio:
         }
 
     def revision(self) -> str:
-        """Changes whenever something on a page may have."""
+        """A version that changes whenever something on a page may change."""
         session = self.session
         parts: list[Any] = [self.opened, session.reading.done]
         parts += [*session.stamps(), session.choices.run]
@@ -186,7 +189,7 @@ def _share(elapsed: float, budget: str | None) -> float | None:
 
 
 def figure(value: Any) -> str:
-    """Three or four digits for the eye; a dash where there is none."""
+    """A number with three significant digits; a dash if there is none."""
     if value is None:
         return "–"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
@@ -195,13 +198,14 @@ def figure(value: Any) -> str:
 
 
 def percent(value: float | None) -> str:
-    """One digit behind the point, so that columns line up; what is almost nothing is not called nothing."""
+    """Per cent with one decimal; a small share is not shown as 0."""
     if value is None:
         return "–"
     return "<0.1" if 0 < value < 0.05 else f"{value:.1f}"
 
 
 def whole(value: float) -> str:
+    """A rounded number with narrow spaces."""
     return count(round(value))
 
 

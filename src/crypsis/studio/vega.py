@@ -1,4 +1,4 @@
-"""The drawing library: one JavaScript file that `vl-convert-python` holds, made once and kept for the next start."""
+"""The chart library: one JavaScript file from `vl-convert-python`, written once and used again."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ _MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle()
 
 
 class Bundle:
-    """The file, made in the background by a process of its own so that no page waits for it."""
+    """The file; a process in the background writes it, so that no page waits."""
 
     def __init__(self, home: Path) -> None:
         self.path = home / f"vega-{version('vl-convert-python')}.js"
         self._making = threading.Lock()
 
     def prepare(self) -> None:
+        """Write the file in the background if it does not exist."""
         if not self.path.exists():
             threading.Thread(target=self.read, daemon=True).start()
 
     def read(self) -> bytes:
-        """The script; waits while it is being made."""
+        """The script; waits while it is written."""
         with self._making:
             if not self.path.exists():
                 made = subprocess.run([sys.executable, "-c", _MAKE], capture_output=True, check=True)
@@ -36,7 +37,7 @@ class Bundle:
 
 
 def home() -> Path:
-    """The studio's own folder: the example, uploads and the drawing library, private to the user."""
+    """The folder of the studio: example, uploads and chart library, private to the user."""
     given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
     try:
         folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"

@@ -1,1 +1,1 @@
-"""The five pages: what each shows, and what can be done on it."""
+"""The five pages of the studio."""

@@ -1,4 +1,4 @@
-"""The Compare page: pinned solutions and the original, over each other and side by side."""
+"""The Compare page: pinned solutions and the original in common charts and side by side."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from starlette.routing import Route
 
 from crypsis.charts.studio import heat_map, overlaid
 from crypsis.run import Solution
-from crypsis.studio.answering import get
-from crypsis.studio.comparing import explained_match, moved_ties, record_harms, sampled, sizes
-from crypsis.studio.overlaying import Overlay, merged_sizes, overlays
+from crypsis.studio.comparison import association_changes, explained_match, record_harms, sampled, sizes
+from crypsis.studio.overlays import Overlay, merged_sizes, overlays
+from crypsis.studio.responses import get
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.table import Table
@@ -21,16 +21,16 @@ SHOWN = {
     "loss": "information loss, %",
     "risk": "disclosure risk, %",
     "uses": "change of the uses",
-    "k": "smallest group (k)",
-    "unique": "people alone in their group",
-    "suppressed": "records left out, %",
+    "k": "smallest equivalence class (k)",
+    "unique": "people unique in the file",
+    "suppressed": "suppressed records, %",
 }
 MOST_DRAWN = 30
-"""Columns drawn; with four solutions of a dozen values each, far fewer marks than the 5 000 a browser may get."""
+"""Largest number of columns in charts, so that a browser gets fewer than 5 000 marks."""
 
 
 def routes(studio: Studio) -> list[Route]:
-    """The page at once; what must be decoded and measured follows: all in one chart, then each by itself."""
+    """The page, then parts that need decoding: common charts, and each solution."""
 
     def page(request: Request) -> Response:
         return studio.page("compare", lambda: _pinned(studio.session))
@@ -76,14 +76,14 @@ def _figures(pinned: list[Solution]) -> list[tuple[str, str, list[float | None]]
 
 
 def _compared(original: Table, masked: Table) -> dict[str, Any]:
-    names, cells = moved_ties(original, masked)
+    names, cells = association_changes(original, masked)
     some, hidden = sampled(original, masked)
     groups, earned = record_harms(some, hidden)
     return {
-        "ties": heat_map(names, cells),
-        "tie_names": names,
-        "tie_cells": {f"{a}|{b}": moved for a, b, moved in cells},
-        "ties_text": _most_moved(cells),
+        "associations": heat_map(names, cells),
+        "association_names": names,
+        "association_cells": {f"{a}|{b}": moved for a, b, moved in cells},
+        "association_text": _most_changed(cells),
         "groups": groups,
         "match": explained_match(some, hidden, earned),
         "sampled": len(some) < len(original),
@@ -103,7 +103,7 @@ def _drawn(found: Overlay | None) -> dict[str, Any] | None:
 
 
 def _absent(drawn: list[Overlay]) -> dict[str, list[str]]:
-    """What is not in the charts, by solution and reason, with the columns it holds for."""
+    """Columns that are not in the charts, by solution and reason."""
     found: dict[str, list[str]] = {}
     for each in drawn:
         for number, why in each.absent.items():
@@ -111,10 +111,10 @@ def _absent(drawn: list[Overlay]) -> dict[str, list[str]]:
     return found
 
 
-def _most_moved(cells: list[tuple[str, str, float]]) -> str:
+def _most_changed(cells: list[tuple[str, str, float]]) -> str:
     if not cells:
         return "There are no two columns to compare."
     a, b, moved = max(cells, key=lambda cell: cell[2])
     if moved < 0.005:
-        return "No tie between two columns moved."
-    return f"The tie between {a} and {b} moved most: its strength (Cramér's V, 0 to 1) changed by {moved:.2f}."
+        return "No association between two columns changed."
+    return f"The association between {a} and {b} changed most: Cramér's V (0 to 1) by {moved:.2f}."

@@ -1,4 +1,4 @@
-"""The Data page: one row per column with its role, kind and hierarchy, and where another file is brought in."""
+"""The Data page: role, kind and hierarchy of every column, and opening another file."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.studio.access import UPLOAD
-from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.columns import builder, entry, grid, in_words, levels, ordered, put_in_order
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
+from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.restoring import to_frame
 
 ROWS = 20
-"""Raw rows shown when asked for; never more than 200."""
+"""Number of raw rows that can be shown."""
 
 
 def routes(studio: Studio) -> list[Route]:
-    """The grid, its changes, previews, and the ways in for another file."""
+    """The grid, its changes, previews, and opening or uploading another file."""
 
     def page(request: Request) -> Response:
         studio.session.reading.wait(WAIT)
@@ -50,7 +50,7 @@ def routes(studio: Studio) -> list[Route]:
             return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
 
     def preview(request: Request, form: Form) -> Response:
-        """Group sizes; with the builder around them where the column is opened and not merely tried out."""
+        """Group sizes, with the builder around them unless a hierarchy is only tried."""
         session, name, kind = studio.session, one(form, "column"), one(form, "kind") or None
         spec = one(form, "hierarchy")
         if one(form, "trying"):
@@ -73,17 +73,17 @@ def routes(studio: Studio) -> list[Route]:
     def open_typed(request: Request, form: Form) -> Response:
         path = one(form, "path")
         if not path:
-            raise TableError("no path was given; write the path of a data file, a plan or a run folder")
-        return _put(studio, open_path(Path(path)))
+            raise TableError("no path is given; write the path of a data file, a plan or a run folder")
+        return _use(studio, open_path(Path(path)))
 
     def start_example(request: Request, form: Form) -> Response:
-        return _put(studio, open_example(studio.home))
+        return _use(studio, open_example(studio.home))
 
     async def upload(request: Request) -> Response:
         given = unquote(request.headers.get("x-file-name", ""))
         try:
             path = await _receive(request, studio.home, given)
-            return await run_in_threadpool(_lay, studio, path)
+            return await run_in_threadpool(_open_upload, studio, path)
         except CrypsisError as error:
             return refusal(*str(error).splitlines())
 
@@ -101,7 +101,7 @@ def routes(studio: Studio) -> list[Route]:
 
 
 async def _receive(request: Request, home: Path, given: str) -> Path:
-    """Stream the body to a new private folder; nothing of it is held in memory."""
+    """Write the body to a new private folder piece by piece."""
     name = safe_name(given)
     written, folder = 0, None
     try:
@@ -115,11 +115,11 @@ async def _receive(request: Request, home: Path, given: str) -> Path:
         part.rename(path)
     except (ClientDisconnect, OSError):
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)  # half a file is worse than none
-        raise TableError(f"{name} did not arrive whole; check the free space and try again") from None
+            shutil.rmtree(folder, ignore_errors=True)  # an incomplete file is of no use
+        raise TableError(f"{name} did not arrive completely; check the free space and try again") from None
     if not written:
         shutil.rmtree(path.parent, ignore_errors=True)
-        raise TableError(f"{path.name} is empty: it has no header and no record; choose another file")
+        raise TableError(f"{path.name} is empty; choose another file")
     return path
 
 
@@ -127,19 +127,19 @@ def _saved(session: Session, problems: list[str], message: str) -> Response:
     return refusal(*problems) if problems else answer(message, stamp=session.stamps()[0])
 
 
-def _lay(studio: Studio, path: Path) -> Response:
-    """An upload that cannot be used leaves nothing behind."""
+def _open_upload(studio: Studio, path: Path) -> Response:
+    """Open an upload, and remove one that cannot be used."""
     session = Session(path, path.with_name(f"{path.stem}-plan.toml"))
-    message = _put(studio, session)
+    message = _use(studio, session)
     if session.reading.problem:
         shutil.rmtree(path.parent, ignore_errors=True)
     return message
 
 
-def _put(studio: Studio, session: Session) -> Response:
-    """Lay the new file on the session if it can be read; a long one goes on being read in the background."""
+def _use(studio: Studio, session: Session) -> Response:
+    """Use a session if its file can be read; reading a large file continues in the background."""
     session.reading.wait(20.0)
     if session.reading.problem:
         return refusal(*session.reading.problem.splitlines())
     studio.use_session(session)
-    return answer(f"{session.source.name} is on the session.", go="/data")
+    return answer(f"{session.source.name} is open.", go="/data")

@@ -1,4 +1,4 @@
-"""The Front page, home: loss against risk, live while the search runs, and one solution in words beside it."""
+"""The Front page: loss against risk while the search runs, and the description of one solution."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from crypsis.errors import CrypsisError, SearchError
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
 from crypsis.run.front import standing
-from crypsis.studio.answering import answer, get, post
 from crypsis.studio.forms import Form, number, one
+from crypsis.studio.responses import answer, get, post
 from crypsis.studio.studio import Studio, percent
 
 MOST_MARKS = 1500
-"""Points sent to a browser: all of the front and the baselines, and of the beaten ones the latest."""
+"""Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -40,8 +40,8 @@ def routes(studio: Studio) -> list[Route]:
             "panel.html", s=solution, standing=standing(solution, on), session=studio.session, uses=_uses(studio)
         )
 
-    def story(request: Request) -> Response:
-        return studio.part("story.html", description=studio.session.describe(int(request.path_params["number"])))
+    def description(request: Request) -> Response:
+        return studio.part("description.html", description=studio.session.describe(int(request.path_params["number"])))
 
     def start(request: Request, form: Form) -> Response:
         studio.session.start()
@@ -49,7 +49,7 @@ def routes(studio: Studio) -> list[Route]:
 
     def extend(request: Request, form: Form) -> Response:
         studio.session.extend(_longer(studio, one(form, "more", "60s")))
-        return answer("The search goes on.")
+        return answer("The search continues.")
 
     def pause(request: Request, form: Form) -> Response:
         studio.session.pause()
@@ -83,7 +83,7 @@ def routes(studio: Studio) -> list[Route]:
         get("/", page),
         get("/front.json", figures),
         get("/solution/{number:int}", panel),
-        get("/solution/{number:int}/story", story),
+        get("/solution/{number:int}/description", description),
         post("/search/start", start),
         post("/search/pause", pause),
         post("/search/keep", keep),
@@ -107,7 +107,7 @@ def _longer(studio: Studio, more: str) -> str:
 
 
 def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Solution]:
-    """Those within the limits tried out on the page; all, if none is."""
+    """Solutions within the limits of the page; all, if there are none."""
     inside = [
         s for s in solutions if all((s.figure(axis) or 0.0) <= most for axis, most in limits.items())
     ]  # fmt: skip
@@ -115,7 +115,7 @@ def _within(solutions: Sequence[Solution], limits: dict[str, float]) -> list[Sol
 
 
 def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
-    """Everything the chart and its table show."""
+    """The content of the chart and its table."""
     session = studio.session
     limits, pins, chosen = session.choices.limits, session.pins, session.chosen
     problem = ""
@@ -128,7 +128,7 @@ def _content(studio: Studio, drawn: _Drawing) -> dict[str, Any]:
 
 
 class _Drawing:
-    """What the front looks like, drawn once for as long as the session holds the same front."""
+    """Points and summary of a front, made once for each front."""
 
     def __init__(self) -> None:
         self._last: tuple[Front, dict[str, Any]] | None = None
@@ -168,16 +168,16 @@ def _points(found: Front) -> list[dict[str, Any]]:
 def _summary(found: Front, knee: int | None) -> str:
     """The chart in a sentence or two."""
     if not found.everything:
-        return "Nothing has been searched yet: look through Data and Goal, then press Start."
+        return "There is no search yet: check Data and Goal, then press Start."
     if knee is None:
         return (
-            f"{len(found.everything)} versions were measured and none may be released yet: search longer, or ask for "
+            f"{len(found.everything)} solutions were measured and none may be released: search longer, or demand "
             f"less on the Goal page."
         )
     low, high, best = found.solutions[0], found.solutions[-1], found.pick(knee)
     return (
         f"Best balance: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
-        f"{len(found.everything)} measured versions are worth choosing between, from {_place(low)} to {_place(high)}."
+        f"{len(found.everything)} measured solutions are on the front, from {_place(low)} to {_place(high)}."
     )
 
 

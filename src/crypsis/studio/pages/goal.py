@@ -1,4 +1,4 @@
-"""The Goal page: what must hold, against whom, what must survive, how long to search; and what that will take."""
+"""The Goal page: requirements, limits, intruders, uses, searches, and an estimate of what they take."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from crypsis.plan.document import Plan
 from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
 from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
-from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import Entry, Form, entries, one
 from crypsis.studio.reading import WAIT
+from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import Role
 
 
 def routes(studio: Studio) -> list[Route]:
-    """The form, saving it, and the pre-flight check."""
+    """The form, saving it, and the check of the plan."""
 
     def page(request: Request) -> Response:
         studio.session.reading.wait(WAIT)
@@ -71,7 +71,7 @@ def _quasi(document: dict[str, Any]) -> list[str]:
 
 
 def _goal(session: Session) -> dict[str, Any]:
-    """Everything the form shows, from the document as it stands."""
+    """The content of the form, from the plan."""
     document = session.document
     columns = [n for n, c in document.get("columns", {}).items() if c.get("role") != Role.IDENTIFIER]
     search = document.get("search", [])
@@ -97,18 +97,18 @@ def _goal(session: Session) -> dict[str, Any]:
 
 
 def _limitable() -> list[str]:
-    """Measures a limit may name, risks first; a declared use has a tolerance of its own."""
+    """Measures that can be limited, risks first; uses have tolerances instead."""
     low = [name for name in measures if measures[name].better == "low" and name not in uses()]
     return sorted(low, key=lambda name: measures[name].aim != "risk")
 
 
 def _demands(where: dict[str, Any], columns: list[str]) -> list[tuple[str, list[Entry]]]:
-    """Privacy models, of everybody or of one intruder, with their fields."""
+    """Privacy models, in general or against one intruder, with their fields."""
     return [(item["model"], _of(Requirement, models, "model", item, columns)) for item in where.get("require", [])]
 
 
 def _of(kind: Any, registry: Any, key: str, item: dict[str, Any], columns: list[str]) -> list[Entry]:
-    """Own fields of the plan, then the named thing's settings."""
+    """The fields of an entry of the plan, then the settings of what it names."""
     own = entries(kind, item, columns, skip=(key,))
     name = item[key]
     return own + (entries(registry[name], item, columns) if name in registry else [])
@@ -125,7 +125,7 @@ def _search(name: str, given: dict[str, Any] | None, columns: list[str]) -> dict
 
 
 def _obstacles(session: Session) -> dict[str, str]:
-    """Why a search cannot treat the table as it stands; needs the table, for which no page should wait."""
+    """Why searches do not apply to the table; apart from the page, which must not wait for the table."""
     table, found = session.table, {}
     for name in searches:
         try:
@@ -133,12 +133,12 @@ def _obstacles(session: Session) -> dict[str, str]:
         except (CrypsisError, ValueError) as error:
             obstacle = str(error)
         if obstacle:
-            found[name] = f"As it stands: {obstacle}"
+            found[name] = f"Does not apply: {obstacle}"
     return found
 
 
 def _planned(session: Session) -> list[Any]:
-    """The rules of the rulebook a plan alone can keep or break."""
+    """The rules of the rulebook that a plan alone can keep or break."""
     name = session.choices.rulebook
     if not name:
         return []

@@ -1,4 +1,4 @@
-"""The Release page: what must be true before a file leaves, both reports, the export, and its verification."""
+"""The Release page: checklist, findings and rules, both reports, the release and its verification."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from crypsis.release import verify
 from crypsis.release.findings import check_finding_waivers, split_waivers
 from crypsis.run import Solution
 from crypsis.studio.access import POLICY
-from crypsis.studio.answering import answer, get, post, refusal
 from crypsis.studio.checklist import checklist, refuse_open
 from crypsis.studio.forms import Form, one
-from crypsis.studio.publishing import Signed, findings, framed, fresh_preview, rules
+from crypsis.studio.publishing import ReleaseDecisions, findings, framed, fresh_preview, rules
+from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.text import finding_text, over_all_text
@@ -35,7 +35,7 @@ def routes(studio: Studio) -> list[Route]:
         return {
             "candidates": _candidates(session),
             "s": solution,
-            "gates": checklist(session, solution),
+            "items": checklist(session, solution),
             "title": session.choices.title or f"Protected {session.source.stem}",
             "folder": studio.release_folder(),
             "released": session.choices.released,
@@ -49,33 +49,35 @@ def routes(studio: Studio) -> list[Route]:
         session = studio.session
         solution = _needed(session)
         run = session.run
-        signed, masked = _signed(session), session.masked(solution.number)
+        decided, masked = _decisions(session), session.masked(solution.number)
         return studio.part(
             "rules.html",
-            rules=rules(run.plan, masked, run.original, solution, signed),
-            findings=[(each, finding_text(each.finding)) for each in findings(masked, run.original, signed.waivers)],
-            waivable={rule.id for rule in book.rule if rule.waivable} if (book := signed.book()) else set(),
-            waivers=signed.waivers,
+            rules=rules(run.plan, masked, run.original, solution, decided),
+            findings=[(each, finding_text(each.finding)) for each in findings(masked, run.original, decided.waivers)],
+            waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),
+            waivers=decided.waivers,
         )
 
     def waive(request: Request, form: Form) -> Response:
         session = studio.session
         reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
         waivers = {rule: reason for rule, reason in reasons.items() if reason}
-        book = _signed(session).book()
+        book = _decisions(session).book()
         of_rules, of_findings = split_waivers(waivers)
         check_finding_waivers(of_findings, session.run.original.names)
         if book is not None:
             book.check_waivers(of_rules)
         session.change(waivers=waivers)
-        return answer("The waivers are noted and will stand in the internal report.", go="/release")
+        return answer("The waivers are saved; the internal report lists them.", go="/release")
 
     def preview(request: Request, form: Form) -> Response:
         session = studio.session
         session.change(title=one(form, "title"))
         shown["folder"] = _publish(session, fresh_preview(studio.home))
         html = studio.render("previews.html")
-        message = "A dry run was written, read back and judged: both reports are below. Nothing was released."
+        message = (
+            "Both reports are below, from a test release that was written, read back and judged. Nothing was released."
+        )
         return answer(message, parts={"previews": html})
 
     def report(request: Request) -> Response:
@@ -91,7 +93,7 @@ def routes(studio: Studio) -> list[Route]:
         session = studio.session
         text = one(form, "folder")
         if not text:
-            raise PlanError("no folder was given; write where the release should go")
+            raise PlanError("no folder is given; write the folder of the release")
         session.change(title=one(form, "title"))
         refuse_open(checklist(session, _chosen(session)))
         folder = _publish(session, (session.home / Path(text).expanduser()))
@@ -130,7 +132,7 @@ def _needed(session: Session) -> Solution:
 
 
 def _candidates(session: Session) -> list[Solution]:
-    """Pinned ones, the knee, and the chosen one."""
+    """Pinned solutions, the knee, and the chosen one."""
     if not session.has_run:
         return []
     front = session.front
@@ -143,16 +145,16 @@ def _candidates(session: Session) -> list[Solution]:
     return [known[number] for number in dict.fromkeys(numbers) if number in known]
 
 
-def _signed(session: Session) -> Signed:
+def _decisions(session: Session) -> ReleaseDecisions:
     choices = session.choices
     waivers = {**session.plan.waivers(), **choices.waivers}
-    return Signed(choices.title or f"Protected {session.source.stem}", choices.rulebook, waivers)
+    return ReleaseDecisions(choices.title or f"Protected {session.source.stem}", choices.rulebook, waivers)
 
 
 def _publish(session: Session, folder: Path) -> Path:
     solution = _needed(session)
-    signed = _signed(session)
-    session.run.release(solution, folder, title=signed.title, rulebook=signed.book(), waivers=signed.waivers)
+    decided = _decisions(session)
+    session.run.release(solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers)
     return folder
 
 

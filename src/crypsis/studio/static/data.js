@@ -59,9 +59,9 @@ const tryOut = inTurn(async () => {
 });
 preview?.addEventListener("input", (event) => {
   if (event.target === part("how")) {
-    const way = event.target.selectedOptions[0].dataset;
-    part("with").value = way.example;
-    part("what").textContent = way.what;
+    const option = event.target.selectedOptions[0].dataset;
+    part("with").value = option.example;
+    part("argument").textContent = option.argument;
   }
   if (event.target === part("how") || event.target === part("with")) tryOut();
 });

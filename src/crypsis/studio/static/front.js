@@ -1,4 +1,4 @@
-// The front: points arrive from the server, limits shade them here, arrow keys walk along them.
+// The front: points come from the server, limits are applied here, arrow keys move along the points.
 import { bring, forPage, inTurn, place, send, announce } from "./studio.js";
 import { draw, onLooks } from "./charts.js";
 
@@ -6,7 +6,7 @@ const chart = document.getElementById("front-chart"), walk = document.getElement
 const body = document.querySelector("#front-table tbody"), panel = document.getElementById("panel");
 const loss = document.getElementById("limit-loss"), risk = document.getElementById("limit-risk");
 const pin = document.getElementById("pin"), choose = document.getElementById("choose");
-let touched = false; // until somebody selects, the best balance is shown
+let touched = false; // until a solution is selected, the knee is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
 let view = null, points = [], pins = [], chosen = null, selected = null, knee = null;
 
@@ -37,7 +37,7 @@ function marks() {
 }
 
 function refresh() {
-  shade();
+  applyLimits();
   table();
   held();
 }
@@ -51,7 +51,7 @@ function datasets() {
   return { points: bright, allowed: [{ on: !open, x0: 0, x1: Math.min(most.x, top.x), y0: 0, y1: Math.min(most.y, top.y) }], marked: marks() };
 }
 
-function shade() {
+function applyLimits() {
   document.getElementById("limit-loss-now").textContent = `${loss.value} %`;
   document.getElementById("limit-risk-now").textContent = `${risk.value} %`;
   const kept = front().filter(inside).length;
@@ -115,11 +115,11 @@ async function select(number, say = true) {
   place(panel, await response.text());
   await new Promise((resolve) => { setTimeout(resolve, 250); });
   if (mine !== asked) return;
-  const story = document.getElementById("story");
-  const answered = await bring(`/solution/${number}/story`);
+  const description = document.getElementById("description");
+  const answered = await bring(`/solution/${number}/description`);
   if (mine !== asked || !answered) return;
-  if (answered.ok) place(story, await answered.text());
-  else { story.removeAttribute("aria-busy"); story.textContent = await answered.text(); }
+  if (answered.ok) place(description, await answered.text());
+  else { description.removeAttribute("aria-busy"); description.textContent = await answered.text(); }
 }
 
 function held() {
@@ -146,7 +146,7 @@ const pinOrNot = () => act(pins.includes(selected) ? "/unpin" : "/pin");
 function buttons(status) {
   const going = status.state === "running" || status.state === "reading";
   document.getElementById("start").disabled = going;
-  document.getElementById("start").textContent = status.state === "paused" ? "Go on" : status.state === "finished" ? "Start again" : "Start";
+  document.getElementById("start").textContent = status.state === "paused" ? "Continue" : status.state === "finished" ? "Start again" : "Start";
   document.getElementById("start").closest("form").hidden = status.state === "finished" && document.getElementById("outdated").hidden;
   document.getElementById("pause").disabled = !going;
   document.getElementById("keep").disabled = !front().length;
@@ -179,7 +179,7 @@ async function redraw() {
   if (!chart.offsetParent || !points.length) return;
   view = await draw(chart, (spec) => ({ ...spec, datasets: datasets() }));
   view.addEventListener("click", (event, item) => { if (item?.datum?.number) select(item.datum.number); });
-  shade();
+  applyLimits();
 }
 onLooks(redraw);
 document.addEventListener("twins", (event) => { if (!event.detail && !view) redraw(); });

@@ -1,8 +1,8 @@
-// What every page does: sending forms, telling what happened, copying, keys, and the line to the server.
+// What every page does: sending forms, showing messages, copying, keys, and events from the server.
 const message = document.getElementById("message");
 let silence;
 
-/** Say a sentence to eyes and screen readers; it goes after a while. */
+/** Show a message, also to screen readers, for a while. */
 export function announce(sentence, stay = 8000) {
   if (!sentence) return;
   clearTimeout(silence);
@@ -10,7 +10,7 @@ export function announce(sentence, stay = 8000) {
   silence = setTimeout(() => { message.textContent = ""; }, stay);
 }
 
-/** Put new content in place without losing the focus that may stand inside. */
+/** Replace content and keep the focus inside it. */
 export function place(element, html) {
   const held = element.contains(document.activeElement) ? document.activeElement : null;
   const open = [...element.querySelectorAll("details[open] > summary")].map((s) => s.textContent);
@@ -26,7 +26,7 @@ function firstFocusable(element) {
   return element.querySelector("button, input, select, a[href], summary");
 }
 
-/** Send fields to an address; show what was message; give back the answer, or null if it was refused. */
+/** Send fields to an address and show the message; returns the answer, or null if it was refused. */
 export async function send(address, fields, problems, quietly = false) {
   let answer;
   try {
@@ -46,7 +46,7 @@ export async function send(address, fields, problems, quietly = false) {
   return answer;
 }
 
-/** A list of problems where the person was working. */
+/** Show problems next to the form. */
 export function show(element, problems) {
   if (!element) return;
   element.replaceChildren();
@@ -77,7 +77,7 @@ document.addEventListener("click", async (event) => {
   announce("The command is copied.");
 });
 
-/** Fetch a piece of the studio; null if the studio is gone (the line to it will say so). */
+/** Fetch a piece of the studio; null if the studio does not answer. */
 export async function bring(address) {
   try { return await fetch(address); } catch { return null; }
 }
@@ -96,16 +96,16 @@ for (const element of document.querySelectorAll("[data-load]")) load(element);
 let tables = sessionStorage.getItem("tables") === "yes";
 export function twins() {
   for (const view of document.querySelectorAll("[data-view]")) view.hidden = (view.dataset.view === "table") !== tables;
-  for (const button of document.querySelectorAll("[data-twin]")) button.setAttribute("aria-pressed", String(tables));
+  for (const button of document.querySelectorAll("[data-tables]")) button.setAttribute("aria-pressed", String(tables));
   document.dispatchEvent(new CustomEvent("twins", { detail: tables }));
 }
-function toggleTwins() {
+function toggleTables() {
   tables = !tables;
   sessionStorage.setItem("tables", tables ? "yes" : "no");
   twins();
   announce(tables ? "Charts are shown as tables." : "Charts are shown as pictures.");
 }
-document.addEventListener("click", (event) => { if (event.target.closest("[data-twin]")) toggleTwins(); });
+document.addEventListener("click", (event) => { if (event.target.closest("[data-tables]")) toggleTables(); });
 document.addEventListener("placed", twins);
 twins();
 
@@ -123,7 +123,7 @@ export function forPage(event) {
 document.addEventListener("keydown", (event) => {
   if (!forPage(event)) return;
   if (event.key === "?") help.showModal();
-  else if (event.key === "t" && document.querySelector("[data-twin]")) toggleTwins();
+  else if (event.key === "t" && document.querySelector("[data-tables]")) toggleTables();
 });
 
 // The line to the server: how the search stands, and whether anything on the page changed, here or in another tab.

@@ -1,4 +1,4 @@
-"""How a request becomes an answer: forms are read, work is done beside the event loop, problems become sentences."""
+"""Requests and responses: forms are read, work is done in a thread, errors become sentences."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ Handler = Callable[[Request], Awaitable[Response]]
 
 
 def answer(message: str = "", go: str = "", parts: Mapping[str, str] | None = None, stamp: str = "") -> Response:
-    """What a script shows: a sentence, a page to go to, pieces to put in place by their id.
+    """A response for a script: a message, a page to go to, and parts of the page by their id.
 
-    stamp    of the plan as this change wrote it: the page that asked need not fetch its own change again
+    stamp    of the plan after this change, so that the page does not fetch its own change again
     """
     return JSONResponse({"message": message, "go": go, "parts": dict(parts or {}), "stamp": stamp, "problems": []})
 
 
 def refusal(*problems: str) -> Response:
-    """Every reason why something was not done."""
+    """A response with every reason why something was not done."""
     return JSONResponse({"message": problems[0] if problems else "", "problems": list(problems)}, status_code=422)
 
 
 def get(path: str, work: Callable[[Request], Response]) -> Route:
-    """A page or piece; a problem is a sentence in its place."""
+    """The route of a page or a part of one; an error is a sentence instead."""
 
     async def handle(request: Request) -> Response:
         try:
@@ -42,7 +42,7 @@ def get(path: str, work: Callable[[Request], Response]) -> Route:
 
 
 def post(path: str, work: Callable[[Request, Form], Response]) -> Route:
-    """A change; a problem is a list of sentences."""
+    """The route of a change; an error is a list of sentences."""
 
     async def handle(request: Request) -> Response:
         form: dict[str, Any] = read_form(await request.body())

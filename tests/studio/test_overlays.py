@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.studio.overlaying import ORIGINAL, overlay, overlays
+from crypsis.studio.overlays import ORIGINAL, overlay, overlays
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.table import LOCAL, Table
 
@@ -51,7 +51,7 @@ def test_what_cannot_be_drawn_is_told(original: Table) -> None:
     found = overlay(original, {1: original, 2: hidden, 3: local}, "age")
     assert found is not None
     assert list(found.series) == [ORIGINAL, "solution 1"]
-    assert found.absent == {2: "not published at all", 3: "recoded record by record"}
+    assert found.absent == {2: "suppressed", 3: "recoded record by record"}
     assert overlay(original, {2: hidden}, "age") is None
 
 

@@ -1,4 +1,4 @@
-"""The studio as a server: on this machine only, on a free port, until Ctrl-C."""
+"""The server of the studio: on this machine only, until Ctrl-C."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import uvicorn
 
-from crypsis.studio.access import Gate, Pass
+from crypsis.studio.access import AccessControl, Credentials
 from crypsis.studio.app import build
 from crypsis.studio.opening import open_example, open_path, sweep_uploads
 from crypsis.studio.studio import Studio
@@ -22,7 +22,7 @@ LOOPBACK = "127.0.0.1"
 def serve(path: Path | None, port: int, say: Callable[[str], None], *, browser: bool = True) -> None:
     """Open the studio on a file, a plan, a run or the built-in example, and serve it until it is stopped.
 
-    say     is given the sentences a person at the terminal should read
+    say     prints a sentence on the terminal
     """
     own = home()
     sweep_uploads(own)
@@ -31,17 +31,17 @@ def serve(path: Path | None, port: int, say: Callable[[str], None], *, browser: 
     listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind((LOOPBACK, port))
-    listener.listen(128)  # from here on a browser that is quicker than the server waits instead of being refused
+    listener.listen(128)  # a browser that is faster than the server waits instead of being refused
     chosen = int(listener.getsockname()[1])
-    entry = Pass(chosen)
+    entry = Credentials(chosen)
     first = f"http://{LOOPBACK}:{chosen}/?token={entry.token}"
     say(f"studio on {session.source.name}: {first}")
-    say("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches go on")
+    say("the address works once, in one browser on this machine; Ctrl-C ends the studio, searches continue")
     logging.getLogger("crypsis.studio").addHandler(logging.StreamHandler())
     if browser:
         webbrowser.open(first)
     settings = uvicorn.Config(
-        Gate(build(studio), entry),
+        AccessControl(build(studio), entry),
         access_log=False, log_level="warning", lifespan="off", server_header=False, timeout_graceful_shutdown=1,
     )  # fmt: skip
     server = uvicorn.Server(settings)

@@ -1,7 +1,7 @@
-"""Several solutions and the original over the same values, so that one chart holds them all.
+"""Several solutions and the original in one chart over the same values.
 
-Solutions may publish a column at different levels of its hierarchy. Everything is then lifted to the coarsest of
-these levels: what is drawn for each file is what the file says, and nothing is guessed between its groups.
+Solutions may publish a column at different levels of its hierarchy. All are then generalised to the coarsest of these
+levels, so that the chart shows what each file says and nothing is estimated.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ class Overlay:
     labels: tuple[str, ...]
     series: dict[str, tuple[float, ...]]
     message: tuple[str, ...]
-    """A sentence for each solution that is drawn: the most that moved."""
+    """The greatest change of each drawn solution, one sentence each."""
     absent: dict[int, str]
     """Why a solution is not drawn."""
 
 
 def overlays(original: Table, solutions: Mapping[int, Table]) -> list[Overlay]:
-    """Every quasi-identifier that at least one solution publishes in common groups."""
+    """The quasi-identifiers that at least one solution publishes in common groups."""
     return [found for name in original.quasi_identifiers if (found := overlay(original, solutions, name)) is not None]
 
 
 def overlay(original: Table, solutions: Mapping[int, Table], name: str) -> Overlay | None:
-    """One column in all files over the same values; None if no solution can be drawn."""
+    """One column in all files; None if no solution can be drawn."""
     drawn: dict[int, Histogram] = {}
     absent: dict[int, str] = {}
     levels = {number: table.level(name) for number, table in solutions.items() if _says_something(table, name)}
@@ -65,11 +65,11 @@ def merged_sizes(histograms: Mapping[int, Histogram]) -> Overlay | None:
     found = _merged("class size", histograms, {})
     alone = {name: values[0] for name, values in found.series.items()}
     words = [f"{value:.0f} in {'the ' if name == ORIGINAL else ''}{name}" for name, value in alone.items()]
-    return replace(found, message=(f"People alone with their combination of values: {', '.join(words)}.",))
+    return replace(found, message=(f"People unique in their quasi-identifiers: {', '.join(words)}.",))
 
 
 def _merged(name: str, drawn: Mapping[int, Histogram], absent: Mapping[int, str]) -> Overlay:
-    """Histograms of the same original: their values agree, but for a rest that one of them may lack."""
+    """Histograms of one original have the same values, except for a rest that one of them may lack."""
     labels = max((each.labels for each in drawn.values()), key=len)
     first = next(iter(drawn.values()))
     series = {ORIGINAL: _padded(first.before, len(labels))}
@@ -90,7 +90,7 @@ def _says_something(table: Table, name: str) -> bool:
 def _why_not(table: Table, name: str) -> str:
     if table.level(name) == LOCAL:
         return "recoded record by record"
-    return "not published at all"
+    return "suppressed"
 
 
 def _only(table: Table, name: str) -> Table:
@@ -123,7 +123,7 @@ def _leaves(table: Table, name: str, hierarchy: Hierarchy) -> NDArray[np.int32]:
 
 
 def _some_leaf(hierarchy: Hierarchy, level: int) -> NDArray[np.int32]:
-    """Any leaf of each group of a level, as all of them are in one group further up; the last is for missing values."""
+    """Any leaf of each group of a level, since all are in one group further up; the last is for missing values."""
     leaf = np.full(len(hierarchy.labels[level]) + 1, MISSING, dtype=np.int32)
     leaf[hierarchy.groups[level]] = np.arange(hierarchy.size, dtype=np.int32)
     leaf[-1] = MISSING

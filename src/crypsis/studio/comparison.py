@@ -1,4 +1,4 @@
-"""What the Compare page draws: distributions, ties between columns, class sizes, who bears the loss, one match."""
+"""The figures of the Compare page: class sizes, associations between columns, who bears the loss, one match."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
 BINS = 8
-"""Groups into which a column is cut to look at ties between columns."""
+"""Groups of a column for the association between columns."""
 MOST_COLUMNS = 9
 SAMPLE = 50_000
-"""Records of a larger table on which attacks and burdens are worked out, evenly spaced."""
+"""Evenly spaced records of a larger table on which attacks and losses are measured."""
 
 
 @dataclass(frozen=True)
 class Match:
-    """One person the linkage attack finds: what the intruder knows beside what the file shows."""
+    """A person whom record linkage finds: known values and published values."""
 
     cells: tuple[tuple[str, str, str], ...]
     """Column, known value, published value."""
@@ -43,8 +43,8 @@ def sizes(original: Table, masked: Table) -> Histogram:
     return class_size_histogram(class_sizes(original, names), class_sizes(masked, names))
 
 
-def moved_ties(original: Table, masked: Table) -> tuple[list[str], list[tuple[str, str, float]]]:
-    """How far the strength of the tie between each two columns moved: |Cramér's V before − after|, 0 to 1."""
+def association_changes(original: Table, masked: Table) -> tuple[list[str], list[tuple[str, str, float]]]:
+    """The change of association between every two columns: |Cramér's V before − after|, 0 to 1."""
     roles = (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
     names = original.named(*roles)[:MOST_COLUMNS]
     before = {name: _cut(original, original, name) for name in names}
@@ -57,7 +57,7 @@ def moved_ties(original: Table, masked: Table) -> tuple[list[str], list[tuple[st
 
 
 def cramer(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
-    """Bias-corrected Cramér's V of two coded columns (Bergsma 2013); 0 where one of them says nothing."""
+    """Bias-corrected Cramér's V of two coded columns (Bergsma 2013); 0 if one of them is constant."""
     both = (a >= 0) & (b >= 0)
     n = int(both.sum())
     if n < 2:
@@ -76,7 +76,7 @@ def cramer(a: NDArray[np.int64], b: NDArray[np.int64]) -> float:
 
 
 def _cut(original: Table, table: Table, name: str) -> NDArray[np.int64]:
-    """A column in a few groups: numbers at the original's quantiles, the commonest categories and the rest."""
+    """A column in a few groups: numbers by quantiles of the original, the most frequent categories and the rest."""
     if table.holds_numbers(name):
         numbers, known = table.column(name), original.column(name)
         edges = np.unique(np.nanquantile(known, np.linspace(0, 1, BINS + 1)[1:-1])) if len(known) else np.empty(0)
@@ -90,7 +90,7 @@ def _cut(original: Table, table: Table, name: str) -> NDArray[np.int64]:
 
 
 def sampled(original: Table, masked: Table) -> tuple[Table, Table]:
-    """Both tables on the same evenly spaced rows where there are many."""
+    """Both tables on the same evenly spaced rows, if they have many."""
     if len(original) <= SAMPLE:
         return original, masked
     rows = np.linspace(0, len(original) - 1, SAMPLE).astype(np.intp)
@@ -98,7 +98,7 @@ def sampled(original: Table, masked: Table) -> tuple[Table, Table]:
 
 
 def record_harms(original: Table, masked: Table, most: int = 8) -> tuple[tuple[Subgroup, ...], NDArray[np.float64]]:
-    """The groups that bear most, and what the linkage attack earns on each record."""
+    """The groups that bear the greatest loss, and the credit of record linkage for each record."""
     names = original.quasi_identifiers
     lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
     earned = RecordLinkage(columns=tuple(names)).against(original).credits(masked)
@@ -109,7 +109,7 @@ def record_harms(original: Table, masked: Table, most: int = 8) -> tuple[tuple[S
 
 
 def explained_match(original: Table, masked: Table, earned: NDArray[np.float64]) -> Match | None:
-    """The person found most surely, in the intruder's eyes; None if the attack finds nobody."""
+    """The person whom record linkage finds most surely; None if it finds nobody."""
     if not len(earned) or earned.max() <= 0:
         return None
     row = int(np.argmax(earned))
