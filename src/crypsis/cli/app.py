@@ -41,6 +41,7 @@ from crypsis.cli import (
     verify,
 )
 from crypsis.cli.listing import listing
+from crypsis.cli.option_groups import ungrouped
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
 
 app = typer.Typer(
@@ -86,7 +87,7 @@ LISTINGS = {
 """Commands whose help ends with what is registered."""
 
 for command in COMMANDS:
-    app.command(cls=LISTINGS.get(command))(command)
+    app.command(cls=LISTINGS.get(command))(ungrouped(command))
 app.add_typer(keys.keys, name="keys")
 app.add_typer(data.data, name="data")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import inputs, options
+from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import TableError
 
@@ -20,12 +21,7 @@ if TYPE_CHECKING:
 def assess(
     original: Annotated[Path, typer.Argument(help="the file before masking", show_default=False)],
     masked: Annotated[Path, typer.Argument(help="the same rows after masking, by any tool", show_default=False)],
-    quasi: options.Quasi = None,
-    identifier: options.Identifier = None,
-    confidential: options.Confidential = None,
-    kind: options.Kinds = None,
-    hierarchy: options.Hierarchies = None,
-    plan: options.PlanFile = None,
+    columns: Roles,
     require: options.Requirements = None,
     family: Annotated[
         str,
@@ -43,8 +39,8 @@ def assess(
     from crypsis.table.aligning import read_aligned
     from crypsis.text import over_all_text
 
-    document = inputs.read_plan(plan)
-    before = inputs.load(original, plan, quasi, identifier, confidential, kind, hierarchy)
+    document = inputs.read_plan(columns.plan)
+    before = columns.read(original)
     if not before.quasi_identifiers:
         before = _suggested(before)
     after = read_aligned(before, masked)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import inputs, options
+from crypsis.cli.option_groups import AttackFiles, IntruderOptions, Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError, TableError, listing, suggestion
 
@@ -27,39 +28,10 @@ def attack(
             show_default=False,
         ),
     ],
-    original: Annotated[Path, typer.Option(help="the file before masking", show_default=False)],
-    control: Annotated[
-        Path | None, typer.Option(help="people of the same kind who are not in the release", show_default=False)
-    ] = None,
-    second: Annotated[
-        Path | None, typer.Option(help="another release of the same people, to intersect with", show_default=False)
-    ] = None,
+    files: AttackFiles,
+    knowledge: IntruderOptions,
+    columns: Roles,
     set_: options.Settings = None,
-    knows: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="columns the intruder knows, comma-separated; default: quasi-identifiers", show_default=False
-        ),
-    ] = None,
-    rows_correspond: Annotated[
-        bool,
-        typer.Option("--rows-correspond", help="row i of the masked file is row i of the original (mask --keep-order)"),
-    ] = False,
-    window: Annotated[
-        float | None,
-        typer.Option(help="per cent of rank swapping, if the intruder knows it", show_default=False),
-    ] = None,
-    attempts: Annotated[int, typer.Option(help="people, or predicates, tried by each attack")] = 1000,
-    margin: Annotated[
-        float, typer.Option(help="points by which an attack must beat its control to be a finding")
-    ] = 5.0,
-    quasi: options.Quasi = None,
-    identifier: options.Identifier = None,
-    confidential: options.Confidential = None,
-    kind: options.Kinds = None,
-    hierarchy: options.Hierarchies = None,
-    plan: options.PlanFile = None,
-    seed: Annotated[int, typer.Option(min=0, help="for the draw of people")] = 0,
     definitions: options.Definitions = False,
     json: options.Json = False,
 ) -> None:
@@ -71,22 +43,17 @@ def attack(
     from crypsis.attacks import attack as try_attacks
     from crypsis.masking import methods
 
-    settings = {"attempts": attempts, "margin": margin, "seed": seed, "window": window, "knows": inputs.split(knows)}
-    intruder = _intruder(Intruder, settings)
-
-    def read(file: Path) -> Table:
-        return inputs.load(file, plan, quasi, identifier, confidential, kind, hierarchy)
-
-    people, outsiders = read(original), read(control) if control else None
+    intruder = _intruder(Intruder, {**asdict(knowledge), "knows": inputs.split(knowledge.knows)})
+    people, outsiders = columns.read(files.original), columns.read(files.control) if files.control else None
     if Path(release).exists():
         if set_:
             raise PlanError(f"--set is for a masking method and {release} is a file; leave it out")
         published, kept = _published(Path(release), people)
-        together = (kept or rows_correspond) and len(published) == len(people)
+        together = (kept or files.rows_correspond) and len(published) == len(people)
     elif release in methods:
-        if control is not None:
+        if outsiders is not None:
             raise PlanError(f"{release} masks one half of the original and keeps the other as control; omit --control")
-        people, outsiders, published = _tried(people, methods.build(release, **inputs.settings(set_)), seed)
+        people, outsiders, published = _tried(people, methods.build(release, **inputs.settings(set_)), knowledge.seed)
         together = True
     else:
         known = list(methods)
@@ -94,7 +61,7 @@ def attack(
             f"{release}: no release, no file and no masking method{suggestion(release, known)}; give a path, or one of "
             f"{listing(known)}"
         )
-    other = _published(second, people)[0] if second else None
+    other = _published(files.second, people)[0] if files.second else None
     with working(f"attacking {release}"):
         found = try_attacks(
             published, people, control=outsiders, second=other, intruder=intruder, rows_correspond=together

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from crypsis.cli import inputs, options
+from crypsis.cli import options
+from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import say
 from crypsis.errors import TableError
 
@@ -31,7 +32,7 @@ def init(
 
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
-    read = inputs.load(file, None, quasi, identifier, confidential, kind)
+    read = Roles(quasi, identifier, confidential, kind).read(file)
     text = draft(file, out, read, profile_table(read), k)
     write_atomically(out, text.encode())
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")

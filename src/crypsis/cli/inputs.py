@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
+    from crypsis.cli.option_groups import Roles
     from crypsis.plan import Plan
     from crypsis.privacy.model import PrivacyModel
     from crypsis.table.table import Table
@@ -42,35 +43,26 @@ def settings(values: Sequence[str] | None) -> dict[str, Any]:
     return parsed
 
 
-def load(
-    file: Path,
-    plan: Path | None,
-    quasi: Sequence[str] | None,
-    identifier: Sequence[str] | None = None,
-    confidential: Sequence[str] | None = None,
-    kinds: Sequence[str] | None = None,
-    hierarchies: Sequence[str] | None = None,
-    masked: bool = False,
-) -> Table:
+def load(file: Path, given: Roles, masked: bool = False) -> Table:
     """The table in `file`, with the roles of the plan and of the command line; the latter win."""
     from crypsis.plan import Plan
     from crypsis.table.attribute import Role
     from crypsis.table.files import read_table
 
     named = {
-        Role.IDENTIFIER: split(identifier),
-        Role.CONFIDENTIAL: split(confidential),
-        Role.QUASI_IDENTIFIER: split(quasi),
+        Role.IDENTIFIER: split(given.identifier),
+        Role.CONFIDENTIAL: split(given.confidential),
+        Role.QUASI_IDENTIFIER: split(given.quasi),
     }
     every = named[Role.QUASI_IDENTIFIER] == ["*"]
     roles = dict[str, str]()
     for role, names in named.items():
         roles |= {} if every and role is Role.QUASI_IDENTIFIER else dict.fromkeys(names, role.value)
-    sorts, trees = pairs(kinds, "--kind"), dict(pairs(hierarchies, "--hierarchy"))
-    if plan is None:
+    sorts, trees = pairs(given.kind, "--kind"), dict(pairs(given.hierarchy, "--hierarchy"))
+    if given.plan is None:
         table = read_table(file, roles, sorts, trees, masked=masked)
     else:
-        table = Plan.read(plan).table(plan.parent, file, roles, sorts, trees, masked=masked)
+        table = Plan.read(given.plan).table(given.plan.parent, file, roles, sorts, trees, masked=masked)
     if every:
         table = table.with_roles(dict.fromkeys(table.named(Role.OTHER), Role.QUASI_IDENTIFIER))
     return table

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crypsis.cli import inputs, options
+from crypsis.cli.option_groups import BlockEngine, MaskedFile, Roles
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import PlanError, TableError
 
@@ -21,24 +21,10 @@ if TYPE_CHECKING:
 def mask(
     file: options.File,
     method: Annotated[str, typer.Argument(help="a masking method, e.g. microaggregation", show_default=False)],
-    out: Annotated[Path, typer.Option("--out", "-o", help="file to write; must not exist", show_default=False)],
+    target: MaskedFile,
+    columns: Roles,
+    place: BlockEngine,
     set_: options.Settings = None,
-    quasi: options.Quasi = None,
-    identifier: options.Identifier = None,
-    confidential: options.Confidential = None,
-    kind: options.Kinds = None,
-    hierarchy: options.Hierarchies = None,
-    plan: options.PlanFile = None,
-    seed: options.Seed = None,
-    keep_order: options.KeepOrder = False,
-    spreadsheet_safe: Annotated[
-        bool, typer.Option("--spreadsheet-safe", help="write cells that a spreadsheet would execute as text")
-    ] = False,
-    engine: Annotated[
-        str, typer.Option(help="where the blocks of partitioner=blocks are computed: serial, processes or dask")
-    ] = "serial",
-    workers: Annotated[int, typer.Option(min=0, help="worker processes; 0: one per core")] = 0,
-    scheduler: Annotated[str, typer.Option(help="address of a Dask scheduler", show_default=False)] = "",
     json: options.Json = False,
 ) -> None:
     """Mask a file with one method, without a search.
@@ -53,10 +39,11 @@ def mask(
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_table
 
+    out = target.out
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name or remove it first")
     chosen = methods.build(method, **inputs.settings(set_))
-    original = inputs.load(file, plan, quasi, identifier, confidential, kind, hierarchy)
+    original = columns.read(file)
     for note in original.notes:
         warn(note)
     if not original.quasi_identifiers and not chosen.columns:
@@ -64,14 +51,14 @@ def mask(
             "no column is named to be masked; name the quasi-identifiers with --quasi age,region "
             "(or --quasi '*'), or see what `crypsis profile` suggests"
         )
-    rng = inputs.randomness(seed)
+    rng = inputs.randomness(target.seed)
     with working(f"masking {len(original)} records by {method}"):
-        masked = _masked(chosen, original, rng, "dask" if scheduler else engine, workers, scheduler)
+        masked = _masked(chosen, original, rng, place)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
-    order, left_out = "kept" if keep_order else "shuffled", original.named(Role.IDENTIFIER)
+    order, left_out = "kept" if target.keep_order else "shuffled", original.named(Role.IDENTIFIER)
     written = flatten(masked, row_order(masked, order, rng))
-    write_table(written, out, spreadsheet_safe=spreadsheet_safe, private=True)
+    write_table(written, out, spreadsheet_safe=target.spreadsheet_safe, private=True)
     if json:
         facts = {"out": str(out), "rows": len(written), "method": method, "order": order, "left_out": left_out}
         say_json({**facts, **assessment.to_dict()})
@@ -83,17 +70,18 @@ def mask(
     say(table(("measure", "value", "unit", "", ""), rows, right=[1]))
 
 
-def _masked(chosen: MaskingMethod, original: Table, rng: Generator, engine: str, workers: int, scheduler: str) -> Table:
+def _masked(chosen: MaskingMethod, original: Table, rng: Generator, place: BlockEngine) -> Table:
     """The masked table, its blocks computed on an engine if one is named."""
     from crypsis.engines import engine as engine_of
     from crypsis.masking.microaggregation import Microaggregation
 
-    if engine == "serial":
+    name = "dask" if place.scheduler else place.engine
+    if name == "serial":
         return chosen.mask(original, rng)
     if not isinstance(chosen, Microaggregation) or chosen.partitioner != "blocks":
         raise PlanError(
-            f"--engine {engine} spreads the blocks of a microaggregation, and there are none; add "
+            f"--engine {name} spreads the blocks of a microaggregation, and there are none; add "
             f"--set partitioner=blocks to microaggregation, or leave --engine out"
         )
-    with engine_of(engine, workers, scheduler) as place:
-        return chosen.mask(original, rng, place)
+    with engine_of(name, place.workers, place.scheduler) as opened:
+        return chosen.mask(original, rng, opened)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from crypsis.cli import options
-from crypsis.cli.searching import carry_out, chosen_engine
+from crypsis.cli.option_groups import PlanEngine
+from crypsis.cli.searching import carry_out
 
 
 def resume(
     folder: options.RunFolder,
+    place: PlanEngine,
     budget: options.Budget = None,
-    engine: options.EngineName = None,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
 ) -> None:
@@ -23,5 +22,5 @@ def resume(
 
     with Run.open(folder) as opened:
         document = opened.plan
-    with chosen_engine(document, engine, workers, scheduler) as place:
-        carry_out(Run.resume(folder, place, budget=budget), quiet, json)
+    with place.opened(document) as engine:
+        carry_out(Run.resume(folder, engine, budget=budget), quiet, json)

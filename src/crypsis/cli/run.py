@@ -10,20 +10,19 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.generalise import warn_if_large
+from crypsis.cli.option_groups import PlanEngine
 from crypsis.cli.output import working
-from crypsis.cli.searching import carry_out, chosen_engine, free
+from crypsis.cli.searching import carry_out, free
 from crypsis.errors import PlanError
 
 
 def run(
     plan: options.PlanToRead,
+    place: PlanEngine,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="folder of the run; must not exist. Default: beside the plan")
     ] = None,
     budget: options.Budget = None,
-    engine: options.EngineName = None,
-    workers: options.Workers = None,
-    scheduler: options.Scheduler = None,
     seed: options.Seed = None,
     quiet: options.Quiet = False,
     json: options.Json = False,
@@ -43,8 +42,8 @@ def run(
             raise PlanError(f"--budget: {error}") from None
     folder = out or free(plan.with_name(f"{plan.stem}-run"))
     warn_if_large(plan.parent / document.data.source)
-    with chosen_engine(document, engine, workers, scheduler) as place:
+    with place.opened(document) as engine:
         with nullcontext() if quiet else working(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")
-            started = Run.start(document, folder, place, home=plan.parent, text=text, seed=seed, budget=budget)
+            started = Run.start(document, folder, engine, home=plan.parent, text=text, seed=seed, budget=budget)
         carry_out(started, quiet, json)

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -16,7 +14,6 @@ from crypsis.cli.progress import Watch
 from crypsis.errors import EngineLost
 
 if TYPE_CHECKING:
-    from crypsis.plan import Plan
     from crypsis.run import Run
 
 STOPPED = 3
@@ -57,20 +54,6 @@ def carry_out(started: Run, quiet: bool, json: bool) -> None:
 
 def _as_interrupt(*_: object) -> NoReturn:
     raise KeyboardInterrupt
-
-
-@contextmanager
-def chosen_engine(document: Plan, name: str | None, workers: int | None, scheduler: str | None) -> Iterator[Any]:
-    """The engine of the command line, or else of the plan; closed at the end of the block."""
-    from crypsis.engines import engine
-
-    chosen = document.run
-    with engine(
-        name or ("dask" if scheduler else chosen.engine),
-        chosen.workers if workers is None else workers,
-        scheduler or chosen.scheduler,
-    ) as place:
-        yield place
 
 
 def free(folder: Path) -> Path:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import inputs, options
+from crypsis.cli.option_groups import Effort, Factorial, Fixed, Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
@@ -21,27 +22,11 @@ def sensitivity(
     data: Annotated[
         str, typer.Argument(help="a file, or uniform:NxP for N random records of P attributes", show_default=False)
     ],
-    vary: Annotated[
-        list[str],
-        typer.Option("--vary", "-v", help="SETTING=A,B,C or SETTING=FIRST:LAST:STEP; repeat", show_default=False),
-    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="folder; one that exists is continued", show_default=False)],
-    set_: Annotated[
-        list[str] | None, typer.Option("--set", "-s", help="NAME=VALUE setting that does not vary; may be repeated")
-    ] = None,
-    k: Annotated[int, typer.Option(help="smallest group, for partitioners", min=1)] = 3,
-    replicates: Annotated[int, typer.Option(help="runs of every combination", min=1)] = 10,
-    generations: Annotated[int, typer.Option(help="length of a search's runs; 0: its own", min=0)] = 0,
-    seed: Annotated[int, typer.Option(help="first seed of the design; same seed, same trials")] = 0,
-    alpha: Annotated[float, typer.Option(help="level of significance", min=1e-6, max=0.5)] = 0.05,
-    most: Annotated[
-        int | None, typer.Option(help="stop after so many new trials and say how long the rest takes", min=1)
-    ] = None,
-    workers: Annotated[int, typer.Option(help="processes; 1 runs here, 0 means one per core", min=0)] = 1,
-    quasi: options.Quasi = None,
-    kind: options.Kinds = None,
-    hierarchy: options.Hierarchies = None,
-    plan: options.PlanFile = None,
+    factors: Factorial,
+    fixed: Fixed,
+    columns: Roles,
+    effort: Effort,
     json: options.Json = False,
 ) -> None:
     """Find which settings matter, and their best values.
@@ -56,18 +41,18 @@ def sensitivity(
     from crypsis.sensitivity import Design, analyse, run_design
     from crypsis.table.files import write_atomically
 
-    design = Design.of(levels(vary), replicates, seed)
-    subject = _subject(name, data, k, inputs.settings(set_), generations, (quasi, kind, hierarchy, plan))
+    design = Design.of(levels(factors.vary), factors.replicates, factors.seed)
+    subject = _subject(name, data, fixed, columns)
     path = out / "trials.jsonl"
     with (
-        working(f"{design.combinations} combinations × {replicates} runs of {name}"),
-        engine("serial" if workers == 1 else "processes", workers) as place,
+        working(f"{design.combinations} combinations × {factors.replicates} runs of {name}"),
+        engine("serial" if effort.workers == 1 else "processes", effort.workers) as place,
     ):
-        results = run_design(design, subject, path, place, most=most)
+        results = run_design(design, subject, path, place, most=effort.most)
     if not results.complete:
         _unfinished(results, json)
         raise typer.Exit(3)
-    findings = analyse(results, alpha)
+    findings = analyse(results, factors.alpha)
     picture = sensitivity_picture(findings, f"{name} on {data}: {design.size} trials")
     write_atomically(out / "analysis.json", json_format.dumps(findings.to_dict(), indent=1).encode(), replace=True)
     _draw(picture, out / "sensitivity")
@@ -102,9 +87,7 @@ def _steps(setting: str, text: str) -> list[Any]:
     return [int(value) for value in values] if whole else values
 
 
-def _subject(
-    name: str, data: str, k: int, fixed: dict[str, Any], generations: int, reading: tuple[Any, Any, Any, Any]
-) -> Subject:
+def _subject(name: str, data: str, fixed: Fixed, columns: Roles) -> Subject:
     import numpy as np
 
     from crypsis.masking.partition import partitioners
@@ -119,22 +102,22 @@ def _subject(
             f"searches: {', '.join(searches)}"
         )
     if data.startswith("uniform:"):
-        rows, _, columns = data.removeprefix("uniform:").partition("x")
-        if not rows.isdigit() or not columns.isdigit() or not int(rows) or not int(columns):
+        rows, _, width = data.removeprefix("uniform:").partition("x")
+        if not rows.isdigit() or not width.isdigit() or not int(rows) or not int(width):
             raise PlanError(f"{data!r}: write uniform:RECORDSxATTRIBUTES, e.g. uniform:11x2")
-        values = np.random.default_rng(int(rows)).uniform(-1e4, 1e4, (int(rows), int(columns)))
-        names = [f"a{place + 1}" for place in range(int(columns))]
+        values = np.random.default_rng(int(rows)).uniform(-1e4, 1e4, (int(rows), int(width)))
+        names = [f"a{place + 1}" for place in range(int(width))]
         held = Table.from_columns(
             {a: values[:, place].tolist() for place, a in enumerate(names)}, dict.fromkeys(names, "quasi")
         )
     else:
-        quasi, kind, hierarchy, plan = reading
-        held = inputs.load(Path(data), plan, quasi, kinds=kind, hierarchies=hierarchy)
+        held = columns.read(Path(data))
+    settings = inputs.settings(fixed.set_)
     if name in searches:
-        return SearchSubject(name, held, fixed, generations)
+        return SearchSubject(name, held, settings, fixed.generations)
     if not held.quasi_identifiers:
         raise PlanError("no column is named to be partitioned by; name the quasi-identifiers with --quasi (or '*')")
-    return PartitionerSubject(name, embed(held, held.quasi_identifiers, "z"), k, fixed)
+    return PartitionerSubject(name, embed(held, held.quasi_identifiers, "z"), fixed.k, settings)
 
 
 def _unfinished(results: Results, as_json: bool) -> None:
