@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.masking import methods, partitioners
+from crypsis.searches import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy
 from crypsis.table.files import write_table
@@ -109,7 +110,7 @@ def test_groups_of_every_partitioner_lack_whole_columns(name: str, tmp_path: Pat
 @pytest.mark.parametrize("name", ["partition", "grouping", "lattice", "local-recoding", "masking"])
 def test_no_search_fills_a_cell(name: str, tmp_path: Path) -> None:
     table = holed(80, 5, 0.15)
-    run = crypsis.evolve(table, search=crypsis.searches.searches.build(name), budget="3 generations", seed=1)
+    run = crypsis.evolve(table, search=searches.build(name), budget="3 generations", seed=1)
     solutions = run.front.everything
     assert len(solutions) > 2
     for solution in solutions:

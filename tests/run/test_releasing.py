@@ -35,7 +35,14 @@ def forged(solution: Solution) -> Solution:
 
 
 def release(run: Run, plan: Plan, solution: Solution, folder: Path) -> None:
-    more: dict[str, Any] = {"front": run.front, "seed": 1, "title": "People", "rulebook": None, "waivers": None}
+    more: dict[str, Any] = {
+        "front": run.front,
+        "seed": 1,
+        "title": "People",
+        "rulebook": None,
+        "waivers": None,
+        "sign": None,
+    }
     release_solution(plan, run.original, run.decode(solution), solution, folder, **more)
 
 
@@ -63,7 +70,7 @@ def test_suppressed_records_are_counted_again(run: Run, tmp_path: Path, allowed:
     with pytest.raises(ReleaseRefused, match=f"suppressed.* may be at most {most} and is {share:.4g}"):
         release_solution(
             plan, few, gone, forged(solution), tmp_path / "out",
-            front=run.front, seed=1, title="People", rulebook=None, waivers=None,
+            front=run.front, seed=1, title="People", rulebook=None, waivers=None, sign=None,
         )  # fmt: skip
 
 

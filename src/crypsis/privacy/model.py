@@ -6,6 +6,8 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
@@ -84,6 +86,25 @@ class PrivacyModel(Settings):
     def least_class_size(self) -> int:
         """No class smaller than this can satisfy the model; lets a search discard early."""
         return 1
+
+    @property
+    def membership(self) -> str:
+        """Column that tells who of the judged population is in the file; empty if the judged table is the file."""
+        return ""
+
+    def members(self, table: Table) -> NDArray[np.bool_]:
+        """Which records of the judged table are in the file.
+
+        Parameters
+        ----------
+        table : Table
+            The table to judge.
+
+        Returns
+        -------
+        bool[n]
+        """
+        return np.ones(len(table), dtype=np.bool_)
 
     @abstractmethod
     def levels(self, table: Table) -> Floats:

@@ -2,7 +2,8 @@
 
 The table judged is the whole population, generalised; one column says who is in the file to be published. The
 intruder knows the population and its quasi-identifiers, and believes that a person is in the file with the
-probability that is the share of members in that person's class.
+probability that is the share of members in that person's class. A release writes the members alone, without the
+column that tells who they are.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
@@ -58,10 +60,23 @@ class DeltaPresence(PrivacyModel):
         """How far beliefs may leave the bounds: not at all."""
         return 0.0
 
+    @property
+    def membership(self) -> str:
+        return self.member
+
+    def members(self, table: Table) -> NDArray[np.bool_]:
+        column = table.column(self.member)
+        if table.holds_numbers(self.member):
+            return np.asarray(column == self._number())
+        labels = table.labels(self.member)
+        if self.present not in labels:
+            raise TableError(self.obstacle(table))
+        return np.asarray(column == labels.index(self.present))
+
     def beliefs(self, table: Table) -> Floats:
         """The share of members in each record's class."""
         classes = classes_of(table, self.known(table))
-        members = np.bincount(classes.of[table.kept], weights=self._members(table)[table.kept], minlength=classes.count)
+        members = np.bincount(classes.of[table.kept], weights=self.members(table)[table.kept], minlength=classes.count)
         return classes.spread_out(members / classes.sizes)
 
     def levels(self, table: Table) -> Floats:
@@ -69,16 +84,6 @@ class DeltaPresence(PrivacyModel):
         beliefs = self.beliefs(table)
         outside: Floats = np.maximum(np.maximum(beliefs - self.most, self.least - beliefs), 0.0)
         return outside
-
-    def _members(self, table: Table) -> Floats:
-        column = table.column(self.member)
-        if table.holds_numbers(self.member):
-            return np.asarray(column == self._number(), dtype=np.float64)
-        labels = table.labels(self.member)
-        code = labels.index(self.present) if self.present in labels else None
-        if code is None:
-            raise TableError(self.obstacle(table))
-        return np.asarray(column == code, dtype=np.float64)
 
     def _number(self) -> float:
         try:

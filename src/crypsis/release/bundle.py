@@ -7,7 +7,7 @@ in the house. There is no flag to publish a file that does not keep its guarante
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from crypsis.release.guarantees import (
 )
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import seal, sha256, write_manifests, write_text
+from crypsis.release.population import members_only
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.release.signing import SigningKey
@@ -82,10 +83,15 @@ def publish(
         original, masked = aligned_pair(original, masked)
     folder, account = Path(folder), account or Account.of(masked)
     _refuse_early(masked, original, models, limits, account, rulebook, waivers)
+    masked, original, population = members_only(models, masked, original)
     of_rules, of_findings = split_waivers(waivers)
     rows = row_order(masked, order, rng)
     published = flatten(masked, rows)
-    verdicts = judge(models, published)
+
+    def judged(table: Table) -> list[Verdict]:
+        return judge(models, table, population.around(table, rows) if population else None)
+
+    verdicts = judged(published)
     as_published = put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, account.family) if original is not None else []
     with atomic_folder(folder) as aside:
@@ -95,7 +101,7 @@ def publish(
         schema = schema_of(published, format)
         write_table(published, public / schema["file"])
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
-        again = _read_again(public, published, models, verdicts)
+        again = _read_again(public, published, judged, verdicts)
         findings = check_findings(again, original, rows, of_findings)
         shown = put_back(again, masked, rows)
         kept = _limits_again(limits, original, shown, account.family, before)
@@ -103,7 +109,18 @@ def publish(
         suppressed = len(masked) - len(again)
         rules = _rules(rulebook, of_rules, again, readings, kept, account, order, suppressed)
         facts = Facts(
-            account, order, models, verdicts, smallest_class(again), findings, kept, rulebook, rules, front, seed
+            account,
+            order,
+            models,
+            verdicts,
+            smallest_class(again),
+            findings,
+            kept,
+            rulebook,
+            rules,
+            front,
+            seed,
+            population,
         )
         dossier = dossier_of(facts, original, shown, len(again), readings)
         dossier = replace(dossier, signed_by=key.public if key else "")
@@ -144,7 +161,9 @@ def _refuse_early(
         rulebook.check_waivers(of_rules)
 
 
-def _read_again(public: Path, published: Table, models: Sequence[PrivacyModel], verdicts: Sequence[Verdict]) -> Table:
+def _read_again(
+    public: Path, published: Table, judged: Callable[[Table], list[Verdict]], verdicts: Sequence[Verdict]
+) -> Table:
     """Read the written file back and demand the same table and the same verdicts."""
     schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
     again = read_published(public, schema)
@@ -153,7 +172,7 @@ def _read_again(public: Path, published: Table, models: Sequence[PrivacyModel], 
             "nothing was released: the written file does not read back as the table that was judged; "
             "please report this with the format and the kinds of the columns"
         )
-    if judge(models, again) != list(verdicts):
+    if judged(again) != list(verdicts):
         raise ReleaseRefused("nothing was released: the written file is judged differently from the table in memory")
     return again
 

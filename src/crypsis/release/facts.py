@@ -20,6 +20,7 @@ from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.findings import FindingResult
+from crypsis.release.population import Population
 from crypsis.report.columns import describe_columns
 from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
@@ -68,6 +69,12 @@ class Facts:
     rules: Sequence[RuleResult]
     front: Sequence[Mapping[str, Any]]
     seed: int | None
+    population: Population | None = None
+
+    def before(self, model: PrivacyModel, original: Table) -> Verdict:
+        """The verdict of a model on the original, or on the population the original is part of."""
+        around = self.population.original if self.population is not None and model.membership else None
+        return model.judge(original if around is None else around)
 
 
 @dataclass(frozen=True)
@@ -146,7 +153,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         rows_before=len(masked),
         rows_after=rows,
         columns=describe_columns(before if known else None, visible, dict(by_column)),
-        verdicts_before=tuple(model.judge(before) for model in facts.models) if known else (),
+        verdicts_before=tuple(facts.before(model, before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
         findings=stories_of(facts.findings),

@@ -61,13 +61,17 @@ def refuse_changed_roles(original: Table, masked: Table) -> None:
         )
 
 
-def judge(models: Sequence[PrivacyModel], table: Table) -> list[Verdict]:
-    """Every verdict, or a refusal that names each model that fails and by how much."""
-    for model in models:
-        obstacle = model.obstacle(table)
+def judge(models: Sequence[PrivacyModel], table: Table, population: Table | None = None) -> list[Verdict]:
+    """Every verdict, or a refusal that names each model that fails and by how much.
+
+    population  the table around the file, for models that speak of one
+    """
+    judged = [population if model.membership and population is not None else table for model in models]
+    for model, each in zip(models, judged, strict=True):
+        obstacle = model.obstacle(each)
         if obstacle:
             raise PlanError(obstacle)
-    verdicts = [model.judge(table) for model in models]
+    verdicts = [model.judge(each) for model, each in zip(models, judged, strict=True)]
     broken = [v for v in verdicts if not v.holds]
     if broken:
         raise ReleaseRefused("nothing was released: " + "; ".join(complaint(v) for v in broken))

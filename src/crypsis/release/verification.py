@@ -96,7 +96,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     if manifest:
         data = _read_data(public, manifest, report, problems)
         if data is not None:
-            smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems)
+            smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems, notes)
             _compare_report(report, manifest, data, verdicts, problems)
     pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
     if internal.is_dir():
@@ -182,12 +182,17 @@ def _distinct(table: Table, name: str) -> int:
     return len(set(codes[codes >= 0].tolist()))
 
 
-def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]) -> list[Verdict]:
-    """Every demand of the manifest, judged on the data; there must be one."""
+def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str], notes: list[str]) -> list[Verdict]:
+    """Every demand of the manifest, judged on the data; there must be one. That on a population is only noted."""
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
-            verdict = data.judge(models.build(item["model"], **item["settings"]))
+            model = models.build(item["model"], **item["settings"])
+            if model.membership:
+                verdicts.append(Verdict(**{**item["verdict"], "columns": tuple(item["verdict"]["columns"])}))
+                notes.append(f"{item['model']} speaks of a population that is not in the file; it was not judged again")
+                continue
+            verdict = data.judge(model)
             verdicts.append(verdict)
             if not verdict.holds:
                 problems.append(complaint(verdict))

@@ -12,6 +12,7 @@ from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
 from crypsis.release import Account, publish
 from crypsis.release.guarantees import Limit
+from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
 from crypsis.run.front import Front
 from crypsis.run.solution import Solution
@@ -45,6 +46,7 @@ def release_solution(
     sign: str | Path | None,
 ) -> None:
     """Publish the masked table of a solution."""
+    _, released, _ = members_only(plan.models(), masked, original)
     publish(
         masked,
         folder,
@@ -53,7 +55,7 @@ def release_solution(
         account=Account.of(masked, title),
         format=plan.release.format,
         order=plan.release.order,
-        limits=_limits(plan, original, Account.of(masked).family),
+        limits=_limits(plan, original if released is None else released, Account.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,
         front=_points(front, solution),
         seed=seed,
