@@ -5,7 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-import time
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from crypsis.release import Account, publish
 from crypsis.run import Run
 from crypsis.run.store import Store
 from crypsis.table import atomic_files
-from crypsis.table.atomic_files import FRESH, atomic_folder, write_atomically
+from crypsis.table.atomic_files import atomic_folder, write_atomically
 from crypsis.table.example import example
 from run.runs import begun, bits, finished, folder_with
 from waiving import waiving
@@ -181,19 +182,47 @@ def test_a_folder_that_cannot_be_written_cannot_go_on(plan: Path, monkeypatch: p
 
 
 def test_what_a_killed_writer_left_is_swept_by_the_next(tmp_path: Path) -> None:
-    old = time.time() - 2 * FRESH
-    left, file = tmp_path / ".out.abc.part", tmp_path / ".out.def.part"
+    left, file = tmp_path / ".out.abc.crypsis.part", tmp_path / ".another.def.crypsis.part"
     (left / "out").mkdir(parents=True)
     (left / "out" / "half").write_text("half")
     file.write_text("half")
-    recent, other = tmp_path / ".out.ghi.part", tmp_path / ".another.abc.part"
-    recent.write_text("half")
-    other.write_text("half")
-    for path in (left, file, other):
-        os.utime(path, (old, old))
+    foreign = tmp_path / ".out.ghi.part"
+    foreign.write_text("somebody else's")
     with atomic_folder(tmp_path / "out") as aside:
         (aside / "whole").write_text("whole")
-    assert sorted(path.name for path in tmp_path.iterdir()) == [".another.abc.part", ".out.ghi.part", "out"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".out.ghi.part", "out"]
+
+
+def test_a_killed_release_leaves_nothing_once_the_next_is_made(tmp_path: Path) -> None:
+    """A writer is killed while its temporary folder is there; whatever the next one writes, it is gone at once."""
+    code = (
+        "import os, signal, sys\nfrom crypsis.table.files import atomic_folder\n"
+        "with atomic_folder(sys.argv[1]) as aside:\n"
+        "    (aside / 'half').write_text('half')\n    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    for name in ("release", "another"):
+        subprocess.run([sys.executable, "-c", code, str(tmp_path / name)], check=False)
+    assert len(list(tmp_path.glob(".*.part"))) == 1  # the second swept what the first had left
+    write_atomically(tmp_path / "plan.toml", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["plan.toml"]
+
+
+def test_a_writer_whose_folder_is_swept_before_its_lock_begins_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, swept = atomic_files._open_folder, []
+
+    def opened(path: Path) -> int:
+        handle = real(path)
+        if not swept:
+            path.rmdir()
+            swept.append(path)
+        return handle
+
+    monkeypatch.setattr(atomic_files, "_open_folder", opened)
+    with atomic_folder(tmp_path / "out") as aside:
+        assert aside.parent not in swept
+    assert (tmp_path / "out").is_dir()
 
 
 def test_a_writer_at_work_is_left_alone(tmp_path: Path) -> None:
@@ -204,6 +233,6 @@ def test_a_writer_at_work_is_left_alone(tmp_path: Path) -> None:
         write_atomically(tmp_path / "out.txt", b"x")
         with atomic_folder(tmp_path / "out.d"):
             assert workshop.exists()
-        atomic_files._sweep(tmp_path / "out")
+        atomic_files._sweep(tmp_path)
         assert workshop.exists()
     assert (tmp_path / "out" / "whole").read_text() == "whole"

@@ -68,7 +68,7 @@ class Chart:
             ".html": lambda: to_html(self._spec).encode(),
             ".json": lambda: json.dumps(self._spec, indent=1).encode(),
         }[path.suffix]()
-        write_atomically(path, made, replace=True)
+        write_atomically(path, made, replace=True, mode=0o644)
         return path
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:

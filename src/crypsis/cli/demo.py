@@ -34,13 +34,14 @@ def demo(
     from crypsis.privacy import KAnonymity
     from crypsis.release import verify
     from crypsis.run import Run
+    from crypsis.table.atomic_files import private_folder, write_atomically
     from crypsis.table.example import example
-    from crypsis.table.files import read_table, write_atomically, write_table
+    from crypsis.table.files import read_table, write_table
     from crypsis.table.profile import profile
 
     folder = free(folder)
     original = example(rows)
-    folder.mkdir(parents=True)
+    private_folder(folder)
     people, plan, release = folder / "people.csv", folder / "plan.toml", folder / "release"
     write_table(original, people)
     exposed = KAnonymity(k=k).judge(original).offending

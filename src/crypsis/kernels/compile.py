@@ -47,6 +47,8 @@ class _ContentLocator(caching._CacheLocator):
     @classmethod
     def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _ContentLocator:
         locator = cls(py_func, py_file)
+        for folder in (locator._folder.parent, locator._folder):  # what others can write, they can make us run
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         locator.ensure_cache_path()  # type: ignore[no-untyped-call]
         return locator
 

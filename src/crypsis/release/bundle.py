@@ -94,7 +94,7 @@ def publish(
     verdicts = judged(published)
     as_published = put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, account.family) if original is not None else []
-    with atomic_folder(folder) as aside:
+    with atomic_folder(folder, mode=0o755) as aside:
         public, internal = aside / "public", aside / "internal"
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)

@@ -83,7 +83,7 @@ def publish_counted(
     levels = tuple(int(level) for level in levels)
     lattice.check(levels)
     fate = decide(source, lattice, levels, suppression, "failing-class", k, l)
-    with atomic_folder(folder) as aside:
+    with atomic_folder(folder, mode=0o755) as aside:
         public, internal, data = aside / "public", aside / "internal", aside / "data"
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)

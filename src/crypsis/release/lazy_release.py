@@ -99,7 +99,7 @@ def release_lazily(
     lattice.check(levels)
     fate = decide(source, lattice, levels, suppression, rule, k, l)
     folder = Path(folder)
-    with atomic_folder(folder) as aside:
+    with atomic_folder(folder, mode=0o755) as aside:
         found, _ = write_node(source, levels, fate, aside / "data", order, rng, k, l)
         judged_findings(source, levels, aside / "data", waivers)
         made = LazyRelease(

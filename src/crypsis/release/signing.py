@@ -105,7 +105,7 @@ def new_keys(path: str | Path) -> tuple[Path, Path, str]:
         raise PlanError(f"{beside}: exists already and is never overwritten; choose another path with --to")
     key = ed25519.Ed25519PrivateKey.generate()
     pem, pkcs8 = serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8
-    write_atomically(path, key.private_bytes(pem, pkcs8, serialization.NoEncryption()), mode=0o600)
+    write_atomically(path, key.private_bytes(pem, pkcs8, serialization.NoEncryption()))
     info = serialization.PublicFormat.SubjectPublicKeyInfo
     write_atomically(beside, key.public_key().public_bytes(pem, info), mode=0o644)
     return path, beside, key.public_key().public_bytes_raw().hex()

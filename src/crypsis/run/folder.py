@@ -73,9 +73,7 @@ class Lock:
             *(f"{name} = {json.dumps(text)}" for name, text in self.versions.items()),
             "",
         ]
-        path = folder / LOCK
-        write_atomically(path, "\n".join(lines).encode())
-        path.chmod(0o600)
+        write_atomically(folder / LOCK, "\n".join(lines).encode())
 
     @classmethod
     def read(cls, folder: Path) -> Lock:
@@ -143,9 +141,7 @@ def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None
     if not folder.parent.is_dir():
         raise SearchError(f"{folder.parent}: there is no such folder; make it first or choose another with --out")
     with atomic_folder(folder) as aside:
-        aside.chmod(0o700)
         write_atomically(aside / PLAN, plan_text.encode())
-        (aside / PLAN).chmod(0o600)
         lock.write(aside)
         with Store(aside / STORE, create=True, run=lock.identity) as store, store.transaction():
             store.note("budget", budget)

@@ -17,7 +17,7 @@ from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.sensitivity.design import Design, Trial
 from crypsis.sensitivity.subjects import Subject
-from crypsis.table.files import write_atomically
+from crypsis.table.atomic_files import private_folder, write_atomically
 
 FORMAT = 1
 _SECONDS_PER_BATCH = 2.0
@@ -201,7 +201,7 @@ def _opened(design: Design, subject: Subject, path: Path | None) -> Results:
         os.truncate(path, content.rfind(b"\n") + 1)  # only after the header is checked
         return Results.read(path)
     if path is not None:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        private_folder(path.parent)
         write_atomically(path, (json.dumps(header) + "\n").encode(), replace=True)
     return Results._empty(design, subject.responses, header["subject"])
 

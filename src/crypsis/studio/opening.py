@@ -16,8 +16,9 @@ from crypsis.run import Run
 from crypsis.run.folder import PLAN, STORE
 from crypsis.studio import jobs
 from crypsis.studio.session import Session
+from crypsis.table.atomic_files import private_folder, write_atomically
 from crypsis.table.example import EDUCATION, example, hierarchies
-from crypsis.table.files import read_table, write_atomically, write_hierarchy, write_table
+from crypsis.table.files import read_table, write_hierarchy, write_table
 from crypsis.table.profile import profile
 
 EXAMPLE_ROWS = 1000
@@ -112,7 +113,7 @@ def open_example(home: Path) -> Session:
 def write_example(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
     """Write the example: people, hierarchies and a plan."""
     shutil.rmtree(folder, ignore_errors=True)  # of a start that was interrupted
-    (folder / "hierarchies").mkdir(mode=0o700, parents=True)
+    private_folder(folder / "hierarchies")
     source, original = folder / "people.csv", example(rows)
     write_table(original, source)
     read = read_table(source)

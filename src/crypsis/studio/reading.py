@@ -60,7 +60,6 @@ class FileReading:
             if not self.plan.exists():
                 text = draft(self.source, self.plan, raw, seen, USUAL_K)
                 write_atomically(self.plan, text.encode())
-                self.plan.chmod(0o600)
             self._raw, self.profile = raw, seen
         except CrypsisError as error:
             self.problem = _without_folder(str(error), self.source.parent)

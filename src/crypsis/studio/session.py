@@ -86,7 +86,6 @@ class Session:
             return problems
         text = rewrite(self.plan_path.read_text(encoding="utf-8"), document, plan)
         write_atomically(self.plan_path, text.encode(), replace=True)
-        self.plan_path.chmod(0o600)
         return []
 
     @property
@@ -116,7 +115,6 @@ class Session:
             choices = replace(self.choices, **changes)
             text = json.dumps(asdict(choices), indent=1, ensure_ascii=False)
             write_atomically(self._choices_path, text.encode(), replace=True)
-            self._choices_path.chmod(0o600)
             return choices
 
     def stamps(self) -> list[str]:

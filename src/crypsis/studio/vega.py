@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from crypsis.errors import TableError
-from crypsis.table.files import write_atomically
+from crypsis.table.atomic_files import private_folder, write_atomically
 
 _MAKE = "import sys, vl_convert; sys.stdout.write(vl_convert.javascript_bundle())"
 
@@ -41,8 +41,7 @@ def home() -> Path:
     given, state = os.environ.get("CRYPSIS_STUDIO_HOME"), os.environ.get("XDG_STATE_HOME")
     try:
         folder = Path(given) if given else Path(state or Path.home() / ".local" / "state") / "crypsis" / "studio"
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)
+        private_folder(folder).chmod(0o700)
     except (OSError, RuntimeError) as error:  # RuntimeError: this user has no home
         raise TableError(
             f"the studio has no folder of its own ({error}); name one it may write to in CRYPSIS_STUDIO_HOME"

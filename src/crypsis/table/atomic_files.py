@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import glob
 import os
 import secrets
 import shutil
-import tempfile
-import time
-from collections.abc import Iterator
+import stat
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from crypsis.errors import TableError
 
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM, errno.EIO, errno.EFBIG})
-FRESH = 60.0
-"""Seconds for which an unlocked temporary file is kept."""
+PART = ".crypsis.part"
+"""End of the name of a temporary file or folder."""
 
 
-def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o666) -> None:
+def write_atomically(path: str | Path, content: bytes, *, replace: bool = False, mode: int = 0o600) -> None:
     """Write a file under a temporary name and rename it atomically.
 
     Parameters
@@ -32,7 +30,7 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
     replace : bool
         Whether an existing file may be replaced.
     mode : int
-        Permissions of the file, reduced by the umask.
+        Permissions of the file, reduced by the umask; only its owner may read it unless something else is given.
 
     Raises
     ------
@@ -41,12 +39,11 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
     """
     path = Path(path)
     _refuse_existing(path, replace)
-    _sweep(path)
-    aside = path.parent / f".{path.name}.{secrets.token_hex(8)}.part"
+    _sweep(path.parent)
     with _disk_errors(path):
+        aside, handle = _begin(path, lambda part: os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode))
         try:
-            with os.fdopen(os.open(aside, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-                _hold(file.fileno())
+            with os.fdopen(handle, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -57,6 +54,26 @@ def write_atomically(path: str | Path, content: bytes, *, replace: bool = False,
         finally:
             aside.unlink(missing_ok=True)
         _sync(path.parent)
+
+
+def private_folder(path: str | Path) -> Path:
+    """Make a folder, and those above it that are missing, which only the owner may enter whatever the umask.
+
+    Parameters
+    ----------
+    path : path
+        The folder; may exist, and then keeps its permissions.
+
+    Returns
+    -------
+    Path
+        The folder.
+    """
+    path = Path(path)
+    for folder in reversed([path, *path.parents]):
+        if not folder.is_dir():
+            folder.mkdir(mode=0o700, exist_ok=True)
+    return path
 
 
 def _link(aside: Path, path: Path) -> None:
@@ -71,7 +88,7 @@ def _link(aside: Path, path: Path) -> None:
 
 
 @contextmanager
-def atomic_folder(path: str | Path) -> Iterator[Path]:
+def atomic_folder(path: str | Path, *, mode: int = 0o700) -> Iterator[Path]:
     """Make a folder under a temporary name and rename it atomically if the block ends without an error.
 
     Every file and folder is synchronised with the disk before the rename. After an error the temporary folder is
@@ -81,6 +98,8 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     ----------
     path : path
         The target; must not exist.
+    mode : int
+        Permissions of the folder, reduced by the umask; nothing in it has more.
 
     Yields
     ------
@@ -94,27 +113,38 @@ def atomic_folder(path: str | Path) -> Iterator[Path]:
     """
     path = Path(path)
     _refuse_existing(path, False)
-    _sweep(path)
+    _sweep(path.parent)
     with _disk_errors(path):
-        # Only the owner may read it.
-        workshop = Path(tempfile.mkdtemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent))
-    handle = os.open(workshop, os.O_RDONLY)
+        workshop, handle = _begin(path, _open_folder)
     aside = workshop / path.name
     try:
         with _disk_errors(path):
-            _hold(handle)
-            aside.mkdir()
+            aside.mkdir(mode=mode)
             yield aside
             for folder, _, files in os.walk(aside):
                 for name in files:
-                    _sync(Path(folder) / name)
-                _sync(Path(folder))
+                    _settle(Path(folder) / name, mode)
+                _settle(Path(folder), mode)
             _refuse_existing(path, False)
             aside.rename(path)
             _sync(path.parent)
     finally:
         shutil.rmtree(workshop, ignore_errors=True)
         os.close(handle)
+
+
+def _open_folder(path: Path) -> int:
+    """Make a folder that only its owner may enter, and open it."""
+    path.mkdir(mode=0o700)
+    return os.open(path, os.O_RDONLY)
+
+
+def _settle(path: Path, mode: int) -> None:
+    """Take away permissions beyond a mode, and synchronise with the disk."""
+    found = stat.S_IMODE(path.lstat().st_mode)
+    if found & ~mode and not path.is_symlink():
+        path.chmod(found & mode)
+    _sync(path)
 
 
 @contextmanager
@@ -132,23 +162,28 @@ def _disk_errors(path: Path) -> Iterator[None]:
         ) from None
 
 
-def _hold(handle: int) -> None:
-    """Lock a temporary file or folder where the file system has locks."""
-    with suppress(OSError):
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+def _begin(path: Path, make: Callable[[Path], int]) -> tuple[Path, int]:
+    """A new temporary file or folder beside a path, locked; again if somebody swept it before the lock."""
+    while True:
+        aside = path.parent / f".{path.name}.{secrets.token_hex(8)}{PART}"
+        handle = make(aside)
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        with suppress(FileNotFoundError):
+            if os.path.samestat(aside.lstat(), os.fstat(handle)):
+                return aside, handle
+        os.close(handle)
 
 
-def _sweep(path: Path) -> None:
-    """Remove temporary files of writers of the same path that were killed; running writers hold a lock."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+def _sweep(folder: Path) -> None:
+    """Remove what killed writers left in a folder; writers at work hold a lock."""
+    for left in folder.glob(f".*{PART}"):
         try:
             handle = os.open(left, os.O_RDONLY | os.O_NOFOLLOW)
         except OSError:
             continue
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if time.time() - os.fstat(handle).st_mtime < FRESH:
-                continue
             if left.is_dir():
                 shutil.rmtree(left, ignore_errors=True)
             else:

@@ -185,7 +185,7 @@ def write_table(
         frame.write_parquet(buffer)
     else:
         _plain(frame, spreadsheet_safe).write_csv(buffer, separator="\t" if suffix in (".tsv", ".tab") else ",")
-    write_atomically(path, buffer.getvalue(), mode=0o600 if private else 0o666)
+    write_atomically(path, buffer.getvalue(), mode=0o600 if private else 0o644)
     return path
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import crypsis
 from crypsis.errors import TableError, listing, suggestion
+from crypsis.table.atomic_files import private_folder, write_atomically
 
 _UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases"
 _UCI_LICENCE = "UCI Machine Learning Repository, believed CC BY 4.0: check before passing the file on"
@@ -193,10 +194,8 @@ def fetch(name: str, folder: Path, url: str = "") -> Path:
             f"{name}: the content of {url or source.url} is not the file of the experiments (SHA-256 {found[:12]}…, "
             f"expected {source.sha256[:12]}…), so nothing is written; give another address"
         )
-    folder.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(".part")
-    part.write_bytes(content)
-    part.replace(target)
+    private_folder(folder)
+    write_atomically(target, content, mode=0o644)
     return target
 
 
