@@ -73,7 +73,7 @@ class Server:
 
     def __init__(self, home: Path, seconds: float) -> None:
         plan = home / "example" / "people-plan.toml"
-        opening.lay_out(home / "example", plan, rows=1000)
+        opening.write_example(home / "example", plan, rows=1000)
         document = tomllib.loads(plan.read_text(encoding="utf-8"))
         document["run"] = {"budget": f"{seconds:.0f}s", "points": 12}
         plan.write_text(as_toml(Plan.parse(document)), encoding="utf-8")
