@@ -50,17 +50,25 @@ def test_end_coding_of_numbers_cuts_at_an_observed_value() -> None:
 def test_global_recoding_of_the_rarest_by_hand() -> None:
     table = nominal([0, 0, 0, 1, 2, 2, 3, -1])  # counts 3, 1, 2, 1: b and d are the rarest
     masked = GlobalRecoding(depth=1).mask(table, RNG(0))
-    assert masked.labels("a") == ("a", "b | d", "c")
+    assert masked.labels("a") == ("a", "other", "c"), "one record each: neither is named"
     assert masked.column("a").tolist() == [0, 0, 0, 1, 2, 2, 1, -1]
     stands = GlobalRecoding(depth=1, label="representative").mask(table, RNG(0))
     assert stands.column("a").tolist() == [0, 0, 0, 1, 2, 2, 1, -1]
     assert stands.labels("a") == table.labels("a")
 
 
+def test_a_merged_label_names_those_whom_many_hold() -> None:
+    table = nominal([0] * 9 + [1] * 3 + [2] * 5 + [3] * 2)
+    assert GlobalRecoding(depth=2).mask(table, RNG(0)).labels("a") == ("a", "b | c | other")
+    assert GlobalRecoding(depth=1).mask(table, RNG(0)).labels("a") == ("a", "b | other", "c")
+    often = nominal([0] * 9 + [1] * 3 + [2] * 5 + [3] * 4)
+    assert GlobalRecoding(depth=1).mask(often, RNG(0)).labels("a") == ("a", "b | d", "c")
+
+
 def test_global_recoding_of_neighbours_by_hand() -> None:
     table = ordinal([0, 0, 0, 1, 2, 3, 3, 3])  # the rarest neighbours are b and c
     masked = GlobalRecoding(depth=1).mask(table, RNG(0))
-    assert masked.labels("a") == ("a", "b | c", "d")
+    assert masked.labels("a") == ("a", "other", "d")
     assert masked.column("a").tolist() == [0, 0, 0, 1, 1, 2, 2, 2]
 
 

@@ -148,8 +148,11 @@ def test_merges_join_the_rarest_and_do_not_name_them() -> None:
 def test_merges_of_ordered_categories_join_neighbours() -> None:
     cells = ["none"] * 2 + ["basic"] + ["high"] * 9 + ["phd"]
     hierarchy = built(cells, "merge:3,2", kinds={"a": ["none", "basic", "high", "phd"]})
-    assert path_of(hierarchy, "basic") == ["basic", "none – basic", "none – basic", "*"]
-    assert path_of(hierarchy, "phd") == ["phd", "phd", "high – phd", "*"]
+    assert path_of(hierarchy, "basic") == ["basic", "other", "other", "*"], "two have none, one has basic"
+    assert path_of(hierarchy, "phd") == ["phd", "phd", "high and rarer", "*"], "the one phd is not named"
+    common = built(cells * 3, "merge:3,2", kinds={"a": ["none", "basic", "high", "phd"]})
+    assert path_of(common, "basic") == ["basic", "none – basic", "none – basic", "*"]
+    assert path_of(common, "phd") == ["phd", "phd", "high – phd", "*"]
 
 
 @settings(max_examples=40, deadline=None)
@@ -165,6 +168,10 @@ def test_merges_have_the_groups_asked_for(cells: list[str], sizes: list[int], or
     for size, labels in zip(falling, hierarchy.labels[1:], strict=False):
         assert len(labels) == min(size, hierarchy.size)
         assert len(set(labels)) == len(labels)
+    rare = {cell for cell in cells if cells.count(cell) < 3}
+    for level, labels in enumerate(hierarchy.labels[1:-1], start=1):
+        merged = [label for label, held in zip(labels, hierarchy.leaves(level), strict=True) if held > 1]
+        assert not any(set(label.split()) & rare for label in merged), "a label names who hardly anybody is"
 
 
 def test_the_order_of_a_hierarchy_orders_an_ordinal_column() -> None:

@@ -17,6 +17,7 @@ from pydantic import Field
 from crypsis.masking.choosing import chosen_columns
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.group_labels import listed_label
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import Column, Table
 
@@ -107,7 +108,8 @@ class BottomCoding(EndCoding):
 class GlobalRecoding(MaskingMethod):
     """depth + 1 categories become one: the rarest of a nominal column, the rarest neighbours of an ordinal one.
 
-    `merged` publishes a new label that names the members, which stays true. `representative` publishes the
+    `merged` publishes a new label that names the members, which stays true; those that fewer than three records hold
+    are only called "other". `representative` publishes the
     most frequent member for nominal and the middle one for ordinal columns, so that the list of categories stays.
 
     Notes
@@ -122,7 +124,7 @@ class GlobalRecoding(MaskingMethod):
     --------
     >>> table = crypsis.Table.from_columns({"job": ["nurse", "nurse", "cook", "baker"]}, roles={"job": "quasi"})
     >>> crypsis.GlobalRecoding(depth=1).mask(table, np.random.default_rng(0)).labels("job")
-    ('baker | cook', 'nurse')
+    ('other', 'nurse')
     """
 
     family: ClassVar[Family] = Family.RECODING
@@ -155,7 +157,7 @@ class GlobalRecoding(MaskingMethod):
         if len(members) < 2:
             return table
         if self.label == "merged":
-            hierarchy = _two_levels(attribute, members)
+            hierarchy = _two_levels(attribute, members, counts)
             lifted = hierarchy.lift(codes, 1)
             changed = attribute.but(hierarchy=hierarchy)
             return table.with_columns({name: lifted}, levels={name: 1}, attributes={name: changed})
@@ -180,10 +182,10 @@ def _most_categories(table: Table, names: Sequence[str]) -> int:
     return max((len(table.attribute(name).categories) for name in names), default=0)
 
 
-def _two_levels(attribute: Attribute, members: list[int]) -> Hierarchy:
+def _two_levels(attribute: Attribute, members: list[int], counts: NDArray[np.int64]) -> Hierarchy:
     """The categories, and the same with the members under one label."""
-    together = " | ".join(attribute.categories[code] for code in members)
-    inside = set(members)
+    labels, inside = [attribute.categories[code] for code in members], set(members)
+    together = listed_label(labels, [int(counts[code]) for code in members], attribute.categories)
     upper: dict[str, int] = {}
     groups = []
     for code, label in enumerate(attribute.categories):

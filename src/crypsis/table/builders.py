@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.encoding import Source, name_values
+from crypsis.table.group_labels import spanning_label
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.hierarchy_files import fitted, number_label, read_hierarchy
 from crypsis.table.number_builders import dates, distinct_numbers, intervals, stacked_levels
@@ -188,7 +189,7 @@ def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     """Hierarchy that merges rare categories: the two rarest are merged until the wanted number of groups is left.
 
     Nominal groups are called "other 1", "other 2", …, since a label that lists rare values would publish them. Ordinal
-    groups merge neighbours only and are named by their ends.
+    groups merge neighbours only and are named by their ends, as far as these are not rare.
 
     text  groups at each level, for example "8,4,2"; "1" is the top level alone
     attribute  a column of categories
@@ -243,6 +244,9 @@ def _join_neighbours(categories: Sequence[str], counts: NDArray[np.int64], sizes
             runs[at] += runs.pop(at + 1)
             weight[at] += weight.pop(at + 1)
         groups.append(np.repeat(np.arange(len(runs), dtype=np.int32), [len(run) for run in runs]))
-        ends = [(categories[run[0]], categories[run[-1]]) for run in runs]
-        labels.append(tuple(low if low == high else f"{low} – {high}" for low, high in ends))
+        texts: list[str] = []
+        for run in runs:
+            members, held = [categories[place] for place in run], [int(counts[place]) for place in run]
+            texts.append(spanning_label(members, held, {*categories, *texts}))
+        labels.append(tuple(texts))
     return groups, labels
