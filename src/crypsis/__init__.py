@@ -14,6 +14,7 @@ from crypsis.version import __version__
 
 if TYPE_CHECKING:
     from crypsis.attacks import Findings, Intruder, attack
+    from crypsis.audits import Audit, Finding, audit
     from crypsis.charts import Chart
     from crypsis.errors import CrypsisError, EngineError, PlanError, ReleaseRefused, SearchError, TableError
     from crypsis.masking import (
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
 
 _LISTED = {
     "crypsis.attacks": "Findings Intruder attack",
+    "crypsis.audits": "Audit Finding audit",
     "crypsis.charts": "Chart",
     "crypsis.errors": "CrypsisError EngineError PlanError ReleaseRefused SearchError TableError",
     "crypsis.masking": (

@@ -7,8 +7,10 @@ import tomllib
 from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from crypsis.audits import audit
 from crypsis.plan import Plan, draft, read_budget
 from crypsis.plan.checking import check
 from crypsis.plan.schema import schema
@@ -126,7 +128,7 @@ def test_the_schema_names_every_search_measure_and_model() -> None:
     assert "rungs" in branch["then"]["properties"]
 
 
-def test_a_first_plan_waives_confidential_amounts_only_and_says_why(tmp_path: Path) -> None:
+def test_a_first_plan_averages_amounts_and_weights_that_single_people_out(tmp_path: Path) -> None:
     n = 100
     columns = {"sex": ["f", "m"] * 50, "income": [10.5 * v for v in range(n)], "debt": [1.5] * 50 + [2.5] * 50}
     columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "weight": [0.25 * v for v in range(n)]}
@@ -135,17 +137,49 @@ def test_a_first_plan_waives_confidential_amounts_only_and_says_why(tmp_path: Pa
     read = read_table(source)
     text = draft(source, tmp_path / "plan.toml", read, profile(read), 5)
     plan = Plan.parse(tomllib.loads(text))
-    assert [each.column for each in plan.waive] == ["income"]
-    assert plan.columns["weight"].role is Role.QUASI_IDENTIFIER
-    assert "# income: 100 % of the records hold a value that no other record holds." in text
-    assert plan.waivers() == {"singling-out:income": plan.waive[0].because}
+    assert [each.build().columns for each in plan.mask] == [("income",), ("weight",)]
+    assert plan.columns["weight"].role is Role.WEIGHT
+    assert plan.waivers() == {}
+    masked = plan.masked_beforehand(plan.table(tmp_path), seed=1)
+    assert np.bincount(masked.codes(["income"])[:, 0]).min() >= 5
+    assert masked.codes(["debt", "diagnosis"]).tolist() == read.codes(["debt", "diagnosis"]).tolist()
+    assert audit(masked, read).sound
+
+
+@pytest.mark.parametrize(
+    ("masking", "words"),
+    [
+        ({"method": "noise", "columns": ["pay"]}, "makes values false at random"),
+        ({"method": "microaggregation"}, "it names no columns"),
+        ({"method": "microaggregation", "columns": ["age"]}, "'age' is a quasi-identifier, which the searches mask"),
+        ({"method": "microaggregation", "columns": ["id"]}, "'id' has the role identifier and is never released"),
+        ({"method": "microaggregation", "columns": ["pya"]}, "'pya' is not among the columns of the plan"),
+        ({"method": "microagregation", "columns": ["pay"]}, "did you mean 'microaggregation'"),
+    ],
+)
+def test_columns_that_cannot_be_masked_on_their_own(masking: dict[str, object], words: str) -> None:
+    columns = {"age": {"role": "quasi"}, "id": {"role": "identifier"}, "pay": {"role": "confidential"}}
+    base = {"data": {"source": "people.csv"}, "columns": columns}
+    assert words in " ".join(Plan.understand({**base, "mask": [masking]})[1])
+
+
+def test_a_reason_belongs_to_the_role_other() -> None:
+    base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}}}
+    decided = {**base["columns"], "x": {"role": "other", "because": "a reading of an instrument"}}
+    plan = Plan.parse({**base, "columns": decided})
+    assert plan.waivers() == {"combination:x": "a reading of an instrument"}
+    wrong = {**base["columns"], "x": {"role": "confidential", "because": "a reading of an instrument"}}
+    assert "because is the reason for the role other" in Plan.understand({**base, "columns": wrong})[1][0]
+    assert plan_fingerprint(plan) == plan_fingerprint(
+        Plan.parse({**base, "columns": {**base["columns"], "x": {"role": "other"}}})
+    ), "a reason does not change what is searched"
 
 
 def test_waivers_must_name_a_column_once_and_say_why(tmp_path: Path) -> None:
     base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}, "id": {"role": "identifier"}}}
     waiver = {"finding": "singling-out", "column": "id", "because": "known to nobody"}
     problems = Plan.understand({**base, "waive": [waiver, waiver]})[1]
-    assert problems == ["waive: 2 waivers of 'id'; keep the one whose reason counts"]
+    assert problems == ["waive: 2 waivers of 'singling-out:id'; keep the one whose reason counts"]
     assert Plan.understand({**base, "waive": [waiver]})[1] == [], "a role may change and the waiver stay"
     assert "because" in Plan.understand({**base, "waive": [{**waiver, "because": "so"}]})[1][0]
     assert "singling-out" in Plan.understand({**base, "waive": [{**waiver, "finding": "singling"}]})[1][0]

@@ -75,7 +75,9 @@ def test_the_same_release_twice_reveals_nothing_new(crossed: tuple[Path, Path]) 
 
 def test_files_without_a_common_unmasked_column_cannot_be_joined(tmp_path: Path) -> None:
     old = release(people(["n"] * 4, [1.0] * 4, [1.0, 2, 3, 4]), tmp_path / "old")
-    other = Table.from_columns({"region": ["n"] * 4, "wage": [1.0, 2, 3, 4]}, roles={"region": "quasi"})
+    other = Table.from_columns(
+        {"region": ["n"] * 4, "wage": [1.0, 2, 3, 4]}, roles={"region": "quasi", "wage": "other"}
+    )
     found = diff_release(old, release(other, tmp_path / "new", "wage"))
     assert found.columns_added == ("wage",)
     assert found.columns_removed == ("age", "income")

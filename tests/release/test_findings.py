@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from cli.test_commands import crypsis
+from crypsis.audits import Published
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.masking.recoding import LocalRecoding
@@ -17,7 +18,7 @@ from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import Account, Limit, findings, publish, verify
 from crypsis.release.count_release import publish_counted
-from crypsis.release.findings import cells_as_collected, findings_in_files
+from crypsis.release.findings import findings_in_files
 from crypsis.release.published import flatten, row_order
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -36,7 +37,7 @@ def people() -> Table:
         "weight": [float(n) for n in range(40)],
         "income": [1000.0 + n for n in range(40)],
     }
-    return Table.from_columns(columns, {"sex": "quasi", "income": "confidential"})
+    return Table.from_columns(columns, {"sex": "quasi", "weight": "weight", "income": "confidential"})
 
 
 @pytest.mark.parametrize("with_original", [True, False])
@@ -67,6 +68,7 @@ def test_each_column_needs_a_reason_of_its_own(people: Table, tmp_path: Path) ->
         "columns": ["weight"],
         "records": 40,
         "share": 1.0,
+        "refuses": True,
     }
     report = (folder / "internal" / "report.html").read_text()
     assert "Weight singles out 100 % of the records by itself" in report
@@ -117,7 +119,7 @@ def test_cells_that_kept_their_value_are_seen_through_recoding() -> None:
     masked = LocalRecoding(k=3).mask(original, np.random.default_rng(0))
     rows = row_order(masked, "shuffled", np.random.default_rng(1))
     published = flatten(masked, rows)
-    cells = cells_as_collected(published, original, rows)
+    cells = Published(published, original.take(rows)).as_collected
     seen: list[bool] = []
     for name in original.quasi_identifiers:
         assert masked.level(name) == LOCAL
@@ -125,7 +127,7 @@ def test_cells_that_kept_their_value_are_seen_through_recoding() -> None:
         assert hierarchy is not None
         names = (*hierarchy.labels[0], None)
         shown = (*published.labels(name), None)
-        expected = [names[a] == shown[b] for a, b in zip(leaf[rows], published.column(name), strict=True)]
+        expected = [names[a] == shown[b] is not None for a, b in zip(leaf[rows], published.column(name), strict=True)]
         assert cells[name].tolist() == expected
         seen += expected
     assert 0 < sum(seen) < len(seen)
@@ -136,6 +138,7 @@ def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) 
     write_table(people, tmp_path / "people.csv")
     plan = tmp_path / "plan.toml"
     text = '[data]\nsource = "people.csv"\n[columns]\nsex = { role = "quasi", hierarchy = "merge:1" }\n'
+    text += 'weight = { role = "weight" }\nincome = { role = "confidential" }\n'
     text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n[[search]]\nname = "lattice"\n[run]\nbudget = "1 generations"\n'
     plan.write_text(text)
     checked = crypsis("check", plan, "--no-estimate").stdout

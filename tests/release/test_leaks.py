@@ -152,7 +152,9 @@ def test_words_of_the_reports_and_of_published_labels_are_no_leak(tmp_path: Path
     rare = ["heart", "table", "other", "unknown", "none", "numeric", "masked", "hidden", "records", "low", "kept"]
     rare += ["attained", "settings", "every", "suppressed", "shuffled", "data", "quasi", "k", "k-anonymity", "groups"]
     cells = ["heart disease"] * 10 + ["back pain"] * 10 + rare
-    original = Table.from_columns({"illness": cells, "place": ["a"] * len(cells)}, roles={"place": "quasi"})
+    original = Table.from_columns(
+        {"illness": cells, "place": ["a"] * len(cells)}, {"place": "quasi", "illness": "other"}
+    )
     gone = np.arange(len(cells)) >= 20
     folder = publish(original.without(gone), tmp_path / "out", models=[KAnonymity(k=5)], original=original)
     assert (folder / "public" / "data.csv").is_file()

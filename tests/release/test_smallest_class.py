@@ -96,7 +96,7 @@ def test_suppressed_records_form_no_class(people: Table, tmp_path: Path) -> None
 
 
 def test_without_a_quasi_identifier_that_is_said(people: Table, tmp_path: Path) -> None:
-    plain = Table.from_columns({"sex": ["f", "m"] * 10})
+    plain = Table.from_columns({"sex": ["f", "m"] * 10}, {"sex": "other"})
     publish(plain, tmp_path / "out", models=[KAnonymity(k=5, quasi_identifiers=("sex",))])
     assert verify(tmp_path / "out").smallest_class is None
     assert all("No column of the file is a quasi-identifier" in text for text in pages(tmp_path / "out"))

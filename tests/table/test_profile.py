@@ -11,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.table.attribute import Role
+from crypsis.table.caution import cautious
+from crypsis.table.clues import Clue, Reason, name_words
 from crypsis.table.example import example
 from crypsis.table.files import read_table
 from crypsis.table.frames import wrap
-from crypsis.table.profile import Clue, Reason, name_words, profile, suggested_builder
+from crypsis.table.profile import profile, suggested_builder
 from crypsis.table.restoring import to_frame
 from reference import reference
 
@@ -56,10 +58,10 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
         "education": "quasi",
         "INCOME": "confidential",
         "diagnosis": "confidential",
-        "survey_weight": "quasi",
+        "survey_weight": "weight",
         "row": "identifier",
         "remark": "identifier",
-        "colour": "other",
+        "colour": "undecided",
         "same": "other",
     }
     assert seen["sex"].kind == "nominal"
@@ -67,12 +69,11 @@ def test_suggested_roles_and_kinds_with_reasons() -> None:
     assert seen["education"].reasons == (Reason(Clue.QUASI_NAME, word="education"), Reason(Clue.ORDER))
     assert seen["remark"].reasons == (Reason(Clue.DISTINCT_TEXT, values=40),)
     assert seen["colour"].reasons == (Reason(Clue.UNDECIDED),)
-    assert seen["survey_weight"].reasons == (Reason(Clue.SINGLING_OUT, share=1.0),)
+    assert seen["survey_weight"].reasons == (Reason(Clue.WEIGHT_NAME, word="weight"),)
     assert seen["dateOfBirth"].hierarchy == "dates:month,quarter,year"
     assert seen["zipCode"].hierarchy == "prefixes:4,3,2,1"
     assert seen["sex"].hierarchy == "merge:1"
     assert all(column.reasons for column in seen.values())
-    assert seen["survey_weight"].reasons == (Reason(Clue.SINGLING_OUT, share=1.0),)
 
 
 def test_a_column_in_which_many_stand_alone_is_suggested_to_be_masked() -> None:
@@ -82,10 +83,36 @@ def test_a_column_in_which_many_stand_alone_is_suggested_to_be_masked() -> None:
         values = [*(10.5 * place for place in range(1, alone + 1)), *([0.0] * (n - alone))]
         return profile(wrap(pl.DataFrame({name: values}))).columns[0].role
 
-    assert [role(alone, 100) for alone in (5, 6)] == ["other", "quasi"]
-    assert [role(alone, 100, "weight") for alone in (5, 6)] == ["other", "quasi"]
+    assert [role(alone, 100) for alone in (5, 6)] == ["undecided", "quasi"]
+    assert [role(alone, 100, "weight") for alone in (5, 6)] == ["weight", "weight"]
     assert [role(alone, 100, "income") for alone in (5, 6)] == ["confidential", "confidential"]
-    assert [role(15, n) for n in (19, 20)] == ["other", "quasi"]
+    assert [role(15, n) for n in (19, 20)] == ["undecided", "quasi"]
+
+
+def test_a_household_is_recognised_by_its_name_and_the_number_of_its_records() -> None:
+    """Three records a value is a household; three values, or one record each, are not."""
+    values = {
+        "hid": np.arange(300) // 3,
+        "hh_size": np.arange(300) % 3,
+        "household": np.arange(300),
+        "strata": np.arange(300) % 4,
+    }
+    roles = {column.name: column.role for column in profile(wrap(pl.DataFrame(values))).columns}
+    assert roles == {"hid": "household", "hh_size": "undecided", "household": "identifier", "strata": "stratum"}
+
+
+def test_the_safest_reading_leaves_nothing_undecided() -> None:
+    seen = profile(wrap(people()))
+    settled = {column.name: column for column in cautious(seen).columns}
+    assert Role.UNDECIDED not in {column.role for column in settled.values()}
+    assert (settled["colour"].role, settled["colour"].hierarchy) == ("quasi", "merge:1")
+    assert settled["colour"].reasons[0] == Reason(Clue.PRECAUTION)
+    unchanged = [c for c in seen.columns if c.role != Role.UNDECIDED]
+    assert all(settled[column.name] == column for column in unchanged)
+    text = [f"case {n}" for n in range(60)] + ["case 0"] * 40
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "note": text, "diagnosis": text, "illness": ["a", "b"] * 50})
+    roles = {c.name: c.role for c in cautious(profile(wrap(frame))).columns}
+    assert roles == {"sex": "quasi", "note": "identifier", "diagnosis": "identifier", "illness": "confidential"}
 
 
 def test_every_suggested_hierarchy_can_be_built() -> None:

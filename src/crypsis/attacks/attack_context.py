@@ -21,7 +21,7 @@ from crypsis.errors import TableError
 from crypsis.measures.mixed_distance import Encounter
 from crypsis.measures.pairing import alike_codes
 from crypsis.registry import Settings
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNMASKED
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
@@ -136,7 +136,7 @@ class AttackContext:
     @cached_property
     def learns(self) -> tuple[str, ...]:
         """Columns published as collected that the intruder does not know."""
-        columns = self.original.named(Role.CONFIDENTIAL, Role.OTHER)
+        columns = self.original.named(*UNMASKED)
         return tuple(
             n for n in columns if n in self.release.names and n not in self.knows and self.release.level(n) == 0
         )

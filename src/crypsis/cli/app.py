@@ -16,6 +16,7 @@ import typer
 from crypsis.cli import (
     assess,
     attack,
+    audit,
     check,
     compare,
     data,
@@ -68,6 +69,7 @@ COMMANDS = (
     generalise.generalise,
     assess.assess,
     attack.attack,
+    audit.audit,
     release.release,
     verify.verify,
     report.report,

@@ -52,13 +52,13 @@ def _rules(path: Path, name: str | None, waive: Sequence[str] | None) -> list[Ru
     """What a rulebook finds in the plan alone."""
     from crypsis.plan import Plan
     from crypsis.rulebook import check_planned
-    from crypsis.table.attribute import Role
+    from crypsis.table.attribute import UNPUBLISHED
 
     book = rulebooks.book_of(name)
     if book is None:
         return []
     plan = Plan.read(path)
-    published = [name for name, column in plan.columns.items() if column.role is not Role.IDENTIFIER]
+    published = [name for name, column in plan.columns.items() if column.role not in UNPUBLISHED]
     return check_planned(
         book,
         models=plan.models(),

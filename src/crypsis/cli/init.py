@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from crypsis.cli import options
 from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import say
-from crypsis.errors import TableError
+from crypsis.errors import TableError, listing
+
+if TYPE_CHECKING:
+    from crypsis.table.profile import ColumnProfile, Profile
+
+LATER = "later"
+"""Answer of whoever does not want to decide now."""
 
 
 def init(
@@ -21,18 +29,65 @@ def init(
     identifier: options.Identifier = None,
     confidential: options.Confidential = None,
     kind: options.Kinds = None,
+    cautious: Annotated[
+        bool, typer.Option("--cautious", help="settle undecided columns by the safest reading and ask nothing")
+    ] = False,
 ) -> None:
     """Write a commented plan.toml for a file.
 
-    The plan is drafted from the profile of the file; it can be checked and run as it is.
+    The plan is drafted from the profile of the file; it can be checked and run as it is. Where neither name nor values
+    show what a column is, it is undecided, and nothing is released before somebody decides. On a terminal you are
+    asked, the column that exposes most first; --cautious settles them all.
     """
     from crypsis.plan import draft
+    from crypsis.table.attribute import Role
+    from crypsis.table.caution import cautious as settle
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import profile as profile_table
 
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
     read = Roles(quasi, identifier, confidential, kind).read(file)
-    text = draft(file, out, read, profile_table(read), k)
-    write_atomically(out, text.encode())
+    seen, because = profile_table(read), dict[str, str]()
+    if cautious:
+        seen = settle(seen)
+    elif sys.stdin.isatty() and sys.stdout.isatty():
+        seen, because = _asked(seen)
+    write_atomically(out, draft(file, out, read, seen, k, because).encode())
+    open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
+    if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
+        say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
+
+
+def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
+    """What the custodian says about every undecided column, the most exposing first, and the reasons given."""
+    from crypsis.table.attribute import Role
+    from crypsis.table.clues import Clue, Reason
+
+    open_ = sorted((c for c in seen.columns if c.role == Role.UNDECIDED), key=lambda column: -column.unique)
+    answers, because = dict[str, str](), dict[str, str]()
+    if open_:
+        say(f"{len(open_)} columns are undecided. quasi: somebody outside may know it. confidential: must not be")
+        say("learnt. identifier: leave it out. other: nobody could use it to find a person. later: decide in the plan.")
+    for column in open_:
+        answers[column.name] = _role_of(column)
+        if answers[column.name] == Role.OTHER:
+            because[column.name] = typer.prompt(f"  why may {column.name} be published as it is?")
+    columns = tuple(
+        replace(column, role=answers[column.name], reasons=(Reason(Clue.DECLARED),))
+        if answers.get(column.name, LATER) != LATER
+        else column
+        for column in seen.columns
+    )
+    return replace(seen, columns=columns), because
+
+
+def _role_of(column: ColumnProfile) -> str:
+    roles = ["quasi", "confidential", "identifier", "weight", "household", "stratum", "other", LATER]
+    told = f"{column.distinct} values, {column.unique} records alone with theirs"
+    while True:
+        answer = str(typer.prompt(f"  {column.name} ({told})", default=LATER)).strip().lower()
+        if answer in roles:
+            return answer
+        say(f"  {answer!r} is not one of {listing(roles, most=10)}")

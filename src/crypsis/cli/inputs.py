@@ -64,7 +64,7 @@ def load(file: Path, given: Roles, masked: bool = False) -> Table:
     else:
         table = Plan.read(given.plan).table(given.plan.parent, file, roles, sorts, trees, masked=masked)
     if every:
-        table = table.with_roles(dict.fromkeys(table.named(Role.OTHER), Role.QUASI_IDENTIFIER))
+        table = table.with_roles(dict.fromkeys(table.named(Role.UNDECIDED), Role.QUASI_IDENTIFIER))
     return table
 
 

@@ -36,7 +36,7 @@ def mask(
     from crypsis.masking import methods
     from crypsis.measures import assess
     from crypsis.release.published import flatten, row_order
-    from crypsis.table.attribute import Role
+    from crypsis.table.attribute import UNPUBLISHED
     from crypsis.table.files import write_table
 
     out = target.out
@@ -56,7 +56,7 @@ def mask(
         masked = _masked(chosen, original, rng, place)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
-    order, left_out = "kept" if target.keep_order else "shuffled", original.named(Role.IDENTIFIER)
+    order, left_out = "kept" if target.keep_order else "shuffled", original.named(*UNPUBLISHED)
     written = flatten(masked, row_order(masked, order, rng))
     write_table(written, out, spreadsheet_safe=target.spreadsheet_safe, private=True)
     if json:

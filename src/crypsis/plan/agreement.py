@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from crypsis.errors import listing
+from crypsis.audits import waiver_key
+from crypsis.errors import listing, suggestion
 from crypsis.plan.catalogue import measures, searches
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.provenance import PERTURBATION
 
 if TYPE_CHECKING:
     from crypsis.plan.document import Plan
@@ -20,6 +22,7 @@ def disagreements(plan: Plan) -> list[str]:
     """
     return [
         *_columns(plan),
+        *_maskings(plan),
         *_scenarios(plan),
         *_searches(plan),
         *_measures(plan),
@@ -41,12 +44,46 @@ def _columns(plan: Plan) -> list[str]:
             found.append(f'columns.{name}: order is given but kind is {column.kind}; write kind = "ordinal" or drop it')
         if column.order and len(set(column.order)) < len(column.order):
             found.append(f"columns.{name}.order: a category is listed twice; list every one once")
-        if column.hierarchy and column.role is Role.IDENTIFIER:
+        if column.hierarchy and column.role in UNPUBLISHED:
             found.append(
-                f"columns.{name}: an identifier is never released, so its hierarchy has no effect; drop it or change "
-                f"the role"
+                f"columns.{name}: a column with the role {column.role} is never released, so its hierarchy does "
+                f"nothing; drop one of the two"
             )
+        if column.because and column.role is not Role.OTHER:
+            found.append(f"columns.{name}: because is the reason for the role other, and its role is {column.role}")
     return found
+
+
+def _maskings(plan: Plan) -> list[str]:
+    """Columns that a masking before the search cannot have."""
+    found, seen = list[str](), set[str]()
+    for number, choice in enumerate(plan.mask, 1):
+        method, where = choice.build(), f"mask[{number}]"
+        if method.family == PERTURBATION:
+            found.append(
+                f"{where}: {choice.method} makes values false at random, and no class size means anything after it; "
+                f"name a method that aggregates or recodes"
+            )
+        if not method.columns:
+            found.append(f'{where}: it names no columns; write columns = ["…"]')
+        for name in method.columns:
+            column = plan.columns.get(name)
+            if column is None:
+                found.append(f"{where}.columns: {name!r} is not among the columns of the plan{_near(plan, name)}")
+            elif column.role is Role.QUASI_IDENTIFIER:
+                found.append(f"{where}.columns: {name!r} is a quasi-identifier, which the searches mask; leave it out")
+            elif column.role in UNPUBLISHED:
+                found.append(
+                    f"{where}.columns: {name!r} has the role {column.role} and is never released; leave it out"
+                )
+            if name in seen:
+                found.append(f"{where}.columns: {name!r} is masked twice; name it once")
+            seen.add(name)
+    return found
+
+
+def _near(plan: Plan, name: str) -> str:
+    return suggestion(name, list(plan.columns))
 
 
 def _scenarios(plan: Plan) -> list[str]:
@@ -58,7 +95,7 @@ def _scenarios(plan: Plan) -> list[str]:
         twice = [name for name, count in Counter(each.knows).items() if count > 1]
         if twice:
             found.append(f"scenario[{number}].knows: {listing(map(repr, twice))} listed twice; list every column once")
-        hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role is Role.IDENTIFIER]
+        hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role in UNPUBLISHED]
         if hidden:
             found.append(
                 f"scenario[{number}].knows: {listing(map(repr, hidden))} is an identifier and never released, so the "
@@ -123,8 +160,8 @@ def _limits(plan: Plan) -> list[str]:
 
 
 def _waivers(plan: Plan) -> list[str]:
-    counts = Counter(each.column for each in plan.waive)
-    return [f"waive: {n} waivers of {name!r}; keep the one whose reason counts" for name, n in counts.items() if n > 1]
+    counts = Counter(waiver_key(each.finding, each.column) for each in plan.waive)
+    return [f"waive: {n} waivers of {key!r}; keep the one whose reason counts" for key, n in counts.items() if n > 1]
 
 
 def _run(plan: Plan) -> list[str]:

@@ -9,13 +9,14 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError
+from crypsis.masking import methods
 from crypsis.measures import measures
 from crypsis.plan.problems import problems_of
 from crypsis.privacy import models
 from crypsis.registry import Registry
 from crypsis.searches import searches
 
-__all__ = ["Named", "measures", "models", "searches"]
+__all__ = ["Named", "measures", "methods", "models", "searches"]
 
 REFUSED = "registry"
 """Error type of an entry that cannot be built; its context has the message."""

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+from crypsis.audits.dependence import determining
+from crypsis.audits.exposure import singling_out
+from crypsis.audits.published import Published
 from crypsis.errors import CrypsisError, TableError, listing, suggestion
 from crypsis.evolution import Budget
 from crypsis.masking.blocks import LARGE
@@ -16,9 +19,8 @@ from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
-from crypsis.privacy.singling_out import singling_out
 from crypsis.searches.search import Search
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.table import Table
 
 SAMPLE = 20_000
@@ -181,10 +183,18 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
 def _remarks(plan: Plan, table: Table) -> list[str]:
     """Remarks that are no problems."""
     found = []
-    silent = [name for name in table.names if name not in plan.columns]
-    if silent:
-        found.append(f"columns that the plan does not mention are released as collected: {listing(silent)}")
+    undecided = table.named(Role.UNDECIDED)
+    if undecided:
+        found.append(
+            f"no release before somebody decides about {listing(undecided, most=40)}: give each a role other than "
+            f"undecided"
+        )
     found += _single(plan, table)
+    found += [
+        f"{name} determines {listing(targets)} in at least 99 % of the records and may restore what is masked there: "
+        f"no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
+        for name, targets in determining(table).items()
+    ]
     for number, each in enumerate(plan.scenario, 1):
         unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
         if unmasked:
@@ -203,9 +213,10 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
 
 def _single(plan: Plan, table: Table) -> list[str]:
     """Columns nobody will mask in which many stand alone, and what was decided about them."""
-    waivers = plan.waivers()
+    waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
-    for each in singling_out(table.drop(table.named(Role.IDENTIFIER, Role.QUASI_IDENTIFIER))):
+    left = table.drop([*table.named(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
+    for each in singling_out(Published(left)):
         (name,) = each.columns
         share = f"{name} singles out {100 * each.share:.3g} % of the records by itself"
         if each.key in waivers:

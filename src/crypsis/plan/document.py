@@ -11,8 +11,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
+from crypsis.audits import FindingKind, waiver_key
 from crypsis.errors import PlanError
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import LimitDemand, Objective, UseDemand
@@ -23,6 +25,7 @@ from crypsis.plan.sections import (
     Column,
     Data,
     Limit,
+    Masking,
     MeasureChoice,
     Measures,
     Release,
@@ -35,12 +38,14 @@ from crypsis.plan.sections import (
     share,
 )
 from crypsis.privacy.model import PrivacyModel
-from crypsis.privacy.singling_out import waiver_key
 from crypsis.registry import Settings
 from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
 from crypsis.table.raw_files import read_toml
 from crypsis.table.table import Table
+
+MASKED_BEFOREHAND = 0x6D61736B
+"""Keeps the random numbers of maskings before the search apart from those of the searches."""
 
 
 class Plan(Settings):
@@ -56,6 +61,7 @@ class Plan(Settings):
 
     data: Data = Field(description="where the table is and how to read it")
     columns: dict[str, Column] = Field(default_factory=dict, description="role, kind, hierarchy and order by column")
+    mask: tuple[Masking, ...] = Field(default=(), description="columns that are masked on their own, before any search")
     require: tuple[Requirement, ...] = Field(default=(), description="privacy models that must hold")
     scenario: tuple[Scenario, ...] = Field(default=(), description="intruders, and what each knows")
     search: tuple[SearchChoice, ...] = Field(default=(), description="one or several searches that share one front")
@@ -154,6 +160,24 @@ class Plan(Settings):
         """Every model that must hold: the general ones, then those of each scenario."""
         return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
 
+    def masked_beforehand(self, table: Table, seed: int) -> Table:
+        """The table with the columns of `mask` masked; the quasi-identifiers are left to the searches.
+
+        Parameters
+        ----------
+        table : Table
+            As collected.
+        seed : int
+            Of the run.
+
+        Returns
+        -------
+        Table
+        """
+        for number, choice in enumerate(self.mask):
+            table = choice.build().mask(table, np.random.default_rng([seed, MASKED_BEFOREHAND, number]))
+        return table
+
     def objective(self, table: Table) -> Objective:
         """All measures and demands of the plan, bound to a table.
 
@@ -181,7 +205,12 @@ class Plan(Settings):
 
     def waivers(self) -> dict[str, str]:
         """What may pass, as a release takes it: finding and column → reason."""
-        return {waiver_key(each.finding, each.column): each.because for each in self.waive}
+        decided = {
+            waiver_key(FindingKind.COMBINATION, name): column.because
+            for name, column in self.columns.items()
+            if column.because
+        }
+        return decided | {waiver_key(each.finding, each.column): each.because for each in self.waive}
 
     @property
     def suppression(self) -> float:
@@ -290,6 +319,7 @@ def problems_text(where: str, problems: list[str]) -> str:
 
 
 _NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (
+    (("mask",), Masking),
     (("require",), Requirement),
     (("scenario", "require"), Requirement),
     (("search",), SearchChoice),

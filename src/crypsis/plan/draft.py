@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tomllib
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crypsis.masking.blocks import LARGE
@@ -14,7 +13,9 @@ from crypsis.plan.document import Plan
 from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.profile import LARGEST_SHARE, Clue, ColumnProfile, Profile, Reason
+from crypsis.table.caution import cautious
+from crypsis.table.clues import Clue
+from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
 from crypsis.text import reason_text
 
@@ -22,8 +23,10 @@ LINKED_OF_MANY = 20_000
 """People of a large table on whom a first plan measures record linkage."""
 
 
-def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
-    """Draft a plan for a file.
+def draft(
+    source: Path, plan: Path, table: Table, seen: Profile, k: int, because: Mapping[str, str] | None = None
+) -> str:
+    """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
     Parameters
     ----------
@@ -31,38 +34,27 @@ def draft(source: Path, plan: Path, table: Table, seen: Profile, k: int) -> str:
     plan : Path
         Where the plan will be written; paths in it are relative to its folder.
     table : Table
-        The data as a table.
+        The file as read.
     seen : Profile
-        Its profile: suggested roles and kinds with their reasons.
+        Its profile; where no quasi-identifier is recognised, undecided columns are settled by the safest reading.
     k : int
-        Smallest equivalence class.
+        Smallest class size.
+    because : mapping of str to str, optional
+        Why a column has the role other.
 
     Returns
     -------
     str
-        TOML with comments.
+        TOML.
     """
-    head = _head(os.path.relpath(source, plan.parent), _roles(seen), seen.rows, k)
+    quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
+    known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
+    columns = (seen if known else cautious(seen)).columns
+    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, because or {})
     return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
 
 
-def _roles(seen: Profile) -> list[ColumnProfile]:
-    """The profile's columns; where it recognised no quasi-identifier, every column that might be one.
-
-    A column in which many records are unique is masked because of its values, whatever it means.
-    """
-    quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
-    if any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1]):
-        return list(seen.columns)
-    careful = []
-    for column in seen.columns:
-        if any(reason.clue is Clue.UNDECIDED for reason in column.reasons):
-            column = replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(Reason(Clue.PRECAUTION),))
-        careful.append(column)
-    return careful
-
-
-def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
+def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int, because: Mapping[str, str]) -> list[str]:
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -71,23 +63,26 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> l
         f"source = {_quoted(source)}",
         "",
         "[columns]",
-        "# role: identifier (never released) | quasi (an intruder may know it) | confidential | other",
+        "# role: identifier (never released) | quasi (an intruder may know it) | confidential | weight | stratum |",
+        "#       household (which records belong together; never released) | other | undecided (closes the release)",
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
     ]
     for column in columns:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
-        if column.hierarchy:
+        if column.name in because:
+            entry += f", because = {_quoted(because[column.name])}"
+        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED):
             entry += f", hierarchy = {_quoted(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
     return [
         *lines,
         "",
+        *_maskings(columns, rows, k),
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
         'model = "k-anonymity"',
         f"k = {k}",
         "",
-        *_waivers(columns, rows),
         "# Several intruders: one table each; the worst one counts.",
         "# [[scenario]]",
         '# name = "neighbour"',
@@ -96,21 +91,21 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int) -> l
     ]
 
 
-def _waivers(columns: Sequence[ColumnProfile], rows: int) -> list[str]:
-    """Confidential numbers in which many stand alone are released as they are: the plan says so, and why."""
-    amounts = [c for c in columns if c.role == Role.CONFIDENTIAL and c.kind == Kind.NUMERIC]
+def _maskings(columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
+    """Numbers that are no quasi-identifiers and single people out are published as averages."""
+    exposing = [c for c in columns if c.kind == Kind.NUMERIC and c.unique > LARGEST_SHARE * max(rows - c.missing, 1)]
     lines = []
-    for column in amounts:
-        share = column.unique / max(rows, 1)
-        if share > LARGEST_SHARE:
-            name = _one_line(column.name)
+    for role in (Role.CONFIDENTIAL, Role.WEIGHT):
+        names = [c.name for c in exposing if c.role == role]
+        if names and rows >= k:
+            what = "their values" if len(names) > 1 else "its values"
             lines += [
-                f"# {name}: {100 * share:.3g} % of the records hold a value that no other record holds.",
-                "# Whoever knows it finds the record. May somebody outside know it? Make it quasi and delete this.",
-                "[[waive]]",
-                'finding = "singling-out"',
-                f"column = {_quoted(column.name)}",
-                'because = "confidential: taken as known to nobody outside, as first drafted"',
+                f"# Many records are alone with {what}, by which they could be found: groups of {k} near ones are",
+                "# averaged. May somebody outside know a value? Make it quasi. Is it as safe as it stands? Waive it.",
+                "[[mask]]",
+                'method = "microaggregation"',
+                f"columns = [{', '.join(map(_quoted, names))}]",
+                f"k = {k}",
                 "",
             ]
     return lines

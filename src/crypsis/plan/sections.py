@@ -6,9 +6,11 @@ from typing import Any, ClassVar, Literal
 
 from pydantic import Field, field_validator
 
+from crypsis.audits import FindingKind
+from crypsis.masking.method import MaskingMethod
 from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
-from crypsis.plan.catalogue import Named, measures, models, searches
+from crypsis.plan.catalogue import Named, measures, methods, models, searches
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.searches.search import Search
@@ -29,13 +31,31 @@ class Data(Settings):
 class Column(Settings):
     """Role, kind, hierarchy and order of one column."""
 
-    role: Role = Field(default=Role.OTHER, description="identifier, quasi, confidential or other")
+    role: Role = Field(
+        default=Role.UNDECIDED,
+        description="identifier, quasi, confidential, weight, household, stratum, other, or undecided: nothing is "
+        "released before somebody decides",
+    )
     kind: Kind | None = Field(default=None, description="numeric, ordinal or nominal; default: read from the values")
     hierarchy: str | None = Field(
         default=None,
         description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
     )
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
+    because: str = Field(
+        default="",
+        max_length=500,
+        description="why a column with the role other may be published beside the masked ones as it is, in words",
+    )
+
+
+class Masking(Named[MaskingMethod]):
+    """A masking of columns that are no quasi-identifiers, before any search; its settings stand beside its name."""
+
+    method: str = Field(description="name of a registered masking method that aggregates or recodes")
+
+    registry: ClassVar[Registry[Any]] = methods
+    key: ClassVar[str] = "method"
 
 
 class Requirement(Named[PrivacyModel]):
@@ -160,7 +180,7 @@ AXES = ("loss", "risk", "suppressed")
 class Waiver(Settings):
     """Something the released file reveals, let pass for a reason that stands in the internal report."""
 
-    finding: Literal["singling-out"] = Field(description="what is waived: that a column singles people out by itself")
+    finding: FindingKind = Field(description="what is waived, e.g. singling-out: a column singles people out by itself")
     column: str = Field(min_length=1, description="the column it is found in")
     because: str = Field(min_length=5, max_length=500, description="why the column may be released as it is, in words")
 

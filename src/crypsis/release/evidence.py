@@ -11,6 +11,7 @@ from crypsis.errors import TableError
 from crypsis.measures.measure import Reading
 from crypsis.release.published import read_published
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
+from crypsis.table.table import Table
 
 
 def public_of(folder: Path) -> Path:
@@ -19,6 +20,38 @@ def public_of(folder: Path) -> Path:
     if not (public / "manifest.json").is_file():
         raise TableError(f"{folder}: not a release: it holds no manifest.json; give the folder `crypsis release` wrote")
     return public
+
+
+def published_of(folder: str | Path) -> Table:
+    """The published table of a release, from its files alone.
+
+    Parameters
+    ----------
+    folder : path
+        A release, or its public part.
+
+    Returns
+    -------
+    Table
+    """
+    public = public_of(Path(folder))
+    return read_published(public, _read(public / "schema.json"))
+
+
+def data_file(folder: str | Path) -> Path:
+    """The file with the data of a release.
+
+    Parameters
+    ----------
+    folder : path
+        A release, or its public part.
+
+    Returns
+    -------
+    Path
+    """
+    public = public_of(Path(folder))
+    return public / str(_read(public / "schema.json")["file"])
 
 
 def evidence_of(folder: str | Path) -> Evidence:
@@ -32,7 +65,7 @@ def evidence_of(folder: str | Path) -> Evidence:
         limits = [each["reading"] for each in inner.get("limits", []) if each["reading"]["aim"] == "risk"]
         risks = [_reading(each) for each in (*inner.get("risks", []), *limits)]
     return Evidence(
-        read_published(public, _read(public / "schema.json")),
+        published_of(folder),
         str(manifest.get("family", "unknown")),
         str(manifest.get("order", "kept")),
         int(manifest.get("suppressed", 0)),

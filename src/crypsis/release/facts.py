@@ -26,7 +26,7 @@ from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, Report
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
 from crypsis.text import finding_text
 from crypsis.version import __version__
@@ -138,8 +138,8 @@ def _scenario(
 def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings) -> Dossier:
     """Everything the reports may speak of."""
     account = facts.account
-    visible = masked.drop(masked.named(Role.IDENTIFIER))
-    before = original.drop(original.named(Role.IDENTIFIER)) if original is not None else visible
+    visible = masked.drop(masked.named(*UNPUBLISHED))
+    before = original.drop(original.named(*UNPUBLISHED)) if original is not None else visible
     known, counted = original is not None, account.family != "perturbation"
     by_column = next((r.counts for r in readings.losses if r.measure == "cell-loss"), {})
     names = before.quasi_identifiers

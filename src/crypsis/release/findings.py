@@ -10,10 +10,10 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from crypsis.audits import Audit, Finding, FindingKind, Published, audit_published
+from crypsis.audits.exposure import one_column
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
-from crypsis.privacy.singling_out import SINGLING_OUT, Finding, finding, singling_out
-from crypsis.table.hierarchy import MISSING
-from crypsis.table.hierarchy_files import number_label
+from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import decisions_text
 
@@ -21,15 +21,13 @@ CERTAINLY_FEW = 0.04
 """Share of different values, estimated, below which no more than `LARGEST_SHARE` of the records can stand alone."""
 PART = 5_000_000
 """Values of a column that are counted at a time, about."""
-ELSEWHERE = -2
-"""Code of a collected value that the file does not show."""
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
 
 
 @dataclass(frozen=True)
 class FindingResult:
-    """A finding and the reason it was waived for."""
+    """A finding and the reason it was waived for; empty where it stops nothing and nobody gave one."""
 
     finding: Finding
     waived: str
@@ -45,9 +43,10 @@ def check_finding_waivers(waivers: Mapping[str, str], columns: Sequence[str]) ->
     """Refuse a waiver of an unknown finding, of a column that is not there, or without a reason."""
     for key, reason in waivers.items():
         kind, column = key.split(":", 1)
-        if kind != SINGLING_OUT:
-            near = suggestion(kind, [SINGLING_OUT])
-            raise PlanError(f"there is no finding {kind!r} to waive{near}; findings: {SINGLING_OUT}")
+        known = [str(each) for each in FindingKind]
+        if kind not in known:
+            near = suggestion(kind, known)
+            raise PlanError(f"there is no finding {kind!r} to waive{near}; findings: {listing(known, most=20)}")
         if column not in columns:
             near = suggestion(column, columns)
             raise PlanError(
@@ -58,9 +57,9 @@ def check_finding_waivers(waivers: Mapping[str, str], columns: Sequence[str]) ->
 
 
 def check_findings(
-    published: Table, original: Table | None, rows: NDArray[np.intp], waivers: Mapping[str, str]
+    published: Table, original: Table | None, rows: NDArray[np.intp], family: str, waivers: Mapping[str, str]
 ) -> list[FindingResult]:
-    """Every finding on a published table with the reason it was waived for; refused if one was not.
+    """Everything the audit finds in a published table, with the reason it was waived for.
 
     Parameters
     ----------
@@ -70,49 +69,46 @@ def check_findings(
         The table before masking; without it nobody knows which cells were masked, and all count as collected.
     rows : int[n]
         Row of the original behind each published record.
+    family : str
+        How the file was masked.
     waivers : mapping of str to str
         Finding (kind:column) → reason.
+
+    Returns
+    -------
+    list of FindingResult
+
+    Raises
+    ------
+    ReleaseRefused
+        If a finding that stops a release was not waived.
     """
-    cells = None if original is None else cells_as_collected(published, original, rows)
-    return waived(singling_out(published, cells), waivers)
+    return waived(audit_release(published, original, rows, family).findings, waivers)
+
+
+def audit_release(published: Table, original: Table | None, rows: NDArray[np.intp], family: str) -> Audit:
+    """The audit of a published table whose rows stand in another order than the original's.
+
+    Parameters
+    ----------
+    published, original, rows, family
+        As for `check_findings`.
+
+    Returns
+    -------
+    Audit
+    """
+    return audit_published(
+        Published(published, None if original is None else original.take(rows), family == PERTURBATION)
+    )
 
 
 def waived(findings: Sequence[Finding], waivers: Mapping[str, str]) -> list[FindingResult]:
     """Findings with their reasons, or a refusal that says what to decide about those without."""
-    open_ = [each for each in findings if each.key not in waivers]
+    open_ = [each for each in findings if each.refuses and each.key not in waivers]
     if open_:
         raise ReleaseRefused(decisions_text(open_))
-    return [FindingResult(each, waivers[each.key]) for each in findings]
-
-
-def cells_as_collected(published: Table, original: Table, rows: NDArray[np.intp]) -> dict[str, NDArray[np.bool_]]:
-    """By column, the published cells that still say what was collected; columns the original lacks are left out."""
-    before = original.take(rows)
-    return {name: _same(published, before, name) for name in published.names if name in before.names}
-
-
-def _same(published: Table, before: Table, name: str) -> NDArray[np.bool_]:
-    if published.holds_numbers(name) and before.holds_numbers(name):
-        return np.asarray(published.column(name) == before.column(name))
-    if published.holds_numbers(name):
-        return np.zeros(len(published), dtype=np.bool_)
-    place = {label: code for code, label in enumerate(published.labels(name))}
-    if before.holds_numbers(name):
-        codes = before.codes([name])[:, 0]
-        labels = _number_labels(before, name)
-    else:
-        codes, labels = before.column(name), before.labels(name)
-    translate = np.array([*(place.get(label, ELSEWHERE) for label in labels), MISSING])
-    return np.asarray(translate[codes] == published.column(name))
-
-
-def _number_labels(before: Table, name: str) -> tuple[str, ...]:
-    """What the different numbers of a column are called, ascending, where a recoded column still shows them."""
-    column = before.column(name)
-    values = np.unique(column[~np.isnan(column)]).tolist()
-    hierarchy, dates = before.attribute(name).hierarchy, before.attribute(name).dates
-    known = {} if hierarchy is None else dict(zip(hierarchy.values.tolist(), hierarchy.labels[0], strict=True))
-    return tuple(known.get(value, number_label(value, dates)) for value in values)
+    return [FindingResult(each, waivers.get(each.key, "")) for each in findings]
 
 
 def findings_in_files(data: Path, columns: Sequence[str]) -> list[Finding]:
@@ -124,7 +120,7 @@ def findings_in_files(data: Path, columns: Sequence[str]) -> list[Finding]:
         values = files.select(pl.col(name).drop_nulls())
         about = values.select(pl.all().approx_n_unique()).collect(engine="streaming").item() if records else 0
         if about > CERTAINLY_FEW * records:
-            found += finding(name, _alone(values, name, records), records)
+            found += one_column(name, _alone(values, name, records), records)
     return found
 
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import UNPUBLISHED, Kind
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
@@ -38,7 +38,7 @@ def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:
     Identifiers are gone. Generalised columns become plain categories, and only categories that occur are
     listed: a list of all original categories would name the rare ones nobody may know of.
     """
-    table = masked.drop(masked.named(Role.IDENTIFIER)).take(rows)
+    table = masked.drop(masked.named(*UNPUBLISHED)).take(rows)
     for name in table.names:
         table = _rounded_dates(table, name) if table.holds_numbers(name) else _used_categories(table, name)
     return table.with_columns({}, attributes={a.name: a.but(hierarchy=None) for a in table.attributes})

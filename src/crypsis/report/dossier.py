@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from crypsis.audits import Finding
 from crypsis.measures.measure import Reading
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.privacy.singling_out import Finding
 from crypsis.report.columns import ReportedColumn
 from crypsis.report.hardest import Subgroup
 from crypsis.report.histograms import Histogram

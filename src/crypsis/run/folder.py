@@ -110,8 +110,20 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Fingerprint of everything in a plan that changes the result; budget, engine and waivers do not."""
-    return plan.model_copy(update={"run": Running(points=plan.run.points), "waive": ()}).fingerprint()
+    """Fingerprint of everything in a plan that changes the result; budget, engine and reasons do not.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    str
+    """
+    columns = {name: column.model_copy(update={"because": ""}) for name, column in plan.columns.items()}
+    kept = {"run": Running(points=plan.run.points), "waive": (), "columns": columns}
+    return plan.model_copy(update=kept).fingerprint()
 
 
 def create(folder: Path, plan_text: str, lock: Lock, budget: str | None) -> None:

@@ -249,8 +249,13 @@ class Run(SolutionAccess):
         return self.plan.objective(self.original)
 
     @cached_property
+    def _searched(self) -> Table:
+        """What the searches mask: the original, its other columns masked as the plan says."""
+        return self.plan.masked_beforehand(self.original, self.lock.seed)
+
+    @cached_property
     def _decoded(self) -> DecodedTables:
-        return DecodedTables(self.store, Encodings(self.plan, self.original))
+        return DecodedTables(self.store, Encodings(self.plan, self._searched))
 
     @property
     def front(self) -> Front:
@@ -288,7 +293,7 @@ class Run(SolutionAccess):
                 self.plan,
                 self.store,
                 self.lock.seed,
-                self.original,
+                self._searched,
                 self.objective,
                 self._decoded.encodings,
                 self.engine,

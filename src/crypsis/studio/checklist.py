@@ -9,7 +9,7 @@ from crypsis.errors import CrypsisError, ReleaseRefused
 from crypsis.run import Solution
 from crypsis.studio.session import Session
 from crypsis.studio.studio import figure
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _identifiers(session: Session) -> Item:
     except CrypsisError as error:
         return Item(what, False, f"the file cannot be read: {error}")
     plans = (session.plan, session.run.plan)
-    named = dict.fromkeys(n for plan in plans for n, c in plan.columns.items() if c.role is Role.IDENTIFIER)
-    published = [a.name for a in original.attributes if a.role is not Role.IDENTIFIER and a.name in named]
+    named = dict.fromkeys(n for plan in plans for n, c in plan.columns.items() if c.role in UNPUBLISHED)
+    published = [a.name for a in original.attributes if a.role not in UNPUBLISHED and a.name in named]
     found = f"{', '.join(published)} would be published" if published else ", ".join(named) or "none declared"
     return Item(what, not published, found)

@@ -49,7 +49,7 @@ def grid(session: Session) -> dict[str, Any]:
 
 def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
     """The entry of a column in the plan, from its row of the grid; the order stays unless the kind changes."""
-    made: dict[str, Any] = {"role": one(form, "role", "other")}
+    made: dict[str, Any] = {"role": one(form, "role", "undecided")}
     for key in ("kind", "hierarchy"):
         if one(form, key):
             made[key] = one(form, key)

@@ -11,8 +11,7 @@ from pathlib import Path
 
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
-from crypsis.privacy.singling_out import singling_out
-from crypsis.release.findings import FindingResult, cells_as_collected, split_waivers
+from crypsis.release.findings import FindingResult, audit_release, split_waivers
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.run import Solution
@@ -55,11 +54,10 @@ def rules(
     return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 
-def findings(masked: Table, original: Table, waivers: Mapping[str, str]) -> list[FindingResult]:
+def findings(masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> list[FindingResult]:
     """What the file reveals by itself, with the reason it was waived for; empty where nobody gave one."""
     rows = row_order(masked, "kept")
-    published = flatten(masked, rows)
-    found = singling_out(published, cells_as_collected(published, original, rows))
+    found = audit_release(flatten(masked, rows), original, rows, family).findings
     return [FindingResult(each, waivers.get(each.key, "")) for each in found]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.errors import TableError, listing
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNMASKED, UNPUBLISHED
 from crypsis.table.files import read_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -52,7 +52,7 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
             f"{where} has {len(masked)} rows and the original {len(original)}; rows must correspond one to one, "
             f"so keep suppressed records as empty rows"
         )
-    lost = [n for n in original.names if n not in masked.names and original.attribute(n).role is not Role.IDENTIFIER]
+    lost = [n for n in original.names if n not in masked.names and original.attribute(n).role not in UNPUBLISHED]
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
     aligned = in_terms_of(original, masked, where)
@@ -117,7 +117,7 @@ def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
 
     Two or more unmasked columns with the same records in another order show it. A single column may be swapped.
     """
-    names = [n for n in aligned.named(Role.CONFIDENTIAL, Role.OTHER) if aligned.level(n) == 0]
+    names = [n for n in aligned.named(*UNMASKED) if aligned.level(n) == 0]
     before, after = original.codes(names), aligned.codes(names)
     if len(names) < 2 or np.array_equal(before, after):
         return

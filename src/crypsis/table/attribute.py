@@ -33,17 +33,26 @@ class Role(StrEnum):
     """Likely known to an intruder, who can link records by it; it is masked."""
     CONFIDENTIAL = "confidential"
     """Must not be disclosed about a person; published as collected, protected by its equivalence class."""
+    WEIGHT = "weight"
+    """Sampling weight; published, and audited for what it gives away."""
+    HOUSEHOLD = "household"
+    """Says which records belong together, such as a household or a family; never released."""
+    STRATUM = "stratum"
+    """Stratum of the sample; published, and audited for what it gives away."""
     OTHER = "other"
-    """Neither; published as collected."""
+    """Decided to be none of these; published as collected."""
+    UNDECIDED = "undecided"
+    """Nobody decided yet; nothing is released before somebody does."""
 
 
-ROLE_NAMES = {
-    "identifier": Role.IDENTIFIER,
-    "quasi": Role.QUASI_IDENTIFIER,
+UNPUBLISHED = (Role.IDENTIFIER, Role.HOUSEHOLD)
+"""Roles whose columns no release has."""
+UNMASKED = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM, Role.OTHER, Role.UNDECIDED)
+"""Roles whose columns a search leaves as they are."""
+
+ROLE_NAMES = {role.value: role for role in Role} | {
     "quasi-identifier": Role.QUASI_IDENTIFIER,
-    "confidential": Role.CONFIDENTIAL,
     "sensitive": Role.CONFIDENTIAL,
-    "other": Role.OTHER,
 }
 
 
@@ -53,7 +62,7 @@ def read_role(name: str, column: str) -> Role:
     Parameters
     ----------
     name : str
-        "identifier", "quasi" or "quasi-identifier", "confidential" or "sensitive", or "other".
+        The value of a role, "quasi-identifier" for "quasi", or "sensitive" for "confidential".
     column : str
         The column, for the message.
 
@@ -133,7 +142,7 @@ class Attribute:
 
     name: str
     kind: Kind
-    role: Role = Role.OTHER
+    role: Role = Role.UNDECIDED
     categories: tuple[str, ...] = field(default=(), repr=False)
     hierarchy: Hierarchy | None = field(default=None, repr=False)
     dates: Dates = ""

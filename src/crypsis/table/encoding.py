@@ -75,7 +75,7 @@ class Wish:
     order  its categories from low to high
     """
 
-    role: Role = Role.OTHER
+    role: Role = Role.UNDECIDED
     kind: Kind | None = None
     order: tuple[str, ...] | None = None
 
@@ -111,7 +111,8 @@ def _natural_kind(series: pl.Series, wish: Wish, declared: Declared | None) -> K
         return Kind.ORDINAL
     if declared is not None:
         return Kind.ORDINAL if declared.ordered else Kind.NOMINAL
-    if series.dtype.is_integer() and wish.role in (Role.IDENTIFIER, Role.OTHER) and _beyond_exact(series).any():
+    exact = wish.role not in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL)
+    if exact and series.dtype.is_integer() and _beyond_exact(series).any():
         return Kind.NOMINAL
     numeric = series.dtype.is_numeric() or _dates(series.dtype) != "" or series.dtype == pl.Null
     return Kind.NUMERIC if numeric else Kind.NOMINAL

@@ -56,7 +56,8 @@ def read_table(
     ----------
     path : path
     roles : mapping of str to str, optional
-        "identifier", "quasi", "confidential" or "other" by column; "other" by default.
+        "identifier", "quasi", "confidential", "weight", "household", "stratum" or "other" by column;
+        "undecided" by default.
     kinds : mapping of str to str or sequence of str, optional
         "numeric", "ordinal" or "nominal" by column, or its categories from low to high; by default read from the
         values.

@@ -42,7 +42,7 @@ def wrap(
     frame : Frame
         A pandas or polars DataFrame, or a pyarrow Table.
     identifiers, quasi_identifiers, confidential : iterable of str
-        Columns by role; every other column has the role "other".
+        Columns by role; every other column is undecided.
     kinds : mapping of str to str or sequence of str, optional
         "numeric", "ordinal" or "nominal" by column, or the categories of an ordinal column from low to high. By default
         the kind is read from the values.
@@ -157,7 +157,7 @@ def table_of(
                 )
     attributes, columns = [], []
     for place, name in enumerate(names):
-        wish = _wish(name, roles.get(name, Role.OTHER), kinds.get(name))
+        wish = _wish(name, roles.get(name, Role.UNDECIDED), kinds.get(name))
         series = native_series(native, backend, place)
         declared = None if wish.kind is Kind.NUMERIC else declared_categories(series, backend)
         attribute, column = encode(name, as_polars(series, backend, name), wish, source, declared)

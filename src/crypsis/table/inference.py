@@ -61,7 +61,7 @@ def typed(
             dated = _dated(known)
             columns.append(_counted(parse_numbers(name, known, source), known) if dated is None else dated)
         else:
-            columns.append(_guessed(known, roles.get(name, Role.OTHER), source, notes))
+            columns.append(_guessed(known, roles.get(name, Role.UNDECIDED), source, notes))
     return pl.DataFrame([column.alias(name) for column, name in zip(columns, texts.columns, strict=True)]), notes
 
 

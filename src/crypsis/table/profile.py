@@ -6,15 +6,14 @@ a value.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builder_choice import builder_for
+from crypsis.table.clues import CODED, NAMES, ORDERED, Clue, Reason, known_word, name_words
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
@@ -24,86 +23,10 @@ ENOUGH = 20
 """Values a column must have before their shape says anything."""
 LARGEST_SHARE = 0.05
 """Share of the records that one column may single out by itself before somebody has to decide about it."""
+LARGEST_HOUSEHOLD = 20
+"""Records per value of a column that says which records belong together, at most, on average."""
 RARE = 3
 """A value held by fewer records than this is rare."""
-
-
-class Clue(StrEnum):
-    """What a suggestion is based on."""
-
-    DECLARED = "declared"
-    CONSTANT = "constant"
-    IDENTIFIER_NAME = "identifier name"
-    WEIGHT_NAME = "weight name"
-    CONFIDENTIAL_NAME = "confidential name"
-    QUASI_NAME = "quasi-identifier name"
-    DATE = "date"
-    DISTINCT_TEXT = "distinct text"
-    RUNNING_NUMBER = "running number"
-    SINGLING_OUT = "singling out"
-    UNDECIDED = "undecided"
-    PRECAUTION = "precaution"
-    """Nothing shows what the column is, and a draft treats it as a quasi-identifier."""
-    DATES_AS_NUMBERS = "dates as numbers"
-    CODES = "codes"
-    ORDER = "order"
-
-
-@dataclass(frozen=True)
-class Reason:
-    """Why a role or a kind is suggested.
-
-    word  the word found in the name of the column, for a clue from its name
-    values  number of distinct values, for a clue from their number
-    share  share of the values that one record alone holds, for a clue from that, 0 to 1
-    """
-
-    clue: Clue
-    word: str = ""
-    values: int = 0
-    share: float = 0.0
-
-
-NAMES: tuple[tuple[Role, Clue, str], ...] = (
-    (
-        Role.IDENTIFIER,
-        Clue.IDENTIFIER_NAME,
-        "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
-        "phone telephone mobile fax iban account address street ip url username login person personid patientid "
-        "licence plate",
-    ),
-    (
-        Role.OTHER,
-        Clue.WEIGHT_NAME,
-        "weight wgt fnlwgt pweight weights",
-    ),
-    (
-        Role.CONFIDENTIAL,
-        Clue.CONFIDENTIAL_NAME,
-        "income salary wage wages earnings pay revenue profit tax debt loan credit wealth assets capital expenditure "
-        "diagnosis disease illness icd condition hiv treatment therapy drug medication symptom disability health "
-        "religion party vote crime conviction offence benefit benefits",
-    ),
-    (
-        Role.QUASI_IDENTIFIER,
-        Clue.QUASI_NAME,
-        "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
-        "district province state county city town municipality zip zipcode postcode postal plz place location "
-        "occupation job profession employer industry workclass education degree school marital civil married "
-        "household family children kids language hours admission discharge death height",
-    ),
-)
-"""Words in the name of a column that suggest its role; the first match decides."""
-CODED = (
-    "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
-    "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
-    "marital civil married religion party diagnosis icd disease condition code class type status category group"
-)
-"""Words in the name of a column whose whole numbers are codes and not quantities."""
-ORDERED = "education degree grade level severity satisfaction rating stage"
-"""Words in the name of a column whose categories often have an order."""
-COMPOUND = 6
-"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
 
 
 @dataclass(frozen=True)
@@ -123,7 +46,7 @@ class ColumnProfile:
     unique : int
         Records with a value that no other record has.
     hierarchy : str
-        A builder to start from, for a quasi-identifier.
+        A builder to start from, for a column that is or may become a quasi-identifier.
     """
 
     name: str
@@ -212,7 +135,7 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
         rare=int(np.sum(counts < RARE)),
         unique=shape.alone,
         hierarchy=builder_for(attribute, table.column(attribute.name), shape, kind)
-        if role is Role.QUASI_IDENTIFIER
+        if role not in (*UNPUBLISHED, Role.OTHER)
         else "",
     )
 
@@ -238,6 +161,11 @@ class Shape:
     def spread(self) -> float:
         """Distinct values per record that has one."""
         return self.distinct / self.present if self.present else 0.0
+
+    @property
+    def numbering(self) -> bool:
+        """Whether the records are numbered."""
+        return self.running and self.present >= ENOUGH and self.spread == 1.0
 
     @property
     def exposing(self) -> bool:
@@ -279,39 +207,28 @@ def _digits(table: Table, name: str) -> int:
     return lengths.pop() if every and len(lengths) == 1 else 0
 
 
-def name_words(name: str) -> list[str]:
-    """The words in the name of a column.
-
-    Examples
-    --------
-    >>> name_words("dateOfBirth_2")
-    ['date', 'of', 'birth']
-    """
-    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
-    return [word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word]
-
-
 def _role(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
-    if attribute.role is not Role.OTHER:
+    if attribute.role is not Role.UNDECIDED:
         return attribute.role, Reason(Clue.DECLARED)
     if shape.distinct < 2:
         return Role.OTHER, Reason(Clue.CONSTANT)
     words = name_words(attribute.name)
     for role, clue, known in NAMES:
-        match = _match(words, known.split())
-        if role is Role.IDENTIFIER and match and shape.spread < 0.5:
-            continue  # a 'name' that many records share identifies nobody
-        if match and role is Role.OTHER and shape.exposing:
-            break
-        if match:
+        match = known_word(words, known.split())
+        if match and _fits(role, attribute, shape):
             return role, Reason(clue, word=match)
     return _role_by_shape(attribute, shape)
 
 
-def _match(words: list[str], known: list[str]) -> str:
-    """The known word in the name of a column: a word by itself or, if long, part of one."""
-    whole = next((word for word in words if word in known), "")
-    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
+def _fits(role: Role, attribute: Attribute, shape: Shape) -> bool:
+    """Whether the values can be what the name of the column says."""
+    if role is Role.IDENTIFIER:
+        return shape.spread >= 0.5  # a 'name' that many records share identifies nobody
+    if role is Role.HOUSEHOLD:
+        return shape.distinct >= ENOUGH and 1 / LARGEST_HOUSEHOLD <= shape.spread < 1.0
+    if role is Role.QUASI_IDENTIFIER:
+        return attribute.dates != "" or not shape.numbering
+    return role is not Role.WEIGHT or attribute.numeric
 
 
 def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
@@ -320,11 +237,11 @@ def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
         return Role.QUASI_IDENTIFIER, Reason(Clue.DATE)
     if not attribute.numeric and enough and shape.spread >= 0.8:
         return Role.IDENTIFIER, Reason(Clue.DISTINCT_TEXT, values=shape.distinct)
-    if shape.running and enough and shape.spread == 1.0:
+    if shape.numbering:
         return Role.IDENTIFIER, Reason(Clue.RUNNING_NUMBER)
     if shape.exposing:
         return Role.QUASI_IDENTIFIER, Reason(Clue.SINGLING_OUT, share=shape.alone / shape.present)
-    return Role.OTHER, Reason(Clue.UNDECIDED)
+    return Role.UNDECIDED, Reason(Clue.UNDECIDED)
 
 
 def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason | None]:

@@ -274,7 +274,7 @@ class Table(ColumnAccess):
         columns : mapping of str to iterable
             Numbers become a numeric column, anything else a nominal one with sorted categories; None is missing.
         roles : mapping of str to str, optional
-            Roles by column; "other" by default.
+            Roles by column; "undecided" by default.
 
         Returns
         -------
@@ -284,7 +284,7 @@ class Table(ColumnAccess):
         attributes, arrays = [], []
         for name, values in columns.items():
             cells = list(values)
-            role = Role(roles.get(name, "other"))
+            role = Role(roles.get(name, "undecided"))
             if all(v is None or (isinstance(v, (int, float, np.number)) and not isinstance(v, bool)) for v in cells):
                 attributes.append(Attribute(name, Kind.NUMERIC, role))
                 arrays.append(np.array([np.nan if v is None else float(v) for v in cells]))

@@ -2,7 +2,7 @@
 
 from crypsis.text.attacks import attack_text
 from crypsis.text.evaluations import complaint_text, omission_text
-from crypsis.text.findings import decisions_text, finding_text
+from crypsis.text.findings import decisions_text, finding_text, remedies
 from crypsis.text.groupings import grouping_text
 from crypsis.text.guarantees import over_all_text
 from crypsis.text.levels import level_text, node_text
@@ -26,5 +26,6 @@ __all__ = [
     "omission_text",
     "over_all_text",
     "reason_text",
+    "remedies",
     "treatment_text",
 ]

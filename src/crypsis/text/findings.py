@@ -1,43 +1,133 @@
-"""Findings in words: what a file reveals, and the line that decides about it."""
+"""Findings in words: what a file reveals, and the lines that decide about it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Sequence
 
-from crypsis.privacy.singling_out import Finding
-from crypsis.table.profile import LARGEST_SHARE
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.errors import listing
+
+_REASON = "\u2026"
 
 
 def finding_text(finding: Finding) -> str:
     """What was found, without a full stop.
 
+    Parameters
+    ----------
+    finding : Finding
+        A finding.
+
+    Returns
+    -------
+    str
+
     Examples
     --------
-    >>> finding_text(Finding("singling-out", ("weight",), 479, 0.479))
+    >>> finding_text(Finding(FindingKind.SINGLING_OUT, ("weight",), 479, 0.479))
     'weight singles out 47.9 % of the records by itself: 479 hold a value that no other record holds'
     """
-    (column,) = finding.columns
-    return (
-        f"{column} singles out {100 * finding.share:.3g} % of the records by itself: {finding.records} hold a value "
-        f"that no other record holds"
+    share, records = f"{100 * finding.share:.3g} %", finding.records
+    first, *rest = finding.columns
+    others = listing(rest)
+    match finding.kind:
+        case FindingKind.UNDECIDED:
+            text = f"{first}: nobody decided what it means for disclosure"
+            return f"{text}; {share} of the records hold a value that no other record holds" if records else text
+        case FindingKind.SINGLING_OUT:
+            return (
+                f"{first} singles out {share} of the records by itself: {records} hold a value that no other record "
+                f"holds"
+            )
+        case FindingKind.COMBINATION:
+            return f"{first} together with {others} singles out {share} of the records: {records}"
+        case FindingKind.DEPENDENCE:
+            return f"{first} restores {share} of the masked cells of {others} beyond chance: {records}"
+        case FindingKind.SMALL_AVERAGE:
+            return f"{first}: {records} published averages are over fewer than three known values"
+        case FindingKind.FILLED:
+            return f"{first}: {records} cells that were missing hold a value"
+        case FindingKind.LOOK_ALIKE:
+            return f"{first}: categories of {records} records differ only in case, spaces or Unicode form"
+        case FindingKind.INVENTED if rest:
+            return f"{first} and {others}: {records} records hold a pair of values that no original record holds"
+        case FindingKind.INVENTED:
+            return f"{first}: {records} numbers lie outside the range of the original"
+        case FindingKind.METADATA:
+            return f"the file holds entries beside its table: {listing(finding.columns)}"
+
+
+def remedies(finding: Finding) -> list[str]:
+    """What to write into the plan about a finding, a line each.
+
+    Parameters
+    ----------
+    finding : Finding
+        A finding.
+
+    Returns
+    -------
+    list of str
+    """
+    first = finding.columns[0] if finding.columns else ""
+    key, name = plan_key(first), json.dumps(first, ensure_ascii=False)
+    waive = (
+        f'[[waive]] finding = "{finding.kind}" column = {name} because = "{_REASON}" releases it as it is, on record'
     )
+    masks = f'[columns] {key} = {{ role = "quasi" }} masks it, {{ role = "identifier" }} leaves it out'
+    match finding.kind:
+        case FindingKind.UNDECIDED:
+            return [
+                f'[columns] {key} = {{ role = "quasi" }} if somebody outside may know it, "confidential" if it must '
+                f'not be learnt, "identifier" to leave it out, or {{ role = "other", because = "{_REASON}" }}'
+            ]
+        case FindingKind.SINGLING_OUT:
+            alone = f'[[mask]] method = "microaggregation" columns = [{name}] k = 5 publishes averages of it'
+            return [masks, alone, waive]
+        case FindingKind.COMBINATION | FindingKind.DEPENDENCE:
+            return [masks, waive]
+        case FindingKind.METADATA:
+            return ["write the file again without them"]
+        case _:
+            return [waive]
+
+
+def plan_key(column: str) -> str:
+    """A column as a key of the plan.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+
+    Returns
+    -------
+    str
+    """
+    return column if column.isascii() and column.isidentifier() else json.dumps(column, ensure_ascii=False)
 
 
 def decisions_text(findings: Sequence[Finding]) -> str:
-    """Why a release was refused, and what to write into the plan about every column; one line each."""
-    first = findings[0].columns[0]
-    name = json.dumps(first, ensure_ascii=False)
-    key = first if first.isascii() and first.isidentifier() else name
-    most = f"more than {100 * LARGEST_SHARE:g} % of the records stand alone in"
-    what = "a published column that nobody masked" if len(findings) == 1 else "published columns that nobody masked"
-    return "\n".join(
-        [
-            f"nothing was released: {most} {what}",
-            *(f"  {finding_text(each)}" for each in findings),
-            "decide in the plan about each, here the first:",
-            f'  [columns] {key} = {{ role = "quasi" }} masks it, {{ role = "identifier" }} leaves it out',
-            f'  [[waive]] finding = "singling-out" column = {name} because = "…" releases it as it is, on record',
-            f"or, for this release alone: --waive 'singling-out:{first}=…'",
-        ]
-    )
+    """Why a release is refused, and what to write into the plan; one line each.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        Those that stop it.
+
+    Returns
+    -------
+    str
+    """
+    lines = ["nothing was released: the file reveals more than the plan decides"]
+    for kind in dict.fromkeys(each.kind for each in findings):
+        some = [each for each in findings if each.kind is kind]
+        lines += [f"  {finding_text(each)}" for each in some]
+        lines.append(
+            "decide in the plan about it:" if len(some) == 1 else "decide in the plan about each, here the first:"
+        )
+        lines += [f"  {line}" for line in remedies(some[0])]
+        if some[0].columns:
+            lines.append(f"or, for this release alone: --waive '{some[0].key}={_REASON}'")
+    return "\n".join(lines)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from crypsis.table.profile import Clue, Reason
+from crypsis.table.clues import Clue, Reason
 
 _TEXTS = {
     Clue.DECLARED: "declared",
     Clue.CONSTANT: "at most one value, so it does not distinguish records",
     Clue.IDENTIFIER_NAME: "direct identifier: names, numbers or contacts a person (matched by name: {word})",
     Clue.WEIGHT_NAME: "sampling weight (matched by name: {word})",
+    Clue.HOUSEHOLD_NAME: "says which records belong together, so it is not released (matched by name: {word})",
+    Clue.STRATUM_NAME: "stratum of the sample (matched by name: {word})",
     Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
     Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
     Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
@@ -18,7 +20,7 @@ _TEXTS = {
     Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
     Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
     Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
-    Clue.PRECAUTION: "neither name nor values show what it is; treated as a quasi-identifier to be safe",
+    Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
     Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
     Clue.CODES: "its numbers look like codes",
     Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",

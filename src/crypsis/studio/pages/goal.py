@@ -22,7 +22,7 @@ from crypsis.studio.reading import WAIT
 from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED, Role
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -73,7 +73,7 @@ def _quasi(document: dict[str, Any]) -> list[str]:
 def _goal(session: Session) -> dict[str, Any]:
     """The content of the form, from the plan."""
     document = session.document
-    columns = [n for n, c in document.get("columns", {}).items() if c.get("role") != Role.IDENTIFIER]
+    columns = [n for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED]
     search = document.get("search", [])
     search = [search] if isinstance(search, dict) else search
     chosen = {item["name"]: item for item in search}
@@ -144,7 +144,7 @@ def _planned(session: Session) -> list[Any]:
         return []
     try:
         plan: Plan = session.plan
-        published = [n for n, c in plan.columns.items() if c.role is not Role.IDENTIFIER]
+        published = [n for n, c in plan.columns.items() if c.role not in UNPUBLISHED]
         return check_planned(
             read_rulebook(name),
             models=plan.models(),

@@ -53,7 +53,10 @@ def routes(studio: Studio) -> list[Route]:
         return studio.part(
             "rules.html",
             rules=rules(run.plan, masked, run.original, solution, decided),
-            findings=[(each, finding_text(each.finding)) for each in findings(masked, run.original, decided.waivers)],
+            findings=[
+                (each, finding_text(each.finding))
+                for each in findings(masked, run.original, solution.family, decided.waivers)
+            ],
             waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),
             waivers=decided.waivers,
         )

@@ -1,0 +1,171 @@
+"""The audit: everything a published table reveals that nobody declared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from crypsis.audits.dependence import dependence
+from crypsis.audits.exposure import alone, few_together, singling_out
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.invention import filled, invented
+from crypsis.audits.published import Published
+from crypsis.errors import TableError
+from crypsis.table.aligning import aligned_pair
+from crypsis.table.attribute import Role
+from crypsis.table.frames import Frame, as_table
+from crypsis.table.provenance import PERTURBATION
+from crypsis.table.table import Table
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What was found, and what was looked at.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Those that stop a release first.
+    records, columns : int
+        Records and published columns that were looked at.
+    combinations, all_combinations : int
+        Combinations of two or three columns that were looked at, and all there are.
+    compared : bool
+        Whether an original was at hand, so that masked cells are known.
+    waived : mapping of str to str
+        Key of a finding → why it may pass.
+    """
+
+    findings: tuple[Finding, ...]
+    records: int
+    columns: int
+    combinations: int
+    all_combinations: int
+    compared: bool
+    waived: Mapping[str, str]
+
+    @property
+    def open(self) -> tuple[Finding, ...]:
+        """Findings that stop a release."""
+        return tuple(each for each in self.findings if each.refuses and not self.reason(each))
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing stops a release."""
+        return not self.open
+
+    def reason(self, finding: Finding) -> str:
+        """Why a finding may pass; empty if nobody said."""
+        return self.waived.get(finding.key, "")
+
+
+def audit(
+    published: Table | Frame,
+    original: Table | Frame | None = None,
+    *,
+    waivers: Mapping[str, str] | None = None,
+    beside: Sequence[Finding] = (),
+) -> Audit:
+    """Look for everything a published table reveals that no privacy model speaks of.
+
+    Parameters
+    ----------
+    published : Table or frame
+        As it is published. Suppressed records are left out.
+    original : Table or frame, optional
+        What was collected, row by row; without it nobody knows which cells are masked.
+    waivers : mapping of str to str, optional
+        Finding, e.g. ``"singling-out:weight"`` → why it may pass.
+    beside : sequence of Finding
+        What was found in the file beside its table.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    TableError
+        If the rows of the two do not correspond.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = crypsis.Table.from_columns({"town": ["a", "b"] * 20, "wage": list(range(40))}, {"town": "quasi"})
+    >>> [each.key for each in crypsis.audit(people).findings if each.refuses]
+    ['undecided:wage', 'singling-out:wage']
+    """
+    if original is None:
+        table, before = as_table(published), None
+    else:
+        before, table = aligned_pair(original, published)
+        if len(before) != len(table):
+            raise TableError(
+                f"the original has {len(before)} rows and the published table {len(table)}; rows must correspond"
+            )
+    rows = np.flatnonzero(table.kept)
+    perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
+    return audit_published(
+        Published(table.take(rows), None if before is None else before.take(rows), perturbed), waivers, beside
+    )
+
+
+def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, beside: Sequence[Finding] = ()) -> Audit:
+    """The audit of a published table whose records are matched with the original's.
+
+    Parameters
+    ----------
+    seen : Published
+        What is looked at.
+    waivers : mapping of str to str, optional
+        Finding → why it may pass.
+    beside : sequence of Finding
+        What was found in the file beside its table.
+
+    Returns
+    -------
+    Audit
+    """
+    alone_ = [*undecided(seen), *singling_out(seen)]
+    together = few_together(seen, {name for each in alone_ for name in each.columns})
+    findings = [
+        *alone_,
+        *together.findings,
+        *dependence(seen),
+        *filled(seen),
+        *invented(seen),
+        *beside,
+    ]
+    findings.sort(key=lambda each: not each.refuses)
+    return Audit(
+        tuple(findings),
+        len(seen.table),
+        len(seen.columns),
+        together.looked,
+        together.all,
+        seen.original is not None,
+        dict(waivers or {}),
+    )
+
+
+def undecided(seen: Published) -> list[Finding]:
+    """Columns that nobody decided about, most exposing first.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table.
+
+    Returns
+    -------
+    list of Finding
+        `share` is that of the records with a value no other record holds.
+    """
+    found = []
+    for name in seen.columns:
+        if seen.role(name) is Role.UNDECIDED:
+            single = int(alone(seen.codes(name)).sum())
+            found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(len(seen.table), 1)))
+    return sorted(found, key=lambda each: -each.records)

@@ -1,0 +1,185 @@
+"""Singling out: records that are alone with what they hold, in one column or in a few together.
+
+The quasi-identifiers are a choice of the custodian; what an intruder knows is not. Whoever knows a value that one
+record alone holds finds that record, whatever the classes of the quasi-identifiers promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.published import Codes, Flags, Published
+from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.profile import LARGEST_SHARE
+
+FEW = 3
+"""Columns an intruder knows at most where several are looked at together."""
+WORK = 400_000_000
+"""Cells that are looked at for combinations, about; the combinations with most values come first."""
+
+
+def alone(codes: Codes) -> Flags:
+    """Mark the records with a value that no other record holds; a missing cell holds none.
+
+    Parameters
+    ----------
+    codes : int32[n]
+        A code per record.
+
+    Returns
+    -------
+    bool[n]
+
+    Examples
+    --------
+    >>> alone(np.array([0, 1, 1, 2, -1])).tolist()
+    [True, False, False, True, False]
+    """
+    held = np.bincount(codes[codes != MISSING], minlength=1)
+    return np.append(held == 1, False)[codes]
+
+
+def singling_out(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
+    """Every column that singles out more than a share of the records by itself.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table. A masked value leads to nobody: only cells as collected count.
+    most : float
+        Share of the records one column may single out.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the columns.
+    """
+    found: list[Finding] = []
+    for name in seen.columns:
+        single = int(np.sum(alone(seen.codes(name)) & seen.as_collected[name]))
+        found += one_column(name, single, len(seen.table), most)
+    return found
+
+
+def one_column(name: str, single: int, records: int, most: float = LARGEST_SHARE) -> Iterable[Finding]:
+    """The finding on one column, if it singles out too many of the records.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    single : int
+        Records it singles out.
+    records : int
+        All records.
+    most : float
+        Share it may single out.
+
+    Returns
+    -------
+    iterable of Finding
+        One or none.
+    """
+    share = single / max(records, 1)
+    return [Finding(FindingKind.SINGLING_OUT, (name,), single, share)] if share > most else []
+
+
+@dataclass(frozen=True)
+class Combinations:
+    """What was found in combinations of columns, and how many were looked at.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        At most one per column that no masking covers: its worst combination.
+    looked, all : int
+        Combinations that were counted or cannot single out many, and all there are.
+    """
+
+    findings: tuple[Finding, ...]
+    looked: int
+    all: int
+
+
+def few_together(
+    seen: Published, without: Iterable[str] = (), most: float = LARGEST_SHARE, work: int = WORK
+) -> Combinations:
+    """The worst combination of two or three columns for every column that is not a quasi-identifier.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table.
+    without : iterable of str
+        Columns that have a finding of their own.
+    most : float
+        Share of the records a combination may single out.
+    work : int
+        Cells to look at, about.
+
+    Returns
+    -------
+    Combinations
+
+    Notes
+    -----
+    Combinations of quasi-identifiers alone are what k-anonymity speaks of. A confidential column is declared to be
+    known to nobody outside, so a combination with one is reported and stops nothing. A combination with fewer
+    different values than the share allows records cannot single out more.
+    """
+    records = len(seen.table)
+    values = {name: int(seen.codes(name).max(initial=MISSING)) + 2 for name in seen.columns}
+    varied = [name for name in seen.columns if values[name] > 2 and name not in set(without)]
+    outside = [name for name in varied if seen.role(name) is not Role.QUASI_IDENTIFIER]
+    tried = [s for size in range(2, FEW + 1) for s in combinations(varied, size) if set(s) & set(outside)]
+    tried.sort(key=lambda names: -prod(values[name] for name in names))
+    worst: dict[tuple[str, bool], tuple[int, tuple[str, ...]]] = {}
+    looked = 0
+    for names in tried:
+        if prod(values[name] for name in names) > most * records:
+            if work < records:
+                continue
+            work -= records * len(names)
+            single = _single(seen, names)
+            for key in _answerable(seen, names):
+                if single > worst.get(key, (0, ()))[0]:
+                    worst[key] = (single, names)
+        looked += 1
+    findings = []
+    for (name, refuses), (single, names) in worst.items():
+        if single > most * records:
+            others = tuple(other for other in names if other != name)
+            kind = FindingKind.COMBINATION
+            findings.append(Finding(kind, (name, *others), single, single / max(records, 1), refuses))
+    findings.sort(key=lambda each: (seen.columns.index(each.columns[0]), not each.refuses))
+    return Combinations(tuple(findings), looked, len(tried))
+
+
+def _answerable(seen: Published, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
+    """The columns of a combination that nothing masks, and whether the combination stops a release."""
+    confidential = [name for name in names if seen.role(name) is Role.CONFIDENTIAL]
+    if confidential:
+        yield confidential[0], False
+        return
+    for name in names:
+        if seen.role(name) is not Role.QUASI_IDENTIFIER:
+            yield name, seen.role(name) is not Role.WEIGHT
+
+
+def _single(seen: Published, names: tuple[str, ...]) -> int:
+    """How many records are alone with their values; of a perturbed table, those all of whose values are true."""
+    codes = np.stack([seen.codes(name) for name in names], axis=1)
+    inside = (codes != MISSING).all(axis=1)
+    if seen.perturbed:
+        for name in names:
+            inside &= seen.as_collected[name]
+    classes = equivalence_classes(codes)
+    return int(np.sum((classes.sizes == 1)[classes.of] & inside))

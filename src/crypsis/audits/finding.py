@@ -1,0 +1,87 @@
+"""Findings: what a file reveals that no privacy model speaks of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class FindingKind(StrEnum):
+    """What an audit can find.
+
+    Examples
+    --------
+    >>> FindingKind("singling-out")
+    <FindingKind.SINGLING_OUT: 'singling-out'>
+    """
+
+    UNDECIDED = "undecided"
+    """Nobody decided what a published column means for disclosure; a waiver decides that it is `other`."""
+    SINGLING_OUT = "singling-out"
+    """Many records hold a value of one column that no other record holds."""
+    COMBINATION = "combination"
+    """Many records are alone with their values of two or three columns, one of which is not masked."""
+    DEPENDENCE = "dependence"
+    """A published column, or two together, restore masked cells of another."""
+    SMALL_AVERAGE = "small-average"
+    """Averages over fewer than three known values."""
+    FILLED = "filled"
+    """Cells that were missing and hold a value in the published file."""
+    LOOK_ALIKE = "look-alike"
+    """Categories that differ only in case, spaces or Unicode form."""
+    INVENTED = "invented"
+    """Values or pairs of values that no record of the original holds."""
+    METADATA = "metadata"
+    """Something in the file beside the table."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """Something a file reveals.
+
+    Attributes
+    ----------
+    kind : FindingKind
+        What was found.
+    columns : tuple of str
+        In which columns; the first is the one to decide about.
+    records : int
+        How many records it concerns.
+    share : float
+        The same as a share of the published records, or of the masked cells for a dependence, 0 to 1.
+    refuses : bool
+        Whether it stops a release until it is waived; otherwise it is reported.
+
+    Examples
+    --------
+    >>> Finding(FindingKind.SINGLING_OUT, ("weight",), 9, 0.9).key
+    'singling-out:weight'
+    """
+
+    kind: FindingKind
+    columns: tuple[str, ...]
+    records: int
+    share: float
+    refuses: bool = True
+
+    @property
+    def key(self) -> str:
+        """Under which a waiver names it."""
+        return waiver_key(self.kind, self.columns[0] if self.columns else "")
+
+
+def waiver_key(kind: str, column: str) -> str:
+    """Kind and column as one word, which no rule of a rulebook can be called.
+
+    Parameters
+    ----------
+    kind : str
+        A kind of finding.
+    column : str
+        The column to decide about.
+
+    Returns
+    -------
+    str
+    """
+    return f"{kind}:{column}"

@@ -1,0 +1,96 @@
+"""Values that nobody gave: missing cells that hold a value, numbers beyond the range, pairs that never occurred."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.published import Published, collected_codes
+from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.hierarchy import MISSING
+
+PAIRED = 40
+"""Columns of categories up to which pairs are looked at."""
+
+
+def filled(seen: Published) -> list[Finding]:
+    """Columns in which a missing cell became a value.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table and its original.
+
+    Returns
+    -------
+    list of Finding
+        In the order of the columns.
+    """
+    before, found = seen.original, list[Finding]()
+    if before is None:
+        return found
+    for name in seen.columns:
+        if name in before.names:
+            count = int(np.sum((collected_codes(before, name) == MISSING) & (seen.codes(name) != MISSING)))
+            if count:
+                found.append(Finding(FindingKind.FILLED, (name,), count, count / len(seen.table)))
+    return found
+
+
+def invented(seen: Published) -> list[Finding]:
+    """Numbers outside the collected range, and the worst pair of categories that no record of the original holds.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table and its original.
+
+    Returns
+    -------
+    list of Finding
+        They are reported and stop nothing: what they harm is the use of the file.
+    """
+    before, found = seen.original, list[Finding]()
+    if before is None:
+        return found
+    records = max(len(seen.table), 1)
+    for name in seen.columns:
+        if name in before.names and seen.table.holds_numbers(name) and before.holds_numbers(name):
+            new, old = seen.table.column(name), before.column(name)
+            if np.isnan(old).all():
+                continue
+            count = int(np.sum((new < np.nanmin(old)) | (new > np.nanmax(old))))
+            if count:
+                found.append(Finding(FindingKind.INVENTED, (name,), count, count / records, refuses=False))
+    worst = max(_pairs(seen), key=lambda each: each.records, default=None)
+    return [*found, worst] if worst is not None else found
+
+
+def _pairs(seen: Published) -> list[Finding]:
+    """Pairs of columns with categories as collected, of which one was masked, that hold new combinations."""
+    before = seen.original
+    assert before is not None
+    codes = {}
+    for name in seen.columns:
+        if name not in before.names or seen.table.holds_numbers(name) or before.holds_numbers(name):
+            continue
+        place = {label: code for code, label in enumerate(before.labels(name))}
+        labels = seen.table.labels(name)
+        if all(label in place for label in labels):
+            codes[name] = np.array([*(place[label] for label in labels), MISSING])[seen.table.column(name)]
+    changed = {name for name in codes if seen.masked[name].any()}
+    found = list[Finding]()
+    for pair in combinations(list(codes), 2) if len(codes) <= PAIRED else ():
+        if changed.isdisjoint(pair):
+            continue
+        old = np.stack([before.column(name) for name in pair], axis=1)
+        new = np.stack([codes[name] for name in pair], axis=1)
+        classes = equivalence_classes(np.concatenate([old, new]))
+        known = np.zeros(classes.count, dtype=np.bool_)
+        known[classes.of[: len(old)]] = True
+        count = int(np.sum(~known[classes.of[len(old) :]] & (new != MISSING).all(axis=1)))
+        if count:
+            found.append(Finding(FindingKind.INVENTED, pair, count, count / max(len(new), 1), refuses=False))
+    return found

@@ -1,0 +1,111 @@
+"""What an audit looks at: the published table, the original behind it, and which cells were masked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.hierarchy_files import number_label
+from crypsis.table.table import Table
+
+ELSEWHERE = -2
+"""Code of a collected value that the published file does not have."""
+
+Flags = NDArray[np.bool_]
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Published:
+    """A table as it is published, and what was collected.
+
+    Attributes
+    ----------
+    table : Table
+        As anybody reads it: published columns and records alone.
+    original : Table or None
+        What was collected; row i is the record behind row i of `table`. Without it nobody knows which cells were
+        masked, and all but missing ones count as collected.
+    perturbed : bool
+        Values are false at random, so equal values do not mean equal people.
+    """
+
+    table: Table
+    original: Table | None = None
+    perturbed: bool = False
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """Published columns."""
+        return tuple(a.name for a in self.table.attributes if a.role not in UNPUBLISHED)
+
+    def role(self, name: str) -> Role:
+        """Role of a column."""
+        return self.table.attribute(name).role
+
+    def codes(self, name: str) -> Codes:
+        """int32[n]: published values of a column as codes; −1 is missing."""
+        return self._codes[name]
+
+    @cached_property
+    def _codes(self) -> dict[str, Codes]:
+        every = self.table.codes(self.columns)
+        return {name: every[:, place] for place, name in enumerate(self.columns)}
+
+    @cached_property
+    def as_collected(self) -> dict[str, Flags]:
+        """By column, the cells that say what was collected; a missing cell says nothing."""
+        before = self.original
+        if before is None:
+            return {name: self.codes(name) != MISSING for name in self.columns}
+        return {
+            name: (self.codes(name) != MISSING) & _same(self.table, before, name)
+            if name in before.names
+            else self.codes(name) != MISSING
+            for name in self.columns
+        }
+
+    @cached_property
+    def masked(self) -> dict[str, Flags]:
+        """By column, the cells whose collected value is no longer there; without an original, the missing ones."""
+        before = self.original
+        if before is None:
+            return {name: self.codes(name) == MISSING for name in self.columns}
+        return {
+            name: ~self.as_collected[name] & (collected_codes(before, name) != MISSING)
+            for name in self.columns
+            if name in before.names
+        }
+
+
+def collected_codes(original: Table, name: str) -> Codes:
+    """int32[n]: collected values of a column as codes; −1 is missing."""
+    return original.codes([name])[:, 0]
+
+
+def _same(published: Table, before: Table, name: str) -> Flags:
+    if published.holds_numbers(name) and before.holds_numbers(name):
+        return np.asarray(published.column(name) == before.column(name))
+    if published.holds_numbers(name):
+        return np.zeros(len(published), dtype=np.bool_)
+    place = {label: code for code, label in enumerate(published.labels(name))}
+    if before.holds_numbers(name):
+        codes, labels = collected_codes(before, name), _number_labels(before, name)
+    else:
+        codes, labels = before.column(name), before.labels(name)
+    translate = np.array([*(place.get(label, ELSEWHERE) for label in labels), MISSING])
+    return np.asarray(translate[codes] == published.column(name))
+
+
+def _number_labels(before: Table, name: str) -> tuple[str, ...]:
+    """What the different numbers of a column are called, ascending, where a recoded column still shows them."""
+    column = before.column(name)
+    values = np.unique(column[~np.isnan(column)]).tolist()
+    hierarchy, dates = before.attribute(name).hierarchy, before.attribute(name).dates
+    known = {} if hierarchy is None else dict(zip(hierarchy.values.tolist(), hierarchy.labels[0], strict=True))
+    return tuple(known.get(value, number_label(value, dates)) for value in values)

@@ -1,0 +1,109 @@
+"""`crypsis audit`: what a file or a release reveals, whatever a plan declares."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from crypsis.cli import options, rulebooks
+from crypsis.cli.option_groups import Roles
+from crypsis.cli.output import say, say_json, table, working
+from crypsis.errors import TableError
+
+if TYPE_CHECKING:
+    from crypsis.audits import Audit
+    from crypsis.table.table import Table
+
+
+def audit(
+    file: Annotated[Path, typer.Argument(help="file or release folder to look at", show_default=False)],
+    columns: Roles,
+    original: Annotated[
+        Path | None, typer.Option(help="the file as it was collected, rows in the same order", show_default=False)
+    ] = None,
+    waive: options.Waive = None,
+    json: options.Json = False,
+) -> None:
+    """Look for everything a file reveals: singling out, restored cells, invented values, leftovers in the file.
+
+    Exit 1 if something stops a release and is not waived. Of a raw file it tells what will be in the way.
+    """
+    from crypsis.audits import audit as look
+    from crypsis.audits.metadata import metadata
+    from crypsis.release.evidence import data_file
+
+    with working(f"auditing {file}"):
+        path = data_file(file) if file.is_dir() else file
+        published = _published(file, columns)
+        before = None
+        if original is not None:
+            before = columns.read(original)
+            published = _beside(before, published, file)
+        found = look(published, before, waivers=rulebooks.waivers_of(waive), beside=metadata(path))
+    if json:
+        say_json(_content(found))
+    else:
+        _report(file, found)
+    if not found.sound:
+        raise typer.Exit(1)
+
+
+def _published(file: Path, columns: Roles) -> Table:
+    """A release by its own schema, or a file by the plan and the options."""
+    from crypsis.release.evidence import published_of
+
+    if file.is_dir():
+        return published_of(file)
+    return columns.read(file, masked=columns.plan is not None)
+
+
+def _beside(original: Table, published: Table, file: Path) -> Table:
+    """The published table in the original's terms."""
+    from crypsis.table.aligning import in_terms_of
+
+    if len(original) != len(published):
+        raise TableError(
+            f"{file}: it has {len(published)} records and the original {len(original)}, so rows do not correspond; "
+            f"leave --original out, or audit the release by the run it comes from"
+        )
+    return in_terms_of(original, published, str(file))
+
+
+def _content(found: Audit) -> dict[str, Any]:
+    from crypsis.text import finding_text
+
+    listed = [
+        {**asdict(each), "key": each.key, "text": finding_text(each), "waived": found.reason(each)}
+        for each in found.findings
+    ]
+    return {**asdict(found), "findings": listed, "sound": found.sound}
+
+
+def _report(file: Path, found: Audit) -> None:
+    from crypsis.text import finding_text, remedies
+
+    def standing(each: Any) -> str:
+        if not each.refuses:
+            return "reported"
+        return f"waived: {found.reason(each)}" if found.reason(each) else "stops a release"
+
+    say(
+        f"{file}: {found.records} records, {found.columns} columns, {found.combinations} of {found.all_combinations} "
+        f"combinations of two or three columns looked at"
+    )
+    if found.findings:
+        say()
+        say(table(("finding", "standing"), [(finding_text(each), standing(each)) for each in found.findings]))
+    if not found.compared:
+        say("note: without --original nobody knows which cells are masked, so only missing ones count as masked")
+    if found.open:
+        say()
+        for kind in dict.fromkeys(each.kind for each in found.open):
+            first = next(each for each in found.open if each.kind is kind)
+            for line in remedies(first):
+                say(f"{kind}: {line}")
+    say()
+    say(f"{file}: {'nothing stops a release' if found.sound else f'{len(found.open)} findings stop a release'}")

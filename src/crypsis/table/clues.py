@@ -1,0 +1,124 @@
+"""Clues to the role of a column, and the words in names of columns that give one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+from crypsis.table.attribute import Role
+
+
+class Clue(StrEnum):
+    """What a suggestion is based on."""
+
+    DECLARED = "declared"
+    CONSTANT = "constant"
+    IDENTIFIER_NAME = "identifier name"
+    WEIGHT_NAME = "weight name"
+    HOUSEHOLD_NAME = "household name"
+    STRATUM_NAME = "stratum name"
+    CONFIDENTIAL_NAME = "confidential name"
+    QUASI_NAME = "quasi-identifier name"
+    DATE = "date"
+    DISTINCT_TEXT = "distinct text"
+    RUNNING_NUMBER = "running number"
+    SINGLING_OUT = "singling out"
+    UNDECIDED = "undecided"
+    PRECAUTION = "precaution"
+    """Nothing shows what the column is, and it is settled by the safest reading."""
+    DATES_AS_NUMBERS = "dates as numbers"
+    CODES = "codes"
+    ORDER = "order"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a role or a kind is suggested.
+
+    Attributes
+    ----------
+    clue : Clue
+        What was seen.
+    word : str
+        The word found in the name of the column, for a clue from its name.
+    values : int
+        Number of distinct values, for a clue from their number.
+    share : float
+        Share of the values that one record alone holds, for a clue from that, 0 to 1.
+    """
+
+    clue: Clue
+    word: str = ""
+    values: int = 0
+    share: float = 0.0
+
+
+NAMES: tuple[tuple[Role, Clue, str], ...] = (
+    (
+        Role.IDENTIFIER,
+        Clue.IDENTIFIER_NAME,
+        "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
+        "phone telephone mobile fax iban account address street ip url username login person personid patientid "
+        "licence plate",
+    ),
+    (
+        Role.HOUSEHOLD,
+        Clue.HOUSEHOLD_NAME,
+        "household householdid hh hhid hid family familyid famid dwelling dwellingid",
+    ),
+    (
+        Role.WEIGHT,
+        Clue.WEIGHT_NAME,
+        "weight wgt fnlwgt pweight weights",
+    ),
+    (
+        Role.STRATUM,
+        Clue.STRATUM_NAME,
+        "stratum strata",
+    ),
+    (
+        Role.CONFIDENTIAL,
+        Clue.CONFIDENTIAL_NAME,
+        "income salary wage wages earnings pay revenue profit tax debt loan credit wealth assets capital expenditure "
+        "diagnosis disease illness icd condition hiv treatment therapy drug medication symptom disability health "
+        "religion party vote crime conviction offence benefit benefits",
+    ),
+    (
+        Role.QUASI_IDENTIFIER,
+        Clue.QUASI_NAME,
+        "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
+        "district province state county city town municipality zip zipcode postcode postal plz place location "
+        "occupation job profession employer industry workclass education degree school marital civil married "
+        "household family children kids language hours admission discharge death height",
+    ),
+)
+"""Words in the name of a column that suggest its role; the first match decides."""
+CODED = (
+    "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
+    "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
+    "marital civil married religion party diagnosis icd disease condition code class type status category group"
+)
+"""Words in the name of a column whose whole numbers are codes and not quantities."""
+ORDERED = "education degree grade level severity satisfaction rating stage"
+"""Words in the name of a column whose categories often have an order."""
+COMPOUND = 6
+"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
+
+
+def name_words(name: str) -> list[str]:
+    """The words in the name of a column.
+
+    Examples
+    --------
+    >>> name_words("dateOfBirth_2")
+    ['date', 'of', 'birth']
+    """
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word]
+
+
+def known_word(words: list[str], known: list[str]) -> str:
+    """The known word in the name of a column: a word by itself or, if long, part of one."""
+    whole = next((word for word in words if word in known), "")
+    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")

@@ -1,0 +1,131 @@
+"""Records that columns single out, alone or together: by hand, against slow twins, and with masked cells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crypsis.audits import audit
+from crypsis.audits.exposure import alone, few_together, singling_out
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.published import Published
+from crypsis.table.attribute import Role
+from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.table import Table
+
+ALONE = FindingKind.SINGLING_OUT
+
+
+def test_by_hand() -> None:
+    """Ten records: nobody shares a weight, two share no place, everybody shares a sex; one weight is missing."""
+    table = Table.from_columns(
+        {
+            "sex": ["f", "m"] * 5,
+            "place": ["a"] * 4 + ["b"] * 4 + ["c", "d"],
+            "weight": [*(float(n) for n in range(9)), None],
+        }
+    )
+    assert singling_out(Published(table)) == [
+        Finding(ALONE, ("place",), 2, 0.2),
+        Finding(ALONE, ("weight",), 9, 0.9),
+    ]
+    assert singling_out(Published(table), most=0.2) == [Finding(ALONE, ("weight",), 9, 0.9)]
+    assert [each.key for each in singling_out(Published(table))] == ["singling-out:place", "singling-out:weight"]
+
+
+def test_a_masked_cell_leads_to_nobody() -> None:
+    original = Table.from_columns({"weight": [float(n) for n in range(10)], "other": [float(n) for n in range(10)]})
+    published = original.with_columns({"weight": np.where(np.arange(10) < 3, np.arange(10.0), np.arange(10) + 50.0)})
+    assert singling_out(Published(published, original)) == [
+        Finding(ALONE, ("weight",), 3, 0.3),
+        Finding(ALONE, ("other",), 10, 1.0),
+    ]
+
+
+def test_suppressed_records_are_not_in_the_file() -> None:
+    table = Table.from_columns({"x": [1.0, 1, 2, 2, 3]}, {"x": "other"})
+    for left_out, records in (([0, 0, 0, 0, 1], 0), ([1, 0, 0, 0, 0], 2), ([1] * 5, 0)):
+        found = audit(table.without(np.array(left_out, dtype=bool))).findings
+        assert sum(each.records for each in found) == records
+
+
+# -- few together --
+
+
+def test_two_columns_single_out_what_neither_does() -> None:
+    """Towns and jobs of forty people: each is shared by at least four, every pair but one by one person."""
+    table = Table.from_columns(
+        {"town": [f"t{n % 10}" for n in range(40)], "job": [f"j{n // 10}" for n in range(40)]},
+        {"town": "quasi", "job": "other"},
+    )
+    seen = Published(table)
+    assert singling_out(seen) == []
+    assert few_together(seen).findings == (Finding(FindingKind.COMBINATION, ("job", "town"), 40, 1.0),)
+    both = Published(table.with_roles({"job": Role.QUASI_IDENTIFIER}))
+    assert few_together(both).findings == (), "k-anonymity speaks of quasi-identifiers together"
+    told = few_together(Published(table.with_roles({"job": Role.CONFIDENTIAL}))).findings
+    assert [(each.columns, each.refuses) for each in told] == [(("job", "town"), False)]
+    assert few_together(seen, without=["job"]).findings == ()
+
+
+def test_of_a_perturbed_table_only_true_values_count() -> None:
+    original = Table.from_columns(
+        {"town": [f"t{n % 10}" for n in range(40)], "job": [f"j{n // 10}" for n in range(40)]},
+        {"town": "quasi", "job": "other"},
+    )
+    swapped = original.with_columns({"town": np.roll(original.column("town"), 1)})
+    assert few_together(Published(swapped, original, perturbed=True)).findings == ()
+    assert few_together(Published(swapped, original)).findings[0].records == 40
+
+
+@given(st.integers(0, 10_000))
+def test_combinations_are_their_slow_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(2, 60))
+    columns = {f"c{place}": rng.integers(0, rng.integers(2, 12), rows).astype(float) for place in range(4)}
+    columns["c0"][rng.random(rows) < 0.2] = np.nan
+    roles = {name: str(rng.choice(["quasi", "other", "confidential", "weight"])) for name in columns}
+    table = Table.from_columns({n: [None if v != v else v for v in c] for n, c in columns.items()}, roles)
+    worst: dict[tuple[str, bool], int] = {}
+    for size in (2, 3):
+        for names in combinations([n for n in columns if table.codes([n]).max() > 0], size):
+            tuples = Counter(zip(*(table.codes([name])[:, 0].tolist() for name in names), strict=True))
+            single = sum(count == 1 and -1 not in key for key, count in tuples.items())
+            secret = [name for name in names if roles[name] == "confidential"]
+            keys = [(secret[0], False)] if secret else [(n, roles[n] != "weight") for n in names if roles[n] != "quasi"]
+            for key in keys:
+                worst[key] = max(worst.get(key, 0), single)
+    found = few_together(Published(table))
+    assert found.looked == found.all
+    expected = {key: single for key, single in worst.items() if single > LARGEST_SHARE * rows}
+    assert {(each.columns[0], each.refuses): each.records for each in found.findings} == expected
+
+
+def test_what_was_not_looked_at_is_said() -> None:
+    columns = {f"c{place}": [f"v{(n * (place + 3)) % 37}" for n in range(200)] for place in range(6)}
+    table = Table.from_columns(columns, dict.fromkeys(columns, "other"))
+    found = few_together(Published(table), work=1000)
+    assert 0 < found.looked < found.all
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=1, max_size=30), st.floats(0, 1))
+def test_the_count_is_its_slow_twin(values: list[int | None], most: float) -> None:
+    table = Table.from_columns({"n": values, "c": [None if v is None else f"v{v}" for v in values]})
+    held = Counter(value for value in values if value is not None)
+    single = sum(count == 1 for count in held.values())
+    expected = [("n", single), ("c", single)] if single / len(values) > most else []
+    assert [(each.columns[0], each.records) for each in singling_out(Published(table), most=most)] == expected
+    codes = np.array([-1 if v is None else v for v in values], dtype=np.int32)
+    assert alone(codes).tolist() == [v is not None and held[v] == 1 for v in values]
+
+
+@pytest.mark.parametrize(("single", "found"), [(5, False), (6, True)])
+def test_one_in_twenty_may_stand_alone(single: int, found: bool) -> None:
+    values = [*range(single), *([100] * (100 - single))]
+    assert bool(singling_out(Published(Table.from_columns({"x": values})))) is found
+    assert LARGEST_SHARE == 0.05
