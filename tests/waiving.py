@@ -1,4 +1,4 @@
-"""Reasons for tests that publish confidential amounts, in which most people stand alone."""
+"""Reasons for tests that publish amounts in which most people are alone, and columns nobody decided about."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ def waiving(*columns: str, **rules: str) -> dict[str, str]:
     return {f"singling-out:{column}": REASON for column in columns} | rules
 
 
-def waive(*columns: str) -> tuple[str, ...]:
-    """The same on the command line."""
-    return tuple(word for column in columns for word in ("--waive", f"singling-out:{column}={REASON}"))
+def waive(*columns: str, undecided: str = "") -> tuple[str, ...]:
+    """The same on the command line, and columns that no role is given to."""
+    keys = [f"singling-out:{column}" for column in columns] + [f"undecided:{column}" for column in undecided.split()]
+    return tuple(word for key in keys for word in ("--waive", f"{key}={REASON}"))

@@ -105,8 +105,6 @@ def test_from_file_to_verified_release(people: Path, tmp_path: Path) -> None:
         "microaggregation",
         "-s",
         "k=5",
-        "-s",
-        "missing=aggregate",
         "-p",
         plan,
         "--keep-order",

@@ -89,7 +89,7 @@ def test_a_file_that_finds_no_room_is_not_there(
 @pytest.mark.parametrize("after", [0, 1, 2, 5, 8, 11])
 def test_a_release_that_finds_no_room_is_not_there(after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     table = example(60)
-    masked = Microaggregation(k=3, columns=("age", "hours"), missing="aggregate").mask(table, np.random.default_rng(0))
+    masked = Microaggregation(k=3, columns=("age", "hours")).mask(table, np.random.default_rng(0))
     monkeypatch.setattr(os, "fsync", refusing(after, errno.ENOSPC))
     account, asked = Account("Test", "Grouped.", "aggregation"), KAnonymity(k=3, quasi_identifiers=("age", "hours"))
     reasons = waiving("occupation", "income")

@@ -46,7 +46,7 @@ def room(size: int) -> Iterator[None]:
 
 def test_whichever_file_of_a_release_finds_no_room_nothing_is_there(tmp_path: Path) -> None:
     table = example(60)
-    masked = Microaggregation(k=3, columns=("age", "hours"), missing="aggregate").mask(table, np.random.default_rng(0))
+    masked = Microaggregation(k=3, columns=("age", "hours")).mask(table, np.random.default_rng(0))
 
     def release(out: Path) -> None:
         asked = [KAnonymity(k=3, quasi_identifiers=("age", "hours"))]

@@ -34,7 +34,7 @@ def original() -> Table:
 
 @pytest.fixture(scope="module")
 def masked(original: Table) -> Table:
-    return Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    return Microaggregation(k=5).mask(original, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")

@@ -54,7 +54,7 @@ def original() -> Table:
 @pytest.fixture(scope="module")
 def masked(original: Table) -> Table:
     """Masked, and the rare person suppressed."""
-    whole = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(SEED))
+    whole = Microaggregation(k=5).mask(original, np.random.default_rng(SEED))
     gone = np.zeros(len(original), dtype=bool)
     gone[7] = True
     return whole.without(gone)

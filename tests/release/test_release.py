@@ -30,7 +30,7 @@ def original() -> Table:
 
 @pytest.fixture(scope="module")
 def masked(original: Table) -> Table:
-    return Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    return Microaggregation(k=5).mask(original, np.random.default_rng(0))
 
 
 @pytest.fixture(scope="module")
@@ -110,7 +110,7 @@ def test_what_cannot_be_released(masked: Table, original: Table, tmp_path: Path)
 
 @pytest.mark.parametrize("format", ["csv", "parquet"])
 def test_suppressed_rows_and_rare_categories_stay_home(original: Table, format: str, tmp_path: Path) -> None:
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     name = "diagnosis"
     codes = masked.column(name)
     rare = int(
@@ -204,7 +204,7 @@ from crypsis.privacy import KAnonymity
 from crypsis.release import publish
 from crypsis.table.example import example
 table = example(400, seed=1)
-masked = Microaggregation(k=5, missing="aggregate").mask(table, np.random.default_rng(0))
+masked = Microaggregation(k=5).mask(table, np.random.default_rng(0))
 print("ready", flush=True)
 reasons = {"singling-out:income": "known to nobody outside"}
 publish(masked, sys.argv[1], models=[KAnonymity(k=5)], original=table, waivers=reasons)

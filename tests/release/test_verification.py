@@ -25,7 +25,7 @@ from waiving import waiving
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     original = example(120, seed=1)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     account = Account("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
     folder = tmp_path_factory.mktemp("released") / "release"
     asked, reasons = [KAnonymity(k=5)], waiving("income")

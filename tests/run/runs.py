@@ -19,6 +19,11 @@ age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 sex = { role = "quasi", hierarchy = "merge:1" }
 income = { role = "confidential" }
+diagnosis = { role = "confidential" }
+district = { role = "other", because = "known to nobody outside" }
+education = { role = "other", because = "known to nobody outside" }
+marital = { role = "other", because = "known to nobody outside" }
+occupation = { role = "other", because = "known to nobody outside" }
 [[require]]
 model = "k-anonymity"
 k = 3

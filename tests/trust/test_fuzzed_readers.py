@@ -179,7 +179,7 @@ def test_the_store_of_a_run(run_folder: Path) -> None:
 
 def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
     original = example(60, seed=3)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(1))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(1))
     publish(masked, tmp_path / "release", models=[KAnonymity(k=5)], original=original, waivers=waiving("income"))
     assert verify(tmp_path / "release").sound
     files = sorted(path for path in (tmp_path / "release").rglob("*") if path.is_file())

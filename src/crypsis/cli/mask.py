@@ -27,7 +27,7 @@ def mask(
     set_: options.Settings = None,
     json: options.Json = False,
 ) -> None:
-    """Mask a file with one method, without a search.
+    """Mask a file with one method, without a search; the plan may mask further columns on their own.
 
     Identifiers are left out, the rows are shuffled, and only the owner may read the file. Prints loss and risk.
 
@@ -35,6 +35,7 @@ def mask(
     """
     from crypsis.masking import methods
     from crypsis.measures import assess
+    from crypsis.plan import Plan
     from crypsis.release.published import flatten, row_order
     from crypsis.table.attribute import UNPUBLISHED
     from crypsis.table.files import write_table
@@ -53,7 +54,12 @@ def mask(
         )
     rng = inputs.randomness(target.seed)
     with working(f"masking {len(original)} records by {method}"):
-        masked = _masked(chosen, original, rng, place)
+        apart = (
+            original
+            if columns.plan is None
+            else Plan.read(columns.plan).masked_beforehand(original, int(rng.integers(2**62)))
+        )
+        masked = _masked(chosen, apart, rng, place)
     with working("measuring loss and risk"):
         assessment = assess(original, masked, family=chosen.family)
     order, left_out = "kept" if target.keep_order else "shuffled", original.named(*UNPUBLISHED)

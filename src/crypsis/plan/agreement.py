@@ -46,8 +46,8 @@ def _columns(plan: Plan) -> list[str]:
             found.append(f"columns.{name}.order: a category is listed twice; list every one once")
         if column.hierarchy and column.role in UNPUBLISHED:
             found.append(
-                f"columns.{name}: a column with the role {column.role} is never released, so its hierarchy does "
-                f"nothing; drop one of the two"
+                f"columns.{name}: a column with the role {column.role} is never released, so its hierarchy has "
+                f"no effect; drop it or change the role"
             )
         if column.because and column.role is not Role.OTHER:
             found.append(f"columns.{name}: because is the reason for the role other, and its role is {column.role}")

@@ -31,6 +31,7 @@ def protect(
     quasi_identifiers: Sequence[str] = (),
     confidential: Sequence[str] = (),
     identifiers: Sequence[str] = (),
+    roles: Mapping[str, str] | None = None,
     hierarchies: Mapping[str, Any] | None = None,
     k: int = 5,
     models: PrivacyModel | Sequence[PrivacyModel] = (),
@@ -47,6 +48,9 @@ def protect(
         A `crypsis.Table`, or a pandas, polars or pyarrow frame whose columns are named below.
     quasi_identifiers, confidential, identifiers : sequences of str
         Roles of the columns of a frame; a `Table` has its roles already.
+    roles : mapping of str to str, optional
+        Further roles: "weight", "household", "stratum", or "other". A column without a role is undecided, and nothing
+        is released before it has one.
     hierarchies : mapping of str to str or Hierarchy, optional
         Hierarchies of columns, e.g. ``{"age": "intervals:5,10,20"}``.
     k : int
@@ -80,7 +84,7 @@ def protect(
     True
     >>> run.close()
     """
-    table = as_table(data, quasi_identifiers, confidential, identifiers, hierarchies)
+    table = as_table(data, quasi_identifiers, confidential, identifiers, roles, hierarchies)
     wanted = [models] if isinstance(models, PrivacyModel) else list(models)
     return evolve(table, search, [KAnonymity(k=k), *wanted], budget=budget, seed=seed, folder=folder)
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing, suggestion
-from crypsis.table.attribute import Kind, Role, read_kind
+from crypsis.table.attribute import Kind, Role, read_kind, read_role
 from crypsis.table.builders import attach
 from crypsis.table.encoding import Source, Wish, encode
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -30,6 +30,7 @@ def wrap(
     identifiers: Iterable[str] = (),
     quasi_identifiers: Iterable[str] = (),
     confidential: Iterable[str] = (),
+    roles: Mapping[str, str] | None = None,
     kinds: Kinds | None = None,
     hierarchies: Hierarchies | None = None,
 ) -> Table:
@@ -42,7 +43,10 @@ def wrap(
     frame : Frame
         A pandas or polars DataFrame, or a pyarrow Table.
     identifiers, quasi_identifiers, confidential : iterable of str
-        Columns by role; every other column is undecided.
+        Columns by role; every other column is undecided, and nothing is released before somebody decides.
+    roles : mapping of str to str, optional
+        Further roles by column: "weight", "household", "stratum", or "other" for a column that nobody could use to find
+        a person.
     kinds : mapping of str to str or sequence of str, optional
         "numeric", "ordinal" or "nominal" by column, or the categories of an ordinal column from low to high. By default
         the kind is read from the values.
@@ -67,17 +71,17 @@ def wrap(
     >>> table.quasi_identifiers
     ['age', 'sex']
     """
-    roles: dict[str, Role] = {}
+    given = {name: read_role(role, name) for name, role in (roles or {}).items()}
     for role, names in (
         (Role.IDENTIFIER, identifiers),
         (Role.QUASI_IDENTIFIER, quasi_identifiers),
         (Role.CONFIDENTIAL, confidential),
     ):
         for name in [names] if isinstance(names, str) else names:
-            if name in roles:
-                raise TableError(f"column {name!r} is given two roles, {roles[name]} and {role}; choose one")
-            roles[name] = role
-    return table_of(frame, roles, kinds or {}, hierarchies or {}, Source())
+            if name in given:
+                raise TableError(f"column {name!r} is given two roles, {given[name]} and {role}; choose one")
+            given[name] = role
+    return table_of(frame, given, kinds or {}, hierarchies or {}, Source())
 
 
 def as_table(
@@ -85,12 +89,14 @@ def as_table(
     quasi_identifiers: Iterable[str] = (),
     confidential: Iterable[str] = (),
     identifiers: Iterable[str] = (),
+    roles: Mapping[str, str] | None = None,
     hierarchies: Hierarchies | None = None,
 ) -> Table:
     """Return a table unchanged, and wrap a frame.
 
     data  a table, or a pandas, polars or pyarrow frame
     quasi_identifiers, confidential, identifiers  roles of the columns of a frame; a table has its roles
+    roles  further roles, as for `wrap`
     hierarchies  hierarchies of the columns of a frame
 
     Raises
@@ -110,12 +116,14 @@ def as_table(
             quasi_identifiers=quasi_identifiers,
             confidential=confidential,
             identifiers=identifiers,
+            roles=roles,
             hierarchies=hierarchies,
         )
     given = {
         "quasi_identifiers": quasi_identifiers,
         "confidential": confidential,
         "identifiers": identifiers,
+        "roles": roles or (),
         "hierarchies": hierarchies or (),
     }
     named = [what for what, names in given.items() if list(names)]
