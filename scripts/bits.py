@@ -25,6 +25,11 @@ age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 sex = { role = "quasi", hierarchy = "merge:1" }
 income = { role = "confidential" }
+diagnosis = { role = "confidential" }
+district = { role = "other", because = "invented people" }
+education = { role = "other", because = "invented people" }
+marital = { role = "other", because = "invented people" }
+occupation = { role = "other", because = "invented people" }
 [[require]]
 model = "k-anonymity"
 k = 3

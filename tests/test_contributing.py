@@ -30,6 +30,12 @@ person = { role = "identifier" }
 age = { role = "quasi", hierarchy = "intervals:5,10,20" }
 sex = { role = "quasi", hierarchy = "merge:2" }
 diagnosis = { role = "confidential" }
+income = { role = "identifier" }
+hours = { role = "other", because = "known to nobody outside" }
+district = { role = "other", because = "known to nobody outside" }
+education = { role = "other", because = "known to nobody outside" }
+marital = { role = "other", because = "known to nobody outside" }
+occupation = { role = "other", because = "known to nobody outside" }
 [[require]]
 model = "class-share"
 percent = 5

@@ -27,6 +27,11 @@ age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 income = { role = "quasi", kind = "numeric", hierarchy = "intervals:5000,20000" }
 diagnosis = { role = "confidential" }
+sex = { role = "other", because = "known to nobody outside" }
+district = { role = "other", because = "known to nobody outside" }
+education = { role = "other", because = "known to nobody outside" }
+marital = { role = "other", because = "known to nobody outside" }
+occupation = { role = "other", because = "known to nobody outside" }
 [[require]]
 model = "k-anonymity"
 k = 4

@@ -36,6 +36,13 @@ class Audit:
         Whether an original was at hand, so that masked cells are known.
     waived : mapping of str to str
         Key of a finding → why it may pass.
+
+    Examples
+    --------
+    >>> people = Table.from_columns({"town": ["a", "b"] * 20, "wage": list(range(40))}, {"town": "quasi"})
+    >>> reasons = {"undecided:wage": "an invented wage", "singling-out:wage": "an invented wage"}
+    >>> audit(people, waivers=reasons).sound
+    True
     """
 
     findings: tuple[Finding, ...]
