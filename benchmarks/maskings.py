@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from crypsis.engines import Serial
 from crypsis.kernels import trials
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings import PAPER, SWIFT, Masking, MaskingResult, evolve_maskings, hold_out
+from crypsis.searches.maskings import PAPER, SWIFT, MaskingResult, MaskingSearch, evolve_maskings, hold_out
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.ledgers import Ledgers
 from crypsis.searches.maskings.posing import joined, own_measures
@@ -126,7 +126,7 @@ def cost() -> list[Row]:
 def cost_of(n: int) -> Row:
     """What readings, changes and crossovers of n records cost."""
     original, *files = grown(n)
-    encoding, pairings = joined(original, files, Masking())
+    encoding, pairings = joined(original, files, MaskingSearch())
     measured = own_measures(encoding)
     chosen = {str(place): measure for place, measure in enumerate(measured) if measure is not None}
     objective = Objective(original, chosen)
@@ -166,7 +166,7 @@ def cost_of(n: int) -> Row:
 
 def plan(n: int, generations: int = 5) -> list[Row]:
     """The search a plan names, on n invented people: what posing, the first files, a generation and a decode cost."""
-    table, search = example(n), Masking()
+    table, search = example(n), MaskingSearch()
     lines: list[Row] = []
 
     def timed(what: str, action: Callable[[], Any]) -> Any:
@@ -192,7 +192,7 @@ def plan(n: int, generations: int = 5) -> list[Row]:
     return lines
 
 
-def again(search: Masking, table: Table, state: Any) -> Any:
+def again(search: MaskingSearch, table: Table, state: Any) -> Any:
     problem = search.problem(search.encoding(table), None, np.random.default_rng(0))
     return problem.strategy.advance(problem, state, Serial())
 
@@ -215,7 +215,7 @@ def line(result: MaskingResult) -> Row:
     return told
 
 
-def experiment(recipe: Masking, seeds: int) -> Row:
+def experiment(recipe: MaskingSearch, seeds: int) -> Row:
     """Experiments 1 (mean), 2 (max) on all sets, and 3 (best 5 and 10 % removed, max)."""
     runs: dict[str, list[Row]] = {}
     for name in SETS:
@@ -271,7 +271,7 @@ def summary(runs: dict[str, list[Row]]) -> Row:
     return told
 
 
-def held_out(recipe: Masking) -> list[Row]:
+def held_out(recipe: MaskingSearch) -> list[Row]:
     """The best file before and after the search: its own risk, and the attacks the search did not use."""
     lines = []
     for name in SETS:
@@ -288,7 +288,7 @@ def held_out(recipe: Masking) -> list[Row]:
     return lines
 
 
-def front(path: Path, recipe: Masking) -> list[Row]:
+def front(path: Path, recipe: MaskingSearch) -> list[Row]:
     """One run that moves the whole front, drawn before and after."""
     import vl_convert
 

@@ -1,12 +1,13 @@
 """Information loss of the memetic partitioner against time, beside every other partitioner.
 
-    python benchmarks/memetic.py [--seconds 1 10 60] [--seeds 5 5 2] [--data census eia water sklearn] [--k 3 5 10]
-                                 [--json FILE] [--picture FILE.png]
+    python benchmarks/memetic.py [--seconds 1 10 60 | --steps 3000] [--seeds 5 5 2] [--k 3 5 10]
+                                 [--data census eia water sklearn] [--json FILE] [--picture FILE.png]
 
 z-scores by the population deviation, IL % = 100 SSE / SST, medians over the seeds, CPU seconds of one core without
-compiling. Only `crypsis.partition` is measured: PYTHONPATH=…/src of an earlier checkout gives its figures by the
-same command. Census, EIA and water treatment are looked for in the folder CRYPSIS_DATA, else in ../shared/data beside
-the repository; `sklearn` is the diabetes table of scikit-learn, on which, as on water treatment, nothing was tuned.
+compiling; on a busy machine give --steps, moves per record, and compare the CPU seconds. Only `crypsis.partition` is
+measured: PYTHONPATH=…/src of an earlier checkout gives its figures by the same command. Census, EIA and water treatment
+are looked for in the folder CRYPSIS_DATA, else in ../shared/data beside the repository; `sklearn` is the diabetes table
+of scikit-learn, on which, as on water treatment, nothing was tuned.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from numpy.typing import NDArray
 import crypsis
 from crypsis.kernels.squares import sse
 from crypsis.masking.partition import partitioners
+from crypsis.searches.partitions.bounds import best_bound
 
 Points = NDArray[np.float64]
 Row = dict[str, Any]
@@ -72,26 +74,34 @@ def table(name: str) -> Points:
     return z_scores(frame.drop_nulls().to_numpy().astype(np.float64))
 
 
+def labels(found: Any) -> NDArray[np.int32]:
+    """Labels of a result, whatever version of `crypsis.partition` gave it."""
+    return np.asarray(found, np.int32)
+
+
 def loss(points: Points, value: float) -> float:
     return 100 * value / float(np.square(points).sum())
 
 
-def measure(name: str, k: int, budget: float, seeds: int) -> Row:
-    """One time budget, each seed a run of its own."""
+def measure(name: str, k: int, unit: str, budget: float, seeds: int) -> Row:
+    """One budget in seconds or steps, each seed a run of its own."""
     points = table(name)
-    mdav = loss(points, crypsis.partition(points, k, "mdav", scale=False).sse)
+    mdav = loss(points, sse(points, labels(crypsis.partition(points, k, "mdav", scale=False))))
     losses, took = [], []
     for seed in range(seeds):
         begun = time.process_time()
-        found = crypsis.partition(points, k, seconds=budget, seed=seed, scale=False)
+        given: Any = {"steps": int(budget)} if unit == "steps" else {"seconds": budget}
+        found = labels(crypsis.partition(points, k, seed=seed, scale=False, **given))
         took.append(time.process_time() - begun)
-        losses.append(loss(points, found.sse))
-    limits = LIMITS.get(name, {}).get(int(budget))
-    bound = loss(points, found.bound)
+        losses.append(loss(points, sse(points, found)))
+    lower, kind = best_bound(points, k, found)
+    limits = LIMITS.get(name, {}).get(int(budget)) if unit == "seconds" else None
+    bound = loss(points, lower)
     return {
         "data": name,
         "k": k,
-        "seconds": budget,
+        "budget": budget,
+        "unit": unit,
         "seeds": seeds,
         "median": median(losses),
         "best": min(losses),
@@ -100,7 +110,7 @@ def measure(name: str, k: int, budget: float, seeds: int) -> Row:
         "mdav": mdav,
         "below_mdav_percent": 100 * (1 - median(losses) / mdav),
         "bound": bound,
-        "bound_kind": found.bound_kind,
+        "bound_kind": kind,
         "gap": 1 - bound / median(losses),
         "cpu": median(took),
     }
@@ -109,7 +119,7 @@ def measure(name: str, k: int, budget: float, seeds: int) -> Row:
 def tell(row: Row) -> None:
     limit = f"at most {row['limit']:<7g}" if row["limit"] else " " * 15
     print(
-        f"{row['data']:8} k={row['k']:<3} {row['seconds']:>5g} s  median {row['median']:.4f}  {limit} "
+        f"{row['data']:8} k={row['k']:<3} {row['budget']:>5g} {row['unit']}  median {row['median']:.4f}  {limit} "
         f"best {row['best']:.4f} worst {row['worst']:.4f} of {row['seeds']}  "
         f"MDAV {row['mdav']:.4f} (−{row['below_mdav_percent']:.1f} %)  "
         f"{row['bound_kind']} {row['bound']:.4f}, gap {100 * row['gap']:.1f} %  cpu {row['cpu']:.1f} s",
@@ -131,18 +141,18 @@ def curves(measured: Row) -> list[Row]:
     """(seconds, IL) of every registered partitioner; of the memetic one on its way."""
     name, k = measured["data"], measured["k"]
     points = table(name)
-    rows = history(points, k, measured["seconds"])
+    rows = history(points, k, 10.0 * measured["cpu"] if measured["unit"] == "steps" else measured["budget"])
     for method in partitioners:
         if method == "memetic" or len(points) > SLOW.get(method, len(points)):
             continue
         partitioner = partitioners.build(method)
         begun = time.process_time()
-        labels = partitioner.partition(points, k, np.random.default_rng(0))
+        found = partitioner.partition(points, k, np.random.default_rng(0))
         rows.append(
             {
                 "method": method,
                 "seconds": time.process_time() - begun,
-                "loss": loss(points, sse(points, labels)),
+                "loss": loss(points, sse(points, found)),
             }
         )
     return [row | {"table": f"{name}, k = {k}", "seconds": max(row["seconds"], 1e-3)} for row in rows]
@@ -154,7 +164,7 @@ def picture(measured: list[Row], path: Path) -> Row:
         partitioners.build(method).partition(
             np.random.default_rng(0).standard_normal((40, 3)), 3, np.random.default_rng(0)
         )
-    longest = {(row["data"], row["k"]): row for row in sorted(measured, key=lambda row: row["seconds"])}
+    longest = {(row["data"], row["k"]): row for row in sorted(measured, key=lambda row: row["budget"])}
     rows = [row for one in longest.values() for row in curves(one)]
     x = {"field": "seconds", "type": "quantitative", "scale": {"type": "log"}, "title": "CPU seconds"}
     scale = {"type": "log", "nice": False, "padding": 10}
@@ -190,17 +200,19 @@ def picture(measured: list[Row], path: Path) -> Row:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, nargs="+", default=[1.0])
-    parser.add_argument("--seeds", type=int, nargs="+", default=[5], help="for each of the seconds; the last repeats")
+    parser.add_argument("--steps", type=int, nargs="+", help="moves per record instead of seconds")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[5], help="for each of the budgets; the last repeats")
     parser.add_argument("--data", nargs="+", default=["census", "eia"], choices=["census", "eia", "water", "sklearn"])
     parser.add_argument("--k", type=int, nargs="+", default=[3, 5, 10])
     parser.add_argument("--json", type=Path, help="write the rows to this file, anew after every one")
     parser.add_argument("--picture", type=Path, help="draw IL against time for every partitioner into this PNG file")
     asked = parser.parse_args()
-    crypsis.partition(np.random.default_rng(0).standard_normal((100, 4)), 3, steps=10_000, seed=0)
+    crypsis.partition(np.random.default_rng(0).standard_normal((100, 4)), 3, steps=1000, seed=0)
     rows: list[Row] = []
-    for place, budget in enumerate(asked.seconds):
+    unit, budgets = ("steps", asked.steps) if asked.steps else ("seconds", asked.seconds)
+    for place, budget in enumerate(budgets):
         for name, k in itertools.product(asked.data, asked.k):
-            rows.append(measure(name, k, budget, asked.seeds[min(place, len(asked.seeds) - 1)]))
+            rows.append(measure(name, k, unit, budget, asked.seeds[min(place, len(asked.seeds) - 1)]))
             tell(rows[-1])
             if asked.json:
                 asked.json.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import inspect
 import re
-import tomllib
-from pathlib import Path
 from typing import Any
 
 FACTS = ("formula", "paper", "cost", "departures")
 """What the Notes of every registered class state, one item of a list each: `- Formula: …`."""
 _SECTION = re.compile(r"^(?P<title>[A-Z][A-Za-z ]+)\n-{3,}\n", re.MULTILINE)
 _FACT = re.compile(r"^- (?P<name>[A-Z][a-z]+): (?P<text>.*(?:\n  .*)*)", re.MULTILINE)
-_ELSEWHERE = Path(__file__).parent / "facts.toml"
 
 
 def prose(thing: Any) -> str:
@@ -44,16 +41,11 @@ def stated(thing: Any) -> dict[str, str]:
     return {match["name"].lower(): " ".join(match["text"].split()) for match in _FACT.finditer(notes)}
 
 
-def facts(stem: str, name: str, cls: type[Any]) -> dict[str, str]:
+def facts(cls: type[Any]) -> dict[str, str]:
     """Formula, paper, cost and departures of a registered class; a missing one is an error that names it."""
-    told = stated(cls) or elsewhere().get(stem, {}).get(name, {})
+    told = stated(cls)
     missing = [fact for fact in FACTS if not told.get(fact)]
     if missing:
         wanted = ", ".join(f"'- {fact.capitalize()}: …'" for fact in missing)
         raise ValueError(f"{cls.__module__}.{cls.__name__}: the Notes of its docstring lack {wanted}; add them")
     return {fact: told[fact] for fact in FACTS}
-
-
-def elsewhere() -> dict[str, dict[str, dict[str, str]]]:
-    """Facts of classes that do not state their own yet."""
-    return tomllib.loads(_ELSEWHERE.read_text(encoding="utf-8"))

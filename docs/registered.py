@@ -39,7 +39,7 @@ def overview(stem: str, title: str, registry: Registry[Any]) -> str:
     parts = [f"# {title}", "", f"Made from the program. {len(list(registry))} are registered; each has a page.", ""]
     parts += ["| name | what it is | paper |", "|---|---|---|"]
     for name in sorted(registry):
-        paper = facts(stem, name, registry[name])["paper"]
+        paper = facts(registry[name])["paper"]
         parts.append(f"| [{name}]({stem}/{name}.md) | {cell(summary(registry[name]))} | {cell(paper)} |")
     return "\n".join(parts) + "\n"
 
@@ -51,7 +51,7 @@ def page(name: str, stem: str, cls: type[Any]) -> str:
     if defined:
         parts += ["## Definition", "", cls.definition, ""]
     parts += ["## In short", "", f"| fact | {name} |", "|---|---|"]
-    told = facts(stem, name, cls)
+    told = facts(cls)
     parts += [f"| {fact} | {cell(told[fact])} |" for fact in FACTS]
     for fact in ("aim", "unit", "better", "family"):
         if isinstance(getattr(cls, fact, None), str):

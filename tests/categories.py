@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from crypsis.measures.categorical_ledger import Seven
-from crypsis.searches.maskings import Masking
+from crypsis.searches.maskings import MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.ledgers import Ledgers
 from crypsis.searches.maskings.posing import joined, own_measures
@@ -52,7 +52,7 @@ def recoded(original):
 
 def ledgers(original, files, *measures):
     """Tallies of masked files in slots 0, 1, … and of two spare slots; of all measures if none are named."""
-    encoding, pairings = joined(original, files, Masking())
+    encoding, pairings = joined(original, files, MaskingSearch())
     measured = Seven.of(*measures) if measures else own_measures(encoding)
     found = Ledgers(pairings[0], measured, Constraints.of(encoding), len(files) + 2, neutral=True)
     for place, pairing in enumerate(pairings):

@@ -94,19 +94,10 @@ def from_docs(module: str) -> ModuleType:
 
 def test_every_registered_thing_states_its_facts() -> None:
     docstrings, registered = from_docs("docstrings"), from_docs("registered")
-    for stem, (_, registry) in registered.FAMILIES.items():
+    for _, registry in registered.FAMILIES.values():
         for name in registry:
-            told = docstrings.facts(stem, name, registry[name])  # an incomplete one is refused there
+            told = docstrings.facts(registry[name])  # an incomplete one is refused there
             assert tuple(told) == docstrings.FACTS
-
-
-def test_only_searches_state_their_facts_elsewhere() -> None:
-    docstrings, registered = from_docs("docstrings"), from_docs("registered")
-    for stem, told in docstrings.elsewhere().items():
-        _, registry = registered.FAMILIES[stem]
-        for name in told:
-            assert registry[name].__module__.startswith("crypsis.searches."), name
-            assert not docstrings.stated(registry[name]), f"{name} states its facts twice"
 
 
 def test_facts_that_are_not_stated_are_asked_for() -> None:
@@ -126,7 +117,7 @@ def test_facts_that_are_not_stated_are_asked_for() -> None:
     with pytest.raises(
         ValueError, match=r"Unexplained: the Notes of its docstring lack '- Cost: …', '- Departures: …'"
     ):
-        docstrings.facts("methods", "unexplained", Unexplained)
+        docstrings.facts(Unexplained)
 
 
 def test_every_public_name_has_an_entry_in_the_reference(tmp_path: Path) -> None:

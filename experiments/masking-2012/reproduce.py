@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from verdicts import Report, begin
 
-from crypsis.searches.maskings import PAPER, Masking, MaskingResult, evolve_maskings
+from crypsis.searches.maskings import PAPER, MaskingResult, MaskingSearch, evolve_maskings
 from crypsis.searches.populations import PaperFamilies, Population, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.reference import reference_file
@@ -92,13 +92,13 @@ def inputs(report: Report) -> None:
             )  # fmt: skip
 
 
-def evolved(name: str, seed: int, score: str, recipe: Masking) -> MaskingResult:
+def evolved(name: str, seed: int, score: str, recipe: MaskingSearch) -> MaskingResult:
     table, population = posed(name, seed)
     settings = recipe.model_copy(update={"score": score})
     return evolve_maskings(table, population.files, settings, np.random.default_rng([seed, 2]))
 
 
-def without_best(name: str, seed: int, recipe: Masking, scores: Any, share: float) -> MaskingResult:
+def without_best(name: str, seed: int, recipe: MaskingSearch, scores: Any, share: float) -> MaskingResult:
     table, population = posed(name, seed)
     stay = np.sort(np.argsort(scores, kind="stable")[round(share * len(scores)) :])
     settings = recipe.model_copy(update={"score": "max"})
@@ -204,7 +204,7 @@ def invariants(report: Report, runs: dict[tuple[str, str], list[MaskingResult]])
         )  # fmt: skip
 
 
-def robustness(report: Report, full: list[MaskingResult], recipe: Masking) -> None:
+def robustness(report: Report, full: list[MaskingResult], recipe: MaskingSearch) -> None:
     for share, numbers in ((0.05, (17, 19)), (0.10, (18, 20))):
         rest = [without_best("Flare", seed, recipe, result.scores_before, share) for seed, result in enumerate(full)]
         lowest = float(np.mean([r.scores.min() for r in rest]))

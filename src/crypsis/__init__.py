@@ -83,8 +83,17 @@ if TYPE_CHECKING:
     )
     from crypsis.release import new_keys, publish, verify
     from crypsis.run import Front, Run, Solution, evolve, protect
-    from crypsis.searches.lattices import evaluate_lattice
-    from crypsis.searches.partitions import partition
+    from crypsis.searches import (
+        GroupingSearch,
+        LatticeSearch,
+        LocalRecodingSearch,
+        MaskingSearch,
+        PartitionResult,
+        PartitionSearch,
+        Search,
+        evaluate_lattice,
+        partition,
+    )
     from crypsis.table import (
         Attribute,
         Hierarchy,
@@ -125,8 +134,10 @@ _LISTED = {
     ),
     "crypsis.release": "new_keys publish verify",
     "crypsis.run": "Front Run Solution evolve protect",
-    "crypsis.searches.lattices": "evaluate_lattice",
-    "crypsis.searches.partitions": "partition",
+    "crypsis.searches": (
+        "GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch PartitionResult PartitionSearch Search "
+        "evaluate_lattice partition"
+    ),
     "crypsis.table": (
         "Attribute Hierarchy Kind Role Table build_hierarchy example example_pair profile read_hierarchy "
         "read_table to_frame wrap write_table"

@@ -16,7 +16,7 @@ from crypsis.masking.coding import GlobalRecoding
 from crypsis.masking.method import Family
 from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
-from crypsis.searches.maskings import Masking
+from crypsis.searches.maskings import MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.first_files import MethodFiles
 from crypsis.searches.populations import OF_EACH_OTHER, PaperFamilies, with_others
@@ -24,12 +24,12 @@ from crypsis.searches.search import searches
 from crypsis.table.example import example
 from crypsis.table.table import Table
 
-QUICK = Masking(largest_k=3, depths=1, swappings=1, prams=2, batch=4)
+QUICK = MaskingSearch(largest_k=3, depths=1, swappings=1, prams=2, batch=4)
 NAMES = ("sex", "district", "education", "marital", "occupation")
 
 
 def test_it_is_registered_under_the_name_a_plan_uses() -> None:
-    assert searches["masking"] is Masking
+    assert searches["masking"] is MaskingSearch
 
 
 def test_the_best_never_gets_worse_and_solutions_decode_and_are_described() -> None:
@@ -129,7 +129,7 @@ def test_what_a_plan_may_not_say_is_refused() -> None:
 @pytest.mark.parametrize("name", list(methods))
 def test_what_a_method_offers_publishes_categories_of_the_original(name: str) -> None:
     table = example(60, seed=4)
-    encoding = Masking().encoding(table)
+    encoding = MaskingSearch().encoding(table)
     offered = list(islice(methods[name].graded(table, NAMES), 8))
     for method in offered:
         assert type(method) is methods[name]
@@ -141,7 +141,7 @@ def test_what_a_method_offers_publishes_categories_of_the_original(name: str) ->
 
 def test_microaggregations_that_share_their_groups_are_what_they_are_alone() -> None:
     table = example(60, seed=4)
-    encoding = Masking().encoding(table)
+    encoding = MaskingSearch().encoding(table)
     made_by = PaperFamilies(largest_k=3, depths=0, swappings=0, prams=0).methods(table, NAMES)
     files = MethodFiles(Constraints.of(encoding), made_by)
     for place in [*range(len(files)), 0, 5]:
@@ -153,7 +153,7 @@ def test_labels_beyond_the_original_s_have_no_code() -> None:
     table = example(60, seed=4)
     merged = GlobalRecoding(columns=("district",)).mask(table, np.random.default_rng(0))
     with pytest.raises(TableError, match="column 'district' of the masked table has 1 label"):
-        Masking().encoding(table).encode(merged)
+        MaskingSearch().encoding(table).encode(merged)
 
 
 def test_a_method_of_one_s_own_joins_the_first_population() -> None:

@@ -20,7 +20,7 @@ from crypsis.measures.categorical_loss import DistanceLoss
 from crypsis.measures.categorical_risk import CategoryLinkage
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
-from crypsis.searches.maskings import Masking, pose_maskings
+from crypsis.searches.maskings import MaskingSearch, pose_maskings
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.full_readings import FullReadings
 from crypsis.searches.maskings.ledgers import Ledgers
@@ -29,11 +29,11 @@ from crypsis.searches.maskings.trials import Parent, Proposal
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
 RECIPES = {
-    "paper": Masking(crossover_rate=0.5, batch=1),
-    "plan": Masking(batch=3),
-    "mean": Masking(score="mean", batch=2, selection="inverse"),
-    "swift": Masking(strokes=8, aimed=0.7, batch=2, neutral=True, longest=0.2),
-    "front": Masking(score="front", strokes=4, aimed=0.5, batch=3, neutral=True),
+    "paper": MaskingSearch(crossover_rate=0.5, batch=1),
+    "plan": MaskingSearch(batch=3),
+    "mean": MaskingSearch(score="mean", batch=2, selection="inverse"),
+    "swift": MaskingSearch(strokes=8, aimed=0.7, batch=2, neutral=True, longest=0.2),
+    "front": MaskingSearch(score="front", strokes=4, aimed=0.5, batch=3, neutral=True),
 }
 
 
@@ -155,7 +155,7 @@ def test_tallies_and_full_readings_keep_the_same_children(seed, neutral, barred,
     """The same proposals on the same parents: the same children, scores, survivors and counts."""
     rng = np.random.default_rng(seed)
     original, population = scene(seed % 1000, n=8, files=3)
-    encoding, pairings = joined(original, population, Masking())
+    encoding, pairings = joined(original, population, MaskingSearch())
     models = [KAnonymity(k=2, quasi_identifiers=("c",))] if judged else []
     constraints = Constraints.of(encoding, ({"a": "0", "b": "1"},) if barred else (), models=models)
     measured = own_measures(encoding)

@@ -14,7 +14,7 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
-from crypsis.searches.maskings import Masking, evolve_maskings, hold_out
+from crypsis.searches.maskings import MaskingSearch, evolve_maskings, hold_out
 from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
@@ -31,7 +31,7 @@ def scene(seed=0, n=60, files=8):
     return table(codes, SIZES, ORDINAL), population
 
 
-QUICK = Masking(generations=60, crossover_rate=0.5, batch=1, neutral=True)
+QUICK = MaskingSearch(generations=60, crossover_rate=0.5, batch=1, neutral=True)
 
 
 @pytest.mark.parametrize("score", ["mean", "max"])

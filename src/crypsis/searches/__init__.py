@@ -1,6 +1,30 @@
-"""The papers: encoding, operators and recipe of each search. Importing registers them all."""
+"""Searches: which protections of a table are tried, by which operators, and when a search ends.
+
+Importing registers them all.
+"""
 
 from crypsis.searches import groupings, lattices, local_recoding, maskings, partitions
+from crypsis.searches.groupings import GroupingSearch
+from crypsis.searches.lattices import LatticeSearch, evaluate_lattice
+from crypsis.searches.local_recoding import LocalRecodingSearch
+from crypsis.searches.maskings import MaskingSearch
+from crypsis.searches.partitions import PartitionResult, PartitionSearch, partition
 from crypsis.searches.search import Search, searches
 
-__all__ = ["Search", "groupings", "lattices", "local_recoding", "maskings", "partitions", "searches"]
+__all__ = [
+    "GroupingSearch",
+    "LatticeSearch",
+    "LocalRecodingSearch",
+    "MaskingSearch",
+    "PartitionResult",
+    "PartitionSearch",
+    "Search",
+    "evaluate_lattice",
+    "groupings",
+    "lattices",
+    "local_recoding",
+    "maskings",
+    "partition",
+    "partitions",
+    "searches",
+]

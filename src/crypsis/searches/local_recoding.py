@@ -106,7 +106,23 @@ class Redraw:
 
 @searches.add("local-recoding")
 class LocalRecodingSearch(LadderSearch):
-    """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed."""
+    """How far must each record be generalised? Records stay as fine as their class of k allows; none is suppressed.
+
+    Notes
+    -----
+    - Formula: candidate: k, l, number of nodes offered, seed; local recoding for each
+    - Paper: own, upon LeFevre, DeWitt and Ramakrishnan (2006)
+    - Cost: one local recoding per candidate
+    - Departures: own method
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> search = crypsis.LocalRecodingSearch(k=3, rungs=2, nodes=64)
+    >>> run = crypsis.evolve(crypsis.example(60), search=search, budget="1 generations", seed=1)
+    >>> min(int(solution.figure("k")) for solution in run.front if solution.title == "local-recoding") >= 3
+    True
+    """
 
     family: ClassVar[Family] = Family.RECODING
     purpose: ClassVar[str] = "different records at different levels"

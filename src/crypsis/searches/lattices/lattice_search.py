@@ -78,6 +78,23 @@ class LatticeSearch(Search):
 
     The whole lattice is judged and its exact front given wherever that takes little time; otherwise it is evolved.
     With k or l demanded, nodes that meet it come first and among them the least loss.
+
+    Notes
+    -----
+    - Formula: node: one level per column; objectives: property indices and losses; exact front, or archive by box
+      dominance
+    - Paper: Dewri, Ray, Ray and Whitley (2009): PBG-EA
+    - Cost: exact: one roll-up over all nodes; evolved: one roll-up per node visited
+    - Departures: the exact front replaces the search where the lattice is small enough; the authors' hierarchies are
+      not published
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> search = crypsis.LatticeSearch(k=3, suppression=0.1)
+    >>> run = crypsis.evolve(crypsis.example(200), search=search, budget="1 generations", seed=1)
+    >>> min(int(solution.figure("k")) for solution in run.solutions if not solution.baseline) >= 3
+    True
     """
 
     family: ClassVar[Family] = Family.RECODING

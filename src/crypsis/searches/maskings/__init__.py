@@ -2,14 +2,14 @@
 
 from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
 from crypsis.searches.maskings.holdout_attacks import hold_out
+from crypsis.searches.maskings.masking_search import PAPER, SWIFT, MaskingSearch
 from crypsis.searches.maskings.posing import pose_maskings
-from crypsis.searches.maskings.search import PAPER, SWIFT, Masking
 
 __all__ = [
     "PAPER",
     "SWIFT",
-    "Masking",
     "MaskingResult",
+    "MaskingSearch",
     "evolve_maskings",
     "hold_out",
     "pose_maskings",

@@ -16,8 +16,8 @@ from crypsis.evolution.state import State
 from crypsis.measures.objective import Objective
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.maskings.constraints import Allowed
+from crypsis.searches.maskings.masking_search import MaskingSearch
 from crypsis.searches.maskings.posing import pose_maskings
-from crypsis.searches.maskings.search import Masking
 from crypsis.searches.maskings.strategy import MaskingStrategy
 from crypsis.table.table import Table
 
@@ -32,7 +32,7 @@ class MaskingResult:
     ----------
     encoding : MaskedFileEncoding
         How a genome becomes a table.
-    settings : Masking
+    settings : MaskingSearch
         How the files were bred.
     before, after : State
         The first population, whole, and the last.
@@ -43,7 +43,7 @@ class MaskingResult:
     """
 
     encoding: MaskedFileEncoding = field(repr=False)
-    settings: Masking
+    settings: MaskingSearch
     before: State = field(repr=False)
     after: State = field(repr=False)
     history: Floats = field(repr=False)
@@ -107,7 +107,7 @@ def plain_scores(pairs: Floats, score: str) -> Floats:
 def evolve_maskings(
     original: Table,
     population: Sequence[Table],
-    settings: Masking,
+    settings: MaskingSearch,
     rng: Generator,
     objective: Objective | None = None,
     models: Sequence[PrivacyModel] = (),
@@ -122,7 +122,7 @@ def evolve_maskings(
         The table before masking.
     population : sequence of Table
         Masked tables with the original's rows; those that break a constraint take no part.
-    settings : Masking
+    settings : MaskingSearch
         How files are bred, and for how many generations; what it says of a start has no part in this.
     rng : Generator
         All chance.

@@ -28,7 +28,7 @@ from crypsis.searches.search import ObjectiveScores
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
-    from crypsis.searches.maskings.search import Masking
+    from crypsis.searches.maskings.masking_search import MaskingSearch
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class FreshCounts:
 
 
 def pose(
-    settings: Masking,
+    settings: MaskingSearch,
     pairing: Pairing,
     constraints: Constraints,
     first: FirstFiles,
@@ -58,7 +58,7 @@ def pose(
 
     Parameters
     ----------
-    settings : Masking
+    settings : MaskingSearch
         How files are bred.
     pairing : Pairing
         The original, and the numbering of all files.
@@ -113,7 +113,7 @@ def tallied(objective: Objective, encoding: MaskedFileEncoding) -> Seven | None:
 def pose_maskings(
     original: Table,
     population: Sequence[Table],
-    settings: Masking,
+    settings: MaskingSearch,
     rng: Generator,
     objective: Objective | None = None,
     models: Sequence[PrivacyModel] = (),
@@ -130,7 +130,9 @@ def pose_maskings(
     return pose(settings, pairings[0], constraints, first, objective, rng)
 
 
-def joined(original: Table, population: Sequence[Table], settings: Masking) -> tuple[MaskedFileEncoding, list[Pairing]]:
+def joined(
+    original: Table, population: Sequence[Table], settings: MaskingSearch
+) -> tuple[MaskedFileEncoding, list[Pairing]]:
     """Given files in one numbering, with the labels that recodings among them merged."""
     encoding = settings.encoding(original)
     context = encoding.context

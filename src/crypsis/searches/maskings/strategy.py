@@ -26,7 +26,7 @@ from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
 from crypsis.searches.maskings.trials import Codes, Floats, Ints, Offspring, Parent, Proposal, Trials
 
 if TYPE_CHECKING:
-    from crypsis.searches.maskings.search import Masking
+    from crypsis.searches.maskings.masking_search import MaskingSearch
 
 MUTATION, CROSSOVER, START = "mutation", "crossover", "start"
 CANDIDATES = 8
@@ -43,7 +43,7 @@ class MaskingStrategy:
 
     Parameters
     ----------
-    settings : Masking
+    settings : MaskingSearch
         How files are chosen and changed.
     first : FirstFiles
         The first population, made when the search begins.
@@ -55,7 +55,7 @@ class MaskingStrategy:
         State of the random stream the first population draws from.
     """
 
-    settings: Masking
+    settings: MaskingSearch
     first: FirstFiles
     constraints: Constraints = field(repr=False)
     trials: Trials = field(repr=False)

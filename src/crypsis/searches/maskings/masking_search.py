@@ -24,12 +24,28 @@ from crypsis.table.table import Table
 
 
 @searches.add("masking")
-class Masking(Search):
+class MaskingSearch(Search):
     """Which category should each record show? Files masked in many ways, bred and changed cell by cell.
 
     Marés and Torra (2012). The file shows false values, so class sizes say nothing about it: it is judged by
     linkage, and a plan releases it by a limit on a risk. Only categorical columns are masked. With strokes = 1,
     aimed = 0 and batch = 1 this is the paper's algorithm; its number of generations and of leaders is not printed.
+
+    Notes
+    -----
+    - Formula: individual: a masked file; score mean or max of (IL, DR); child against its own parent
+    - Paper: Marés and Torra (2012)
+    - Cost: O(1) amortised per changed cell for tallies, O(n) for linkage
+    - Departures: Equation 3 as printed favours bad files; selection is proportional to max + min − score, as the text
+      says
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> search = crypsis.MaskingSearch(largest_k=3, depths=1, swappings=1, prams=1, batch=4)
+    >>> run = crypsis.evolve(crypsis.example(60), search=search, budget="2 generations", seed=1)
+    >>> {str(solution.family) for solution in run.front if not solution.baseline}
+    {'perturbation'}
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
@@ -107,8 +123,8 @@ class Masking(Search):
         return Budget(generations=self.generations)
 
 
-PAPER = Masking(generations=2000, crossover_rate=0.5, batch=1)
+PAPER = MaskingSearch(generations=2000, crossover_rate=0.5, batch=1)
 """The paper's own way, with the budget it does not print."""
 
-SWIFT = Masking(generations=600, strokes=200, aimed=0.7, batch=4, neutral=True)
+SWIFT = MaskingSearch(generations=600, strokes=200, aimed=0.7, batch=4, neutral=True)
 """Many aimed changes per breeding."""
