@@ -25,6 +25,7 @@ from crypsis.release.guarantees import (
     judge,
     refuse_changed_roles,
     refuse_meaningless,
+    refuse_perturbed,
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
@@ -153,6 +154,7 @@ def _refuse_early(
         refuse_meaningless(models, family)
     if original is not None:
         refuse_changed_roles(original, masked)
+        refuse_perturbed(models, original, masked)
     of_rules, of_findings = split_waivers(waivers)
     check_finding_waivers(of_findings, masked.names)
     if of_rules and rulebook is None:

@@ -11,6 +11,7 @@ from crypsis.measures.objective import TOLERANCE
 from crypsis.measures.overall import OverallFigure
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.release.unexplained import unexplained_cells
 from crypsis.report.dossier import LimitResult
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
@@ -50,15 +51,34 @@ def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
         )
 
 
-def refuse_changed_roles(original: Table, masked: Table) -> None:
-    """A quasi-identifier of the original that is published under another role would escape every model."""
-    published = [name for name in original.quasi_identifiers if name in masked.names]
-    escaped = [name for name in published if masked.attribute(name).role is not Role.QUASI_IDENTIFIER]
-    if escaped:
+def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Table) -> None:
+    """A file of unknown origin whose changes neither recoding nor aggregation explains is taken as perturbed."""
+    if not models or masked.provenance is not None:
+        return
+    found = unexplained_cells(original, masked)
+    if found:
+        names = ", ".join(registered.name_of(model) for model in models)
+        cells = listing(f"{count} of {name!r}" for name, count in found.items())
         raise ReleaseRefused(
-            f"nothing was released: {listing(map(repr, escaped))} is a quasi-identifier of the original and has "
-            f"another role in the masked table; give it the role 'quasi' again, or drop the column"
+            f"nothing was released: cells were changed ({cells}) that are neither coarser nor an average of their "
+            f"class, so the file is taken as perturbed and {names} cannot protect it; publish the table as Crypsis "
+            f"masked it, or release it by a limit on its linkage risk"
         )
+
+
+def refuse_changed_roles(original: Table, masked: Table) -> None:
+    """A column that is published under another role than in the original would escape the models and the gate."""
+    guarded = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER, Role.CONFIDENTIAL)
+    for attribute in original.attributes:
+        if attribute.role not in guarded or attribute.name not in masked.names:
+            continue
+        role = masked.attribute(attribute.name).role
+        if role is not attribute.role and role is not Role.IDENTIFIER:
+            raise ReleaseRefused(
+                f"nothing was released: {attribute.name!r} has the role {attribute.role.value!r} in the original and "
+                f"{role.value!r} in the masked table; give it the role {attribute.role.value!r} again, or drop the "
+                f"column"
+            )
 
 
 def judge(models: Sequence[PrivacyModel], table: Table, population: Table | None = None) -> list[Verdict]:
