@@ -80,7 +80,10 @@ class Server:
         self.run = home / "example" / "people-plan-run"
         environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
         self.process = subprocess.Popen(
-            [*PROGRAM, "studio", str(plan), "--no-browser"], env=environment, stdout=subprocess.PIPE, text=True
+            [*PROGRAM, "studio", str(plan), "--no-browser", "--no-own-name"],
+            env=environment,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self.process.stdout is not None
         address = re.search(r"http://127.0.0.1:(\d+)(/\?token=\S+)", self.process.stdout.readline())

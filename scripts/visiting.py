@@ -20,7 +20,7 @@ def serve_silently(desk: Path, told: int) -> None:
     def tell(text: str) -> None:
         os.write(told, f"{text}\n".encode())
 
-    serve(desk, 0, tell, browser=False)
+    serve(desk, 0, tell, browser=False, own_name=False)
 
 
 def lines(path: Path) -> list[str]:

@@ -77,10 +77,10 @@ def quicken(plan: Path, budget: str, search: str = "partition") -> None:
 class Server:
     """`crypsis studio` as a person starts it."""
 
-    def __init__(self, home: Path, path: Path | None = None) -> None:
+    def __init__(self, home: Path, path: Path | None = None, browser: Path | None = None) -> None:
         self.home = home
-        command = [*PROGRAM, "studio", *([str(path)] if path else []), "--no-browser"]
-        environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home)}
+        command = [*PROGRAM, "studio", *([str(path)] if path else []), *([] if browser else ["--no-browser"])]
+        environment = {**os.environ, "CRYPSIS_STUDIO_HOME": str(home), "BROWSER": str(browser)}
         self.errors = home / "server.log"
         self.process = subprocess.Popen(
             command, env=environment, stdout=subprocess.PIPE, stderr=self.errors.open("a"), text=True
@@ -92,7 +92,7 @@ class Server:
         self.address = found[0]
         self.base = self.address.split("/?")[0]
         self.pass_: Any = None
-        """What a browser that has entered holds; the address itself works once."""
+        """What a browser that has entered holds."""
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
@@ -108,8 +108,8 @@ class Server:
 
 
 @contextmanager
-def serving(home: Path, path: Path | None = None) -> Iterator[Server]:
-    server = Server(home, path)
+def serving(home: Path, path: Path | None = None, browser: Path | None = None) -> Iterator[Server]:
+    server = Server(home, path, browser)
     try:
         yield server
     finally:

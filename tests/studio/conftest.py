@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -39,7 +40,12 @@ class Visitor:
         return context
 
     def _only_here(self, route: Any) -> None:
-        if route.request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+        host = urlsplit(route.request.url).hostname or ""
+        if (
+            host.endswith("localhost")
+            or host == "127.0.0.1"
+            or route.request.url.startswith(("data:", "blob:", "file:"))
+        ):
             route.continue_()
         else:
             self.outside.append(route.request.url)

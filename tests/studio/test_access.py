@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,8 +11,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.studio import access
-from crypsis.studio.access import AccessControl, Credentials
+from crypsis.studio.access import DOOR, AccessControl, Credentials, own_host
 from crypsis.studio.app import build
+from crypsis.studio.server import entry_file, listen
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
@@ -53,11 +56,107 @@ def admitted(client: TestClient, entry: Credentials) -> TestClient:
     return client
 
 
-def test_the_token_becomes_a_cookie_and_works_once(admitted: TestClient, entry: Credentials) -> None:
+def test_the_printed_address_works_again_and_in_another_browser(admitted: TestClient, entry: Credentials) -> None:
     assert admitted.get("/data").status_code == 200
-    assert admitted.get(f"/?token={entry.token}").status_code == 403
+    assert admitted.get(f"/?token={entry.token}").status_code == 303
     admitted.cookies.clear()
-    assert admitted.get(f"/?token={entry.token}").status_code == 403
+    assert admitted.get("/data").status_code == 403
+    assert admitted.get(f"/?token={entry.token}").status_code == 303
+    assert admitted.get("/data").status_code == 200
+
+
+def test_the_cookie_ends_with_the_browser(client: TestClient, entry: Credentials) -> None:
+    cookie = client.get(f"/?token={entry.token}").headers["set-cookie"].lower()
+    assert "max-age" not in cookie
+    assert "expires" not in cookie
+    assert "domain" not in cookie  # it goes to the one name of this studio
+
+
+@pytest.mark.parametrize(
+    "foreign",
+    [
+        "theme",
+        "a=b=c",
+        "=x",
+        "we ird=1",
+        'x="unclosed',
+        "k\x01=1",
+        "ké=ü",
+        "a,b=1; c@d={json: [1,2]}",
+        ";;;",
+        "a=\\303",
+    ],
+)
+def test_foreign_cookies_however_malformed_lock_nobody_out(
+    client: TestClient, entry: Credentials, foreign: str
+) -> None:
+    own = f"{entry.name}={entry.cookie}"
+    for header in (f"{foreign}; {own}", f"{own}; {foreign}", f"{entry.name}=old; {foreign}; {own}"):
+        assert client.get("/data", headers={"cookie": header.encode("latin-1")}).status_code == 200
+    assert client.get("/data", headers={"cookie": foreign.encode("latin-1")}).status_code == 403
+
+
+def test_the_entry_file_posts_the_token_and_goes(client: TestClient, entry: Credentials, tmp_path: Path) -> None:
+    path = entry_file(tmp_path, entry)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert entry.token in path.read_text(encoding="utf-8")
+    from_a_file = {"origin": "null", "sec-fetch-site": "cross-site"}
+    assert client.post(DOOR, headers=from_a_file, data={"token": "wrong"}).status_code == 403
+    assert client.post(DOOR, headers=from_a_file, content=b"token=" + b"x" * 10_000).status_code == 403
+    assert path.exists()
+    answer = client.post(DOOR, headers=from_a_file, data={"token": entry.token})
+    assert answer.status_code == 200
+    assert 'content="0; url=/"' in answer.text
+    assert "samesite=strict" in answer.headers["set-cookie"].lower()
+    assert answer.headers["content-security-policy"].startswith("default-src 'none'")
+    assert not path.exists()
+    assert client.get("/data").status_code == 200
+
+
+def test_an_entry_file_of_a_killed_studio_is_removed(tmp_path: Path, entry: Credentials) -> None:
+    left = entry_file(tmp_path, Credentials(8001))
+    assert entry_file(tmp_path, entry).exists()
+    assert not left.exists()
+
+
+def test_every_studio_has_a_name_of_its_own() -> None:
+    names = {own_host() for _ in range(20)}
+    assert len(names) == 20
+    assert all(re.fullmatch(r"crypsis-[0-9a-f]{16}\.localhost", name) for name in names)
+    entry = Credentials(8000, "crypsis-0.localhost")
+    assert entry.first_address.startswith("http://crypsis-0.localhost:8000/?token=")
+
+
+def test_a_studio_with_a_name_of_its_own_answers_to_no_other(studio: Studio) -> None:
+    entry = Credentials(8000, own_host())
+    with TestClient(AccessControl(build(studio), entry), base_url=entry.home, follow_redirects=False) as client:
+        assert client.get(f"/?token={entry.token}").status_code == 303
+        assert client.get("/data").status_code == 200
+        for host in ("127.0.0.1:8000", "localhost:8000", "crypsis-1.localhost:8000"):
+            assert client.get(f"/?token={entry.token}", headers={"host": host}).status_code == 421
+
+
+def test_both_loopback_addresses_are_taken() -> None:
+    """A name that ends in .localhost may lead to either; on the one left free another user could wait for tokens."""
+    listeners = listen(0)
+    port = listeners[0].getsockname()[1]
+    try:
+        for listener in listeners:
+            with socket.socket(listener.family) as other, pytest.raises(OSError, match="in use"):
+                other.bind((listener.getsockname()[0], port))
+    finally:
+        for listener in listeners:
+            listener.close()
+
+
+def test_a_column_that_is_not_there_is_refused(admitted: TestClient, studio: Studio) -> None:
+    before = studio.session.document
+    for path in ("/data/column", "/data/preview", "/data/order"):
+        asked = {"column": "agee", "role": "quasi", "kind": "numeric"}
+        answer = admitted.post(path, headers={"origin": HOME}, data=asked)
+        assert answer.status_code == 422
+        assert "there is no column 'agee' (did you mean 'age'?)" in answer.json()["problems"][0]
+    assert studio.session.document == before
 
 
 def test_no_token_no_page(client: TestClient) -> None:

@@ -5,9 +5,13 @@ Every wait is for something that stays: a sentence that fades after some seconds
 
 from __future__ import annotations
 
+import http.server
 import os
 import signal
+import threading
 import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -226,3 +230,50 @@ def test_keyboard_alone(server: Server, visitor: Any) -> None:
     page.wait_for_selector("#pin:has-text('Unpin')")
     page.keyboard.press("p")
     page.wait_for_selector("#pin:text-matches('^Pin')")
+
+
+def test_the_browser_enters_by_a_file_and_no_other_server_hears_of_it(
+    finished: Path, visitor: Any, tmp_path: Path
+) -> None:
+    """No process argument holds the token, the address works twice, and no other port sees the cookie."""
+    arguments, opener = tmp_path / "arguments", tmp_path / "opener"
+    opener.write_text(f'#!/bin/sh\nprintf "%s" "$*" > {arguments}.part && mv {arguments}.part {arguments}\n')
+    opener.chmod(0o700)
+    with serving(finished, browser=opener) as server, listening() as (port, heard):
+        page = visitor.page(visitor.context())
+        until(page, arguments.exists)
+        file = arguments.read_text()
+        assert file.startswith("file://")
+        assert server.address.split("token=")[1] not in file
+        page.goto(file)
+        page.wait_for_selector(READY)
+        assert page.url == server.base + "/"
+        assert list(finished.glob("open-*.html")) == []
+        for context in (page.context, visitor.context()):
+            again = visitor.page(context)
+            again.goto(server.address)
+            again.wait_for_selector(READY)
+        for host in ("127.0.0.1", "localhost"):
+            page.goto(f"http://{host}:{port}/")
+        assert {host for host, _ in heard} == {f"127.0.0.1:{port}", f"localhost:{port}"}
+        assert {cookie for _, cookie in heard} == {None}
+
+
+@contextmanager
+def listening() -> Iterator[tuple[int, list[tuple[str, str | None]]]]:
+    """Another server on this machine, and the Host and Cookie of each request it gets."""
+    heard: list[tuple[str, str | None]] = []
+
+    class Listener(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            heard.append((self.headers["host"], self.headers.get("cookie")))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Listener) as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running.server_address[1], heard
+        running.shutdown()

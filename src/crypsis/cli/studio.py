@@ -17,6 +17,13 @@ def studio(
     ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on this machine; 0: any free one")] = 0,
     browser: Annotated[bool, typer.Option(help="open the page in the browser")] = True,
+    own_name: Annotated[
+        bool,
+        typer.Option(
+            help="an address of its own that ends in .localhost; without it 127.0.0.1, whose cookies every server on "
+            "this machine sees"
+        ),
+    ] = True,
 ) -> None:
     """Open the studio, a web application on this machine.
 
@@ -24,4 +31,4 @@ def studio(
     """
     from crypsis.studio import serve
 
-    serve(path, port, say, browser=browser)
+    serve(path, port, say, browser=browser, own_name=own_name)

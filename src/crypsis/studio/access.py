@@ -9,12 +9,11 @@ from __future__ import annotations
 import hmac
 import logging
 import secrets
-from collections.abc import Iterable
-from http.cookies import CookieError, SimpleCookie
+from collections.abc import Callable, Iterable
 from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SMALL = 2_000_000
@@ -22,6 +21,13 @@ SMALL = 2_000_000
 UPLOAD = "/data/upload"
 LARGEST = 1_000_000_000
 """Largest uploaded file, in bytes."""
+DOOR, TOKEN_FORM = "/enter", 200
+"""Where the token is posted, and the largest form that does it, in bytes."""
+ENTERED = (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Crypsis studio</title>'
+    '<link rel="icon" href="data:,">'
+    '<meta http-equiv="refresh" content="0; url=/"><p><a href="/">Open the studio</a></p></html>'
+)
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'self'"
@@ -40,28 +46,46 @@ log = logging.getLogger("crypsis.studio")
 
 
 class Credentials:
-    """The token of the first address, and the cookie for which it is exchanged once."""
+    """The token of the first address, the cookie for which it is exchanged, and the only name the studio answers to.
 
-    def __init__(self, port: int) -> None:
+    A browser sends a cookie to every port of a host, so that on 127.0.0.1 any other server of this machine would see
+    it. A random name that ends in ``.localhost`` leads to this machine too and has cookies of its own.
+    """
+
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
         self.token, self.cookie = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         self.name = f"crypsis-{port}"
-        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
-        self._used = False
+        self.host = f"{host}:{port}"
+        self.entered: Callable[[], None] = lambda: None
+        """Removes what only served to come in; called when somebody has, and at the end."""
+
+    @property
+    def home(self) -> str:
+        """The studio's own origin."""
+        return f"http://{self.host}"
+
+    @property
+    def first_address(self) -> str:
+        """The address to open; it works as long as the studio runs."""
+        return f"{self.home}/?token={self.token}"
 
     def exchange(self, given: str) -> bool:
-        """Whether the token is right and not used yet; marks it as used."""
-        if self._used or not hmac.compare_digest(given.encode(), self.token.encode()):
-            return False
-        self._used = True
-        return True
+        """Whether the token is right."""
+        right = hmac.compare_digest(given.encode(), self.token.encode())
+        if right:
+            self.entered()
+        return right
 
     def admits(self, header: str) -> bool:
-        """Whether a Cookie header has the right cookie."""
-        try:
-            held = SimpleCookie(header).get(self.name)
-        except CookieError:
-            return False
-        return held is not None and hmac.compare_digest(held.value.encode(), self.cookie.encode())
+        """Whether a Cookie header has the right cookie, whatever cookies of others stand beside it."""
+        pairs = (part.partition("=") for part in header.split(";"))
+        held = [value.strip() for name, _, value in pairs if name.strip() == self.name]
+        return any(hmac.compare_digest(value.encode(), self.cookie.encode()) for value in held)
+
+
+def own_host() -> str:
+    """A random name of this machine that no page of another server knows."""
+    return f"crypsis-{secrets.token_hex(8)}.localhost"
 
 
 class AccessControl:
@@ -76,7 +100,8 @@ class AccessControl:
             return
         if scope["type"] != "http":
             return
-        answer = self._refusal(scope) or self._entrance(scope)
+        answer = self._wrong_host(scope) or await self._door(scope, receive)
+        answer = answer or self._refusal(scope) or self._entrance(scope)
         if answer is not None:
             for name, value in HEADERS.items():
                 answer.headers[name] = value
@@ -84,14 +109,31 @@ class AccessControl:
             return
         await self._pass_on(scope, receive, send)
 
+    def _wrong_host(self, scope: Scope) -> Response | None:
+        if Headers(scope=scope).getlist("host") == [self.entry.host]:
+            return None
+        return _refuse(421, "This is not an address of the studio; open the one it printed when it started.")
+
+    async def _door(self, scope: Scope, receive: Receive) -> Response | None:
+        """The answer to the file that opened the browser: it posts the token, so that no address ever holds it."""
+        if scope["path"] != DOOR or scope["method"] != "POST":
+            return None
+        body = b""
+        while len(body) <= TOKEN_FORM:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        given = parse_qs(body[:TOKEN_FORM].decode("latin-1")).get("token", [""])
+        if not self.entry.exchange(given[0]):
+            return _refuse(403, "The token is wrong; open the address the studio printed when it started.")
+        # Not a redirect: the first request with the cookie must come from a page of the studio.
+        return self._with_cookie(HTMLResponse(ENTERED))
+
     def _refusal(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
-        hosts = headers.getlist("host")
-        if len(hosts) != 1 or hosts[0] not in self.entry.hosts:
-            return _refuse(421, "This is not an address of the studio; open the one it printed when it started.")
         origins = headers.getlist("origin")
-        home = f"http://{hosts[0]}"
-        if any(origin != home for origin in origins):
+        if any(origin != self.entry.home for origin in origins):
             return _refuse(403, "The request comes from another site; the studio answers only its own pages.")
         if headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
             return _refuse(403, "The request comes from another site; the studio answers only its own pages.")
@@ -115,17 +157,17 @@ class AccessControl:
         given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
         if given is not None:
             if scope["path"] == "/" and scope["method"] == "GET" and self.entry.exchange(given[0]):
-                answer = RedirectResponse("/", status_code=303)
-                answer.set_cookie(
-                    self.entry.name, self.entry.cookie, max_age=30 * 86_400, httponly=True, samesite="strict"
-                )
-                return answer
-            return _refuse(403, "This address was used before or is wrong; start the studio again for a new one.")
+                return self._with_cookie(RedirectResponse("/", status_code=303))
+            return _refuse(403, "This address is wrong; open the one the studio printed when it started.")
         if self.entry.admits(Headers(scope=scope).get("cookie", "")):
             return None
         return _refuse(
             403, "No access: open the address the studio printed when it started (a restart prints a new one)."
         )
+
+    def _with_cookie(self, answer: Response) -> Response:
+        answer.set_cookie(self.entry.name, self.entry.cookie, httponly=True, samesite="strict")
+        return answer
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         most = LARGEST if scope["path"] == UPLOAD else SMALL

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError
+from crypsis.errors import TableError, unknown_column
 from crypsis.plan import Plan
 from crypsis.studio.forms import Form, one
 from crypsis.studio.reading import MOST_COLUMNS
@@ -24,6 +24,15 @@ SMALLEST_NAMED = 10
 """Groups of fewer records are counted and not named."""
 MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
+
+
+def column_of(session: Session, form: Form) -> str:
+    """The column a form speaks of; one the file does not have is refused."""
+    name = one(form, "column")
+    problem = unknown_column([name], session.reading.raw.names)
+    if problem:
+        raise TableError(problem)
+    return name
 
 
 def grid(session: Session) -> dict[str, Any]:

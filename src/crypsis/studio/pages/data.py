@@ -16,7 +16,7 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.studio.access import UPLOAD
-from crypsis.studio.columns import builder, entry, grid, in_words, levels, ordered, put_in_order
+from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, ordered, put_in_order
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
@@ -40,7 +40,7 @@ def routes(studio: Studio) -> list[Route]:
         return studio.part("grid.html", **grid(studio.session))
 
     def column(request: Request, form: Form) -> Response:
-        session, name = studio.session, one(form, "column")
+        session, name = studio.session, column_of(studio.session, form)
         with session.lock:
             document = session.document
             made = entry(form, document.get("columns", {}).get(name, {}))
@@ -51,7 +51,7 @@ def routes(studio: Studio) -> list[Route]:
 
     def preview(request: Request, form: Form) -> Response:
         """Group sizes, with the builder around them unless a hierarchy is only tried."""
-        session, name, kind = studio.session, one(form, "column"), one(form, "kind") or None
+        session, name, kind = studio.session, column_of(studio.session, form), one(form, "kind") or None
         spec = one(form, "hierarchy")
         if one(form, "trying"):
             return studio.part("levels.html", levels=levels(session, name, spec, kind))
@@ -60,7 +60,7 @@ def routes(studio: Studio) -> list[Route]:
         return studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
 
     def order(request: Request, form: Form) -> Response:
-        session, name = studio.session, one(form, "column")
+        session, name = studio.session, column_of(studio.session, form)
         if "value" not in form:
             return studio.part("order.html", name=name, values=ordered(session, name))
         return _saved(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
