@@ -37,7 +37,7 @@ def table() -> crypsis.Table:
 @pytest.fixture(scope="module")
 def masked(table: crypsis.Table) -> crypsis.Table:
     """Numbers averaged, categories replaced by the commonest of a cluster: same categories, rows in order."""
-    return crypsis.Microaggregation(k=4, missing="aggregate").mask(table, np.random.default_rng(0))
+    return crypsis.Microaggregation(k=4).mask(table, np.random.default_rng(0))
 
 
 def test_a_table_stays_itself_and_a_frame_gets_its_roles(table: crypsis.Table) -> None:

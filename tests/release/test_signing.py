@@ -29,7 +29,7 @@ from waiving import waiving
 
 def released(folder: Path, sign: Path | None) -> Path:
     original = example(60, seed=1)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     return publish(masked, folder, models=[KAnonymity(k=5)], original=original, waivers=waiving("income"), sign=sign)
 
 

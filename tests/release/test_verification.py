@@ -191,7 +191,7 @@ def test_the_internal_part_and_the_public_one_must_agree(copy: Path, forge: Call
 
 def test_a_limit_that_is_not_kept_is_found(tmp_path: Path) -> None:
     original = example(120, seed=1)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     limits = [Limit(RecordLinkage(), 90.0)]
     publish(masked, tmp_path / "out", models=[], original=original, limits=limits, waivers=waiving("income"))
     assert verify(tmp_path / "out").sound

@@ -32,7 +32,7 @@ POINTS = [
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A release with everything a report can speak of."""
     original = example(300, seed=6)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     masked = masked.without(np.arange(300) < 4)
     return publish(
         masked,
@@ -164,7 +164,7 @@ def test_every_figure_carries_definition_direction_unit_scope_and_missing(bundle
 
 def test_a_release_without_an_original_says_what_is_not_known(tmp_path: Path) -> None:
     original = example(60, seed=6)
-    masked = Microaggregation(k=5, missing="aggregate").mask(original, np.random.default_rng(0))
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
     folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], waivers=waiving("income"))
     assert "No original was given" in text(folder, "internal/report.html")
     assert "was not measured" in text(folder, "public/report.html")

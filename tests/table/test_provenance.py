@@ -15,7 +15,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.example import example
 
 TABLE = example(80, seed=3)
-MASK = Microaggregation(k=5, missing="aggregate")
+MASK = Microaggregation(k=5)
 
 
 def test_steps_are_written_in_order_with_the_original_they_began_from() -> None:

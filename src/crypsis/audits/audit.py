@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crypsis.audits.averages import small_averages
 from crypsis.audits.dependence import dependence
 from crypsis.audits.exposure import alone, few_together, singling_out
 from crypsis.audits.finding import Finding, FindingKind
@@ -16,6 +17,7 @@ from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
 from crypsis.table.frames import Frame, as_table
+from crypsis.table.lookalikes import look_alikes
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 
@@ -141,7 +143,9 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         *alone_,
         *together.findings,
         *dependence(seen),
+        *few_averaged(seen),
         *filled(seen),
+        *spelt_alike(seen),
         *invented(seen),
         *beside,
     ]
@@ -155,6 +159,52 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         seen.original is not None,
         dict(waivers or {}),
     )
+
+
+def few_averaged(seen: Published) -> list[Finding]:
+    """Columns with published averages over fewer than three known values.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table and its original.
+
+    Returns
+    -------
+    list of Finding
+    """
+    if seen.original is None or seen.perturbed:
+        return []
+    marked = small_averages(seen.table, seen.original, np.arange(len(seen.table)))
+    counts = {name: int(marks.sum()) for name, marks in marked.items()}
+    return [
+        Finding(FindingKind.SMALL_AVERAGE, (name,), count, count / max(len(seen.table), 1))
+        for name, count in counts.items()
+        if count
+    ]
+
+
+def spelt_alike(seen: Published) -> list[Finding]:
+    """Columns of categories in which values only look different; privacy models count them once.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table.
+
+    Returns
+    -------
+    list of Finding
+        They are reported and stop nothing.
+    """
+    found = []
+    for name in seen.columns:
+        if not seen.table.holds_numbers(name):
+            count = sum(each.records for each in look_alikes(seen.table, name))
+            if count:
+                share = count / max(len(seen.table), 1)
+                found.append(Finding(FindingKind.LOOK_ALIKE, (name,), count, share, refuses=False))
+    return found
 
 
 def undecided(seen: Published) -> list[Finding]:

@@ -103,7 +103,7 @@ def publish(
         write_table(published, public / schema["file"])
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         again = _read_again(public, published, judged, verdicts)
-        findings = check_findings(again, original, rows, account.family, of_findings)
+        found = check_findings(again, original, rows, account.family, of_findings, public / schema["file"])
         shown = put_back(again, masked, rows)
         kept = _limits_again(limits, original, shown, account.family, before)
         readings = readings_of(original, shown, account.family, scenarios)
@@ -115,7 +115,7 @@ def publish(
             models,
             verdicts,
             smallest_class(again),
-            findings,
+            found,
             kept,
             rulebook,
             rules,

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
+from crypsis.audits import Audit
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.measures.intervals import wilson
 from crypsis.measures.masking_description import Treatment
@@ -21,8 +22,7 @@ from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.release.facts import EVERYTHING, Account, stories_of, without_seeds
-from crypsis.release.findings import FindingResult
+from crypsis.release.facts import EVERYTHING, Account, reported, without_seeds
 from crypsis.release.lazy_release import Fate
 from crypsis.report import Dossier
 from crypsis.report.columns import ReportedColumn
@@ -30,7 +30,7 @@ from crypsis.report.dossier import ReportedScenario
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, LazyTable
-from crypsis.text import treatment_text
+from crypsis.text import audited_text, treatment_text
 from crypsis.version import __version__
 
 NOTE = (
@@ -88,7 +88,7 @@ def dossier_of_counts(
     node: CountedRelease,
     before: Sequence[Verdict],
     after: Sequence[Verdict],
-    findings: Sequence[FindingResult],
+    audit: Audit,
     account: Account,
     order: str,
 ) -> Dossier:
@@ -111,7 +111,8 @@ def dossier_of_counts(
         verdicts_before=tuple(before),
         verdicts=tuple(after),
         smallest_class=SmallestClass(scope, smallest[1]),
-        findings=stories_of(findings),
+        findings=reported(audit),
+        audited=audited_text(audit),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
         risks=(risks[1],),

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from crypsis.audits import Audit
 from crypsis.measures import assess
 from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.measure import Reading, measures
@@ -19,7 +20,6 @@ from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
-from crypsis.release.findings import FindingResult
 from crypsis.release.population import Population
 from crypsis.report.columns import describe_columns
 from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedScenario
@@ -28,7 +28,7 @@ from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
-from crypsis.text import finding_text
+from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
 EVERYTHING = "every quasi-identifier"
@@ -63,7 +63,7 @@ class Facts:
     models: Sequence[PrivacyModel]
     verdicts: Sequence[Verdict]
     smallest_class: SmallestClass | None
-    findings: Sequence[FindingResult]
+    audit: Audit
     limits: Sequence[LimitResult]
     rulebook: Rulebook | None
     rules: Sequence[RuleResult]
@@ -156,7 +156,8 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         verdicts_before=tuple(facts.before(model, before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
-        findings=stories_of(facts.findings),
+        findings=reported(facts.audit),
+        audited=audited_text(facts.audit),
         losses=readings.losses,
         risks_before=readings.risks_before,
         risks=readings.risks,
@@ -177,9 +178,9 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
     )
 
 
-def stories_of(findings: Sequence[FindingResult]) -> tuple[ReportedFinding, ...]:
-    """What a file reveals by itself, as the internal report tells it."""
-    return tuple(ReportedFinding(finding_text(each.finding), each.waived, each.finding) for each in findings)
+def reported(audit: Audit) -> tuple[ReportedFinding, ...]:
+    """What a file reveals, as the internal report tells it."""
+    return tuple(ReportedFinding(finding_text(each), audit.reason(each), each) for each in audit.findings)
 
 
 def _burden(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from crypsis.audits import Audit, Finding, FindingKind, Published, audit_published
 from crypsis.audits.exposure import one_column
+from crypsis.audits.metadata import metadata
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
@@ -23,14 +24,6 @@ PART = 5_000_000
 """Values of a column that are counted at a time, about."""
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
-
-
-@dataclass(frozen=True)
-class FindingResult:
-    """A finding and the reason it was waived for; empty where it stops nothing and nobody gave one."""
-
-    finding: Finding
-    waived: str
 
 
 def split_waivers(waivers: Mapping[str, str] | None) -> tuple[dict[str, str], dict[str, str]]:
@@ -57,8 +50,13 @@ def check_finding_waivers(waivers: Mapping[str, str], columns: Sequence[str]) ->
 
 
 def check_findings(
-    published: Table, original: Table | None, rows: NDArray[np.intp], family: str, waivers: Mapping[str, str]
-) -> list[FindingResult]:
+    published: Table,
+    original: Table | None,
+    rows: NDArray[np.intp],
+    family: str,
+    waivers: Mapping[str, str],
+    file: Path | None = None,
+) -> Audit:
     """Everything the audit finds in a published table, with the reason it was waived for.
 
     Parameters
@@ -73,42 +71,65 @@ def check_findings(
         How the file was masked.
     waivers : mapping of str to str
         Finding (kind:column) → reason.
+    file : Path, optional
+        The written file, for what it holds beside the table.
 
     Returns
     -------
-    list of FindingResult
+    Audit
 
     Raises
     ------
     ReleaseRefused
         If a finding that stops a release was not waived.
     """
-    return waived(audit_release(published, original, rows, family).findings, waivers)
+    return refuse_open(replace(audit_release(published, original, rows, family, file), waived=dict(waivers)))
 
 
-def audit_release(published: Table, original: Table | None, rows: NDArray[np.intp], family: str) -> Audit:
+def audit_release(
+    published: Table, original: Table | None, rows: NDArray[np.intp], family: str, file: Path | None = None
+) -> Audit:
     """The audit of a published table whose rows stand in another order than the original's.
 
     Parameters
     ----------
-    published, original, rows, family
+    published, original, rows, family, file
         As for `check_findings`.
 
     Returns
     -------
     Audit
     """
-    return audit_published(
-        Published(published, None if original is None else original.take(rows), family == PERTURBATION)
-    )
+    before = None if original is None else original.take(rows)
+    seen = Published(published, before, family == PERTURBATION)
+    return audit_published(seen, beside=metadata(file) if file is not None else ())
 
 
-def waived(findings: Sequence[Finding], waivers: Mapping[str, str]) -> list[FindingResult]:
-    """Findings with their reasons, or a refusal that says what to decide about those without."""
-    open_ = [each for each in findings if each.refuses and each.key not in waivers]
-    if open_:
-        raise ReleaseRefused(decisions_text(open_))
-    return [FindingResult(each, waivers.get(each.key, "")) for each in findings]
+def refuse_open(found: Audit) -> Audit:
+    """The audit, or a refusal that says what to decide about every finding that nobody waived."""
+    if found.open:
+        raise ReleaseRefused(decisions_text(found.open))
+    return found
+
+
+def audit_files(data: Path, columns: Sequence[str], waivers: Mapping[str, str]) -> Audit:
+    """The audit of columns that stand in Parquet files as collected, each by itself, without reading them as a whole.
+
+    Parameters
+    ----------
+    data : Path
+        Folder of the files.
+    columns : sequence of str
+        The columns.
+    waivers : mapping of str to str
+        Finding (kind:column) → reason.
+
+    Returns
+    -------
+    Audit
+    """
+    records = int(pl.scan_parquet(data / "*.parquet").select(pl.len()).collect().item())
+    return Audit(tuple(findings_in_files(data, columns)), records, len(columns), 0, 0, False, dict(waivers))
 
 
 def findings_in_files(data: Path, columns: Sequence[str]) -> list[Finding]:

@@ -21,13 +21,13 @@ import pyarrow.parquet as pq
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused, TableError
 from crypsis.release.findings import (
-    FindingResult,
+    audit_files,
     check_finding_waivers,
-    findings_in_files,
+    refuse_open,
     split_waivers,
-    waived,
 )
 from crypsis.release.manifest import digests, write_sealed
 from crypsis.release.published import Order
@@ -134,15 +134,13 @@ def write_node(
     return verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l), written
 
 
-def judged_findings(
-    source: LazyTable, levels: Sequence[int], data: Path, waivers: Mapping[str, str] | None
-) -> list[FindingResult]:
+def judged_findings(source: LazyTable, levels: Sequence[int], data: Path, waivers: Mapping[str, str] | None) -> Audit:
     """What the written files reveal in the columns that were not generalised; refused unless it was waived."""
     raised = {name for name, level in zip(lattice_of(source).names, levels, strict=True) if level}
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
     untouched = [name for name in names if name not in raised and name not in source.identifiers]
-    return waived(findings_in_files(data, untouched), of_findings)
+    return refuse_open(audit_files(data, untouched, of_findings))
 
 
 def lattice_of(source: LazyTable) -> Lattice:

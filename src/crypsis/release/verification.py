@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from jinja2 import UndefinedError
 
+from crypsis.audits import Audit, Published, audit_published, waiver_key
 from crypsis.errors import CrypsisError
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
@@ -24,7 +25,9 @@ from crypsis.release.published import read_published, schema_of
 from crypsis.release.signing import INSTALL, available, read_public, signature_fits
 from crypsis.report import external_html, internal_html
 from crypsis.report.dossier import external_facts, guarantees
+from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
+from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
@@ -70,6 +73,7 @@ class _Judged:
     distinct: Mapping[str, int | None]
     smallest_class: SmallestClass | None
     judge: Callable[[PrivacyModel], Verdict]
+    audit: Audit | None = None
 
 
 def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
@@ -98,6 +102,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         if data is not None:
             smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems, notes)
             _compare_report(report, manifest, data, verdicts, problems)
+            notes += _revealed(data.audit, internal)
     pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
     if internal.is_dir():
         files += _verify_internal(internal, public, manifest, report, verdicts, wanted, problems)
@@ -110,6 +115,21 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     return Verification(
         str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family, trust, signer
     )
+
+
+def _revealed(audit: Audit | None, internal: Path) -> list[str]:
+    """What the published bytes reveal and nobody waived; without the internal part waivers are not known."""
+    if audit is None:
+        return [
+            "the file is perturbed: which of its values are true is known to its custodian alone, so it was not audited"
+        ]
+    try:
+        recorded = json.loads((internal / MANIFEST).read_text(encoding="utf-8"))["findings"]
+        waived = {waiver_key(each["finding"]["kind"], each["finding"]["columns"][0]) for each in recorded}
+    except (OSError, *MALFORMED):
+        waived = set()
+    found = [finding_text(each) for each in audit.open if each.key not in waived]
+    return [audited_text(audit), *(f"the file reveals: {text}" for text in found)]
 
 
 # -- the signature --
@@ -174,7 +194,9 @@ def _read_data(
     if table.fingerprint() != manifest.get("fingerprint"):
         problems.append("the data are not the table that was sealed")
     distinct = {name: _distinct(table, name) for name in table.names}
-    return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table))
+    perturbed = manifest.get("family") == PERTURBATION
+    audit = None if perturbed else audit_published(Published(table))
+    return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit)
 
 
 def _distinct(table: Table, name: str) -> int:

@@ -134,6 +134,8 @@ class Dossier:
     smallest_class: SmallestClass | None
     """k over every quasi-identifier of the released file, whatever columns the demands name."""
     findings: tuple[ReportedFinding, ...] = ()
+    audited: str = ""
+    """What the audit looked at."""
     losses: tuple[Reading, ...] = ()
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()

@@ -6,12 +6,13 @@ import re
 import secrets
 import shutil
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from crypsis.audits import Audit
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
-from crypsis.release.findings import FindingResult, audit_release, split_waivers
+from crypsis.release.findings import audit_release, split_waivers
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.run import Solution
@@ -54,11 +55,10 @@ def rules(
     return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 
-def findings(masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> list[FindingResult]:
-    """What the file reveals by itself, with the reason it was waived for; empty where nobody gave one."""
+def findings(masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> Audit:
+    """What the file reveals, with the reasons findings were waived for."""
     rows = row_order(masked, "kept")
-    found = audit_release(flatten(masked, rows), original, rows, family).findings
-    return [FindingResult(each, waivers.get(each.key, "")) for each in found]
+    return replace(audit_release(flatten(masked, rows), original, rows, family), waived=dict(waivers))
 
 
 def fresh_preview(home: Path) -> Path:

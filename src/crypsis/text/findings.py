@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from crypsis.audits.audit import Audit
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.errors import listing
 
@@ -91,6 +92,26 @@ def remedies(finding: Finding) -> list[str]:
             return ["write the file again without them"]
         case _:
             return [waive]
+
+
+def audited_text(audit: Audit) -> str:
+    """What an audit looked at, in one sentence.
+
+    Parameters
+    ----------
+    audit : Audit
+        The audit.
+
+    Returns
+    -------
+    str
+    """
+    text = f"The audit looked at all {audit.columns} published columns of {audit.records} records"
+    if not audit.all_combinations:
+        return f"{text}, one by one."
+    text += f", one by one and in {audit.combinations} of {audit.all_combinations} combinations of two or three"
+    compared = "masked cells are known from the original" if audit.compared else "no original was at hand"
+    return f"{text}; {compared}."
 
 
 def plan_key(column: str) -> str:

@@ -110,9 +110,10 @@ def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts["rules"]:
         message += f"; {len(facts['rules']) - len(waived) - len(failed)} of {len(facts['rules'])} rules are kept"
         message += f", {len(waived)} waived" if waived else ""
-    if facts["findings"]:
-        message += f"; {len(facts['findings'])} finding{'s'[: len(facts['findings']) != 1]} waived"
-    waivers = len(waived) + len(facts["findings"])
+    passed = sum(bool(each["waived"]) for each in facts["findings"])
+    if passed:
+        message += f"; {passed} finding{'s'[: passed != 1]} waived"
+    waivers = len(waived) + passed
     return {"message": f"{message}.", "good": all(kept) and not failed, "waived": waivers}
 
 

@@ -20,7 +20,7 @@ from crypsis.studio.publishing import ReleaseDecisions, findings, framed, fresh_
 from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
-from crypsis.text import finding_text, over_all_text
+from crypsis.text import audited_text, finding_text, over_all_text
 
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
 
@@ -53,10 +53,9 @@ def routes(studio: Studio) -> list[Route]:
         return studio.part(
             "rules.html",
             rules=rules(run.plan, masked, run.original, solution, decided),
-            findings=[
-                (each, finding_text(each.finding))
-                for each in findings(masked, run.original, solution.family, decided.waivers)
-            ],
+            audit=(audit := findings(masked, run.original, solution.family, decided.waivers)),
+            findings=[(each, finding_text(each), audit.reason(each)) for each in audit.findings],
+            audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),
             waivers=decided.waivers,
         )
