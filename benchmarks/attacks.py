@@ -47,7 +47,7 @@ def halves(table: Table) -> tuple[Table, Table]:
 
 def settings_for(name: str, inside: Table) -> Iterator[tuple[str, MaskingMethod | None, Intruder]]:
     """What is tried: a title, the method, and what the intruder knows of it."""
-    plain = Intruder()
+    plain = Intruder(knows=tuple(inside.quasi_identifiers))
     if name == "people":
         yield "as it is", None, plain
         yield "generalised one level, k = 2", Generalisation(level=1, k=2, suppression=1.0), plain
@@ -60,7 +60,11 @@ def settings_for(name: str, inside: Table) -> Iterator[tuple[str, MaskingMethod 
         yield f"microaggregated column by column, k = {k}", Microaggregation(k=k, groups=apart), plain
         yield f"microaggregated together, k = {k}", Microaggregation(k=k), plain
     for percent in (1.0, 12.0, 30.0, 60.0):
-        yield f"rank swapping {percent:g} %, known", RankSwapping(percent=percent), Intruder(window=percent)
+        yield (
+            f"rank swapping {percent:g} %, known",
+            RankSwapping(percent=percent),
+            plain.model_copy(update={"window": percent}),
+        )
     yield "rank swapping 12 %, not known", RankSwapping(percent=12.0), plain
     yield "noise of half a deviation", Noise(amount=0.5), plain
 

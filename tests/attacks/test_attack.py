@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.attacks import AttackContext, Findings, Intruder, attack
+from crypsis.attacks.held_out import held_out
 from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.intersection import intersection
 from crypsis.attacks.linkability_inference import inference, linkability
@@ -194,7 +195,14 @@ def test_small_classes_are_caught() -> None:
 def test_generalisation_to_large_classes_is_not_caught() -> None:
     inside, outside = halves()
     safe = Generalisation(level=2, suppression=0.2).mask(inside, np.random.default_rng(0))
-    assert not caught(attack(safe, inside, control=outside))
+    quasi = Intruder(knows=tuple(safe.quasi_identifiers))
+    assert not caught(attack(safe, inside, control=outside, intruder=quasi))
+    # Incomes are published as collected and mostly held once: whoever knows one finds the record.
+    few = attack(safe, inside, control=outside)
+    assert caught(few) == {"nearest record, few columns", "inference, few columns"}
+    nearest = few.named("nearest record, few columns")
+    assert "income" in nearest.scope
+    assert f", by {', '.join(nearest.scope)}, the worst of 24 sets of columns" in attack_text(nearest)
 
 
 def test_a_file_that_has_nothing_to_do_with_the_people_is_not_caught() -> None:
@@ -214,6 +222,75 @@ def test_two_careless_releases_are_caught_together_though_each_is_safe() -> None
     intruder = Intruder(knows=names)
     found = attack(releases[0], inside, control=outside, second=releases[1], intruder=intruder)
     assert caught(found) == {"intersection of two releases"}
+
+
+# -- without a control --
+
+
+def survey(rows: int, seed: int) -> Table:
+    """People of one population: income follows age, so that strangers' records tell something about everybody."""
+    rng = np.random.default_rng([7, seed])
+    age = rng.integers(18, 90, rows)
+    return people(
+        age.astype(float).tolist(), "".join(rng.choice(["f", "m"], rows)),
+        np.round(age * 400 + rng.normal(0, 4000, rows), 3).tolist(), "".join(rng.choice(list("abcd"), rows)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("rows", [300, 200])
+def test_no_file_about_other_people_is_accused_without_a_control(rows: int) -> None:
+    intruder, accused, undetermined = Intruder(attempts=100, sets=6), 0, 0
+    for seed in range(20):
+        found = attack(example(rows, seed=1000 + seed), example(300, seed=seed), intruder=intruder)
+        accused += bool(found.caught)
+        undetermined += bool(found.undetermined)
+    assert accused == 0
+    assert undetermined > 0, "attacks succeed on strangers too, which is why nobody is accused"
+
+
+def test_without_a_control_a_file_published_as_it_is_is_undetermined_with_its_figure() -> None:
+    table = survey(300, 1)
+    found = attack(table, table)
+    nearest = found.named("nearest record")
+    assert (nearest.verdict, nearest.caught) == ("undetermined", False)
+    assert nearest in found.undetermined
+    assert attack_text(nearest).startswith(f"right for {nearest.rate.value:.1f} % of the attempts against")
+    assert attack_text(nearest).endswith("undetermined, since nobody outside the release was attacked")
+    assert any("no attack is a finding" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("how", ["as it is", "swapped a little"])
+def test_records_the_release_leaves_out_are_the_control(how: str) -> None:
+    table = survey(600, 2)
+    rows = np.sort(np.random.default_rng(0).permutation(600)[:400])
+    release = table.take(rows)
+    if how == "swapped a little":
+        release = RankSwapping(percent=1, columns=("age",)).mask(release, np.random.default_rng(1))
+    shuffled = release.take(np.random.default_rng(2).permutation(400))
+    found = attack(shuffled, table)
+    assert found.notes == (
+        "no control is given: the 200 records of the original that are not in the release are the control",
+    )
+    assert "inference, few columns" in caught(found)
+    assert not found.undetermined
+
+
+def test_suppressed_outliers_are_no_control() -> None:
+    """The oldest fifth is left out: they are not like those who stay, so nothing can be compared."""
+    table = survey(600, 3)
+    young = np.flatnonzero(table.column("age") < np.quantile(table.column("age"), 0.8))
+    assert held_out(table.take(young), table, Intruder(), False) is None
+    some = np.flatnonzero(np.random.default_rng(0).random(600) < 0.8)
+    held = held_out(table.take(some), table, Intruder(), False)
+    assert held is not None
+    assert held[0].tolist() == some.tolist()
+
+
+def test_records_that_others_resemble_in_all_columns_are_no_control() -> None:
+    """Who is in a file cannot be read off values that many people share."""
+    table = survey(600, 4)
+    coarse = table.with_columns({"income": np.round(table.column("income"), -4)})
+    assert held_out(coarse.take(np.arange(400)), coarse, Intruder(), False) is None
 
 
 # -- words and refusals --

@@ -2,6 +2,6 @@
 
 from crypsis.attacks.attack import attack
 from crypsis.attacks.attack_context import AttackContext, Intruder
-from crypsis.attacks.outcome import Findings, Outcome, Rate, Untried
+from crypsis.attacks.outcome import AttackVerdict, Findings, Outcome, Rate, Untried
 
-__all__ = ["AttackContext", "Findings", "Intruder", "Outcome", "Rate", "Untried", "attack"]
+__all__ = ["AttackContext", "AttackVerdict", "Findings", "Intruder", "Outcome", "Rate", "Untried", "attack"]

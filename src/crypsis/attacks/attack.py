@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from crypsis.attacks.attack_context import AttackContext, Intruder
+from crypsis.attacks.few_columns import few_columns
+from crypsis.attacks.held_out import held_out
 from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.intersection import ATTACK, intersection
 from crypsis.attacks.linkability_inference import inference, linkability
@@ -26,7 +28,7 @@ def attack(
     intruder: Intruder | None = None,
     rows_correspond: bool = False,
 ) -> Findings:
-    """Attack a release as an intruder who knows the quasi-identifiers of people.
+    """Attack a release as an intruder who knows the quasi-identifiers of people, or a few of the published columns.
 
     Parameters
     ----------
@@ -35,7 +37,8 @@ def attack(
     original : Table or frame
         The people in the release.
     control : Table or frame, optional
-        People of the same kind who are not in it.
+        People of the same kind who are not in it. Without them the records of the original that the release leaves
+        out are the control, where it shows which these are and they are like the others; else no attack is a finding.
     second : Table or frame, optional
         Another release of the same people.
     intruder : Intruder, optional
@@ -72,14 +75,24 @@ def attack(
         control, lost = _comparable(as_table(control), original, (release,) if second is None else (release, second))
         if lost:
             notes.append(f"{lost} control records have values that are not in the hierarchies and are left out")
+    elif (held := held_out(release, original, intruder, rows_correspond)) is not None:
+        members, outsiders = held
+        notes.append(
+            f"no control is given: the {len(outsiders)} records of the original that are not in the release are the "
+            f"control"
+        )
+        if rows_correspond and len(release) == len(original):
+            release = release.take(members)
+        original, control = original.take(members), original.take(outsiders)
     else:
         notes.append(
-            "no control is given: a success may come from knowledge about people in general; keep some records back "
-            "before masking and give them with --control"
+            "no control is given: a success may come from knowledge about people in general, so that no attack is a "
+            "finding; keep some records back before masking and give them with --control"
         )
     context = AttackContext(release, original, control, intruder, rows_correspond)
     found: list[Outcome | Untried] = [*singling_out(context), linkability(context), *inference(context)]
     found += [nearest_record(context), undo_microaggregation(context), undo_rank_swapping(context)]
+    found += few_columns(context)
     if second is not None:
         found.append(intersection(context, second))
     else:

@@ -44,7 +44,12 @@ class Intruder(Settings):
     """
 
     knows: tuple[str, ...] = Field(
-        default=(), description="columns the intruder knows; empty means every quasi-identifier"
+        default=(),
+        description="columns the intruder knows; empty means every quasi-identifier, and besides one, two or three of "
+        "the published columns",
+    )
+    sets: int = Field(
+        default=24, ge=0, le=1000, description="sets of one to three published columns tried if no known ones are named"
     )
     attempts: int = Field(default=1000, ge=10, le=100_000, description="people, or predicates, of each attack")
     window: float | None = Field(

@@ -28,7 +28,7 @@ Candidates = Callable[[Table], Iterator[tuple[slice, Flags]]]
 CERTAIN = (
     "share of people for whom every candidate record has the same values in the columns the intruder does not know, "
     "and these are the person's; baseline: the most frequent record, guessed for everybody; control: the same on "
-    "people outside"
+    "people outside, 0 where the row itself is looked for"
 )
 UNKNOWN = "the release has no column that the intruder does not know, and its rows are not known to correspond"
 
@@ -162,7 +162,7 @@ def _identify(
         own = keys.people[rows[part]]
         sure[part], guessed[part] = certain(left, keys.published, own), expected(left, keys.published, own)
         many[part] = left.sum(axis=1)
-    control = None
+    control = None if keys.names else Rate.known(0.0)
     if context.control is not None and keys.outsiders is not None:
         outside = context.sample(context.control, attack)
         false = 0

@@ -3,9 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
 
 from crypsis.measures.intervals import wilson
+
+
+class AttackVerdict(StrEnum):
+    """What an attack says about a release.
+
+    Examples
+    --------
+    >>> AttackVerdict("undetermined")
+    <AttackVerdict.UNDETERMINED: 'undetermined'>
+    """
+
+    CAUGHT = "caught"
+    """The release discloses people: the attack exceeds its control by more than the margin."""
+    UNDETERMINED = "undetermined"
+    """The attack succeeds, and nobody outside the release was attacked, so that the cause is not known."""
+    NOTHING_FOUND = "nothing found"
+    """The attack achieves no more than it does without the release, or too little more to count."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +60,12 @@ class Rate:
         """A rate that is known exactly, in per cent."""
         return cls(value, (value, value), 0)
 
+    def one_of(self, tries: int) -> Rate:
+        """The same rate with an interval that allows for the choice among several tries (Bonferroni)."""
+        if not self.trials:
+            return self
+        return replace(self, interval=wilson(self.value * self.trials / 100.0, self.trials, 0.05 / tries))
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -55,6 +79,7 @@ class Outcome:
     scope  columns the intruder uses
     remedy  what to do against it
     counts  figures of the attack
+    sets  sets of columns that were tried, of which `scope` is the worst
     """
 
     attack: str
@@ -66,6 +91,7 @@ class Outcome:
     scope: tuple[str, ...]
     remedy: str
     counts: Mapping[str, float] = field(default_factory=dict)
+    sets: int = 1
 
     @property
     def reference(self) -> Rate:
@@ -80,9 +106,25 @@ class Outcome:
         return self.rate.interval[0] - self.reference.interval[1]
 
     @property
+    def verdict(self) -> AttackVerdict:
+        """Whether the attack exceeds its reference by more than the margin; nobody is accused without a control."""
+        if self.excess <= self.margin:
+            return AttackVerdict.NOTHING_FOUND
+        return AttackVerdict.UNDETERMINED if self.control is None else AttackVerdict.CAUGHT
+
+    @property
     def caught(self) -> bool:
-        """Whether the attack is a finding: it exceeds its reference by more than the margin."""
-        return self.excess > self.margin
+        """Whether the attack is a finding."""
+        return self.verdict is AttackVerdict.CAUGHT
+
+    def one_of(self, tries: int) -> Outcome:
+        """The same outcome with intervals that allow for the choice among several tries."""
+        return replace(
+            self,
+            rate=self.rate.one_of(tries),
+            baseline=self.baseline.one_of(tries),
+            control=None if self.control is None else self.control.one_of(tries),
+        )
 
 
 @dataclass(frozen=True)
@@ -124,6 +166,11 @@ class Findings:
     def caught(self) -> tuple[Outcome, ...]:
         """Attacks that are findings."""
         return tuple(each for each in self.outcomes if each.caught)
+
+    @property
+    def undetermined(self) -> tuple[Outcome, ...]:
+        """Attacks that succeed and cannot be compared with people outside the release."""
+        return tuple(each for each in self.outcomes if each.verdict is AttackVerdict.UNDETERMINED)
 
     def named(self, attack: str) -> Outcome:
         """The outcome of one attack.

@@ -37,7 +37,8 @@ def attack(
 ) -> None:
     """Attack a release as an intruder would.
 
-    The original gives the truth; exit 1 if an attack beats its control by more than the margin.
+    The original gives the truth; exit 1 if an attack beats its control by more than the margin. Without a control no
+    attack is a finding: one that succeeds is undetermined.
     """
     from crypsis.attacks import Intruder
     from crypsis.attacks import attack as try_attacks
@@ -123,12 +124,19 @@ def _content(release: str, found: Findings) -> dict[str, Any]:
     from crypsis.text import attack_text
 
     listed = [
-        {**asdict(each), "excess": each.excess, "caught": each.caught, "verdict": attack_text(each)}
+        {
+            **asdict(each),
+            "excess": each.excess,
+            "caught": each.caught,
+            "verdict": each.verdict,
+            "text": attack_text(each),
+        }
         for each in found.outcomes
     ]
     return {
         "release": release,
         "caught": [each.attack for each in found.caught],
+        "undetermined": [each.attack for each in found.undetermined],
         "attacks": listed,
         "untried": [asdict(each) for each in found.untried],
         "notes": list(found.notes),
@@ -153,6 +161,11 @@ def _report(release: str, found: Findings, definitions: bool) -> None:
     say()
     if found.caught:
         say(f"{release}: CAUGHT by {len(found.caught)} of {len(found.outcomes)} attacks")
+    elif found.undetermined:
+        say(
+            f"{release}: UNDETERMINED: {len(found.undetermined)} of {len(found.outcomes)} attacks succeed and cannot "
+            f"be compared; give people outside the release with --control"
+        )
     else:
         say(f"{release}: no attack is a finding, which is no proof that none would be")
 
@@ -167,7 +180,7 @@ def _row(outcome: Outcome) -> tuple[str, ...]:
         "–" if outside is None else _span(outside),
         figure(outcome.baseline.value),
         str(outcome.rate.trials),
-        "CAUGHT" if outcome.caught else "",
+        "" if outcome.verdict == "nothing found" else outcome.verdict.upper(),
     )
 
 

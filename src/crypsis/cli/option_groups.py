@@ -131,7 +131,9 @@ class IntruderOptions:
     knows: Annotated[
         list[str] | None,
         typer.Option(
-            help="columns the intruder knows, comma-separated; default: quasi-identifiers", show_default=False
+            help="columns the intruder knows, comma-separated; default: the quasi-identifiers, and besides up to three "
+            "of the published columns at a time",
+            show_default=False,
         ),
     ] = None
     window: Annotated[
