@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -17,6 +15,7 @@ from crypsis.searches.partitions.evolving import last
 from crypsis.searches.partitions.memetic import FIRST_RUN, LONGEST_RUN, MOVES, Memetic, moves, quanta
 from crypsis.searches.partitions.partition import PartitionResult, partition
 from crypsis.searches.partitions.recombination import group_costs, recombine
+from crypsis.searches.partitions.walk import Walk
 from naive.annealing import group_sse, lists, total_sse
 from reference import EIA_COLUMNS, numeric, standardised
 from searches.partitions.test_bounds import partitions
@@ -60,27 +59,47 @@ def test_never_worse_than_mdav_and_repeatable(seed: int, n: int, k: int, distinc
 
 
 @pytest.mark.parametrize("k", [3, 8])
-def test_more_steps_are_never_worse(k: int) -> None:
+def test_more_quanta_are_never_worse(k: int) -> None:
     """What a budget buys is a part of what a larger one buys, quantum by quantum."""
     points = np.random.default_rng(9).standard_normal((150, 3))
-    states = list(Memetic(steps=4000).search(points, k, np.random.default_rng(1)))
+    states = list(Memetic().search(points, k, np.random.default_rng(1), Budget(generations=26)))
     values = [state.best_scores[0] for state in states]
     assert values == sorted(values, reverse=True)
     assert values[-1] < values[0]
-    each = moves(150) // 150
-    for quanta_given in (0, 1, 6, 16):
-        shorter = last(Memetic(steps=quanta_given * each).search(points, k, np.random.default_rng(1)))
-        assert replace(shorter, idle=0, generation=quanta_given).to_bytes() == states[quanta_given].to_bytes()
+    for given_quanta in (0, 1, 6, 16):
+        shorter = last(Memetic().search(points, k, np.random.default_rng(1), Budget(generations=given_quanta)))
+        assert shorter.to_bytes() == states[given_quanta].to_bytes()
 
 
-def test_steps_that_are_no_whole_quanta_end_with_a_smaller_one() -> None:
+@pytest.mark.parametrize("steps", [1, 20, 599, 600, 1000, 4001])
+def test_steps_are_moves_per_record(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = [0]
+
+    def counted(walk: Walk, most: int, hot: float, cold: float) -> float:
+        tried[0] += most
+        return anneal(walk, most, hot, cold)
+
+    def freed(walk: Walk, rounds: int, records: int, most: int, hot: float, cold: float) -> float:
+        tried[0] += rounds * most
+        return resolve(walk, rounds, records, most, hot, cold)
+
+    anneal, resolve = Walk.anneal, Walk.resolve
+    monkeypatch.setattr(Walk, "anneal", counted)
+    monkeypatch.setattr(Walk, "resolve", freed)
     points = np.random.default_rng(9).standard_normal((150, 3))
-    each = moves(150) // 150
-    wholly = list(Memetic(steps=8 * each).search(points, 3, np.random.default_rng(1)))
-    partly = list(Memetic(steps=7 * each + 1).search(points, 3, np.random.default_rng(1)))
-    assert [state.to_bytes() for state in partly[:8]] == [state.to_bytes() for state in wholly[:8]]
-    assert len(partly) == len(wholly)
-    assert partly[8].memory["0/walk"].tolist() != wholly[8].memory["0/walk"].tolist()
+    states = list(Memetic(steps=steps).search(points, 3, np.random.default_rng(1)))
+    assert states[-1].idle == 1, "then nothing is left to do"
+    assert 0.85 * steps * 150 <= tried[0] <= steps * 150, "regions are freed a whole number of times"
+
+
+def test_the_long_run_ends_before_the_steps_do() -> None:
+    """A first run, one that melts the partition, and regions solved again with what is left."""
+    for records in (100, 1000, 10_000):
+        for steps in (600, 3000, 20_000):
+            spent = (quanta(records, 0, steps) + quanta(records, 1, steps)) * moves(records)
+            assert spent <= steps * records
+            assert quanta(records, 1, steps) * moves(records) <= LONGEST_RUN * (records + 3000) + moves(records)
+        assert quanta(records, 0, 599) * moves(records) == pytest.approx(599 * records, rel=0.1)
 
 
 def test_a_first_run_ends_within_few_steps() -> None:

@@ -2,7 +2,9 @@
 
 A lineage begins with MDAV's partition. Every run starts from the best partition, is heated and annealed for twice as
 long as the run before, has its regions solved again, and is recombined with the best: so more time is never worse, and
-where a search ends is a matter of its budget alone. A run advances by quanta of so many moves, fixed by the table.
+where a search ends is a matter of its budget alone. Where the number of moves is known, one long run that melts the
+partition follows a first short one, since it finds more than several that grow. A run advances by quanta of so many
+moves, fixed by the table.
 """
 
 from __future__ import annotations
@@ -44,6 +46,12 @@ UNEVEN = 2.0
 """Deviation of the logarithm of the local spacing from which on the temperature first follows it in full."""
 MOVES_PER_FREED = 400
 """Moves per record of a region."""
+SHORT = 4
+"""First runs that fit into few steps: up to so many, there is one run alone."""
+LONG = 0.8
+"""Share of the steps after a first run that the long run has; the rest solves regions again."""
+MELTING = 2.0
+"""How much hotter than others the long run begins."""
 STEPS = 3000
 """Moves per record where neither moves nor seconds are given."""
 
@@ -57,7 +65,7 @@ def moves(records: int) -> int:
 class Annealing:
     """A refinement by annealing runs, with quanta in between that go on from the best partition alone.
 
-    It ends after so many steps, moves per record, or never; a first run that would not end before is shorter.
+    It ends after so many steps, moves per record, or never.
     Memory: `walk` int32[n], the partition on the move; `chance` uint64[1], the generator's state; `place` int64[3]: the
     run, the next quantum of it, and the quanta so far.
     """
@@ -81,20 +89,27 @@ class Annealing:
         """One quantum. The walk is loaded from its labels alone, so that it does not matter who did the one before."""
         run, quantum, passed = task.memory["place"].tolist()
         walk = Walk(space.context(task.k), task.k, task.memory["chance"].copy())
-        walk.temper(EVENNESS[(run + (walk.unevenness() >= UNEVEN)) % 2])
-        most = min(moves(len(space)), self._left(len(space), passed))
-        if run and passed % BETWEEN == 0:
-            return self._refined(space, task, walk, int(most))
-        whole = quanta(len(space), run)
-        if not run and self.steps is not None:
-            whole = min(whole, math.ceil(self.steps * len(space) / moves(len(space))))
-        fall = (COLD / self.heat) ** (1 / whole)
+        turn = run if self.steps is None else max(run - 1, 0)
+        walk.temper(EVENNESS[(turn + (walk.unevenness() >= UNEVEN)) % 2])
+        most = int(min(moves(len(space)), self._left(len(space), passed)))
+        if self._refines(len(space), run, quantum, passed):
+            return self._refined(space, task, walk, most)
+        whole = quanta(len(space), run, self.steps)
+        hot = self.heat if not run or self.steps is None else MELTING * self.heat
+        fall = (COLD / hot) ** (1 / whole)
         walk.load(task.memory["walk"] if quantum else self._start(space, task) if not run else task.labels)
-        walk.anneal(int(most), self.heat * fall**quantum, self.heat * fall ** (quantum + 1))
+        walk.anneal(most, hot * fall**quantum, hot * fall ** (quantum + 1))
         ended = quantum + 1 == whole
         labels = recombine(space.points, task.labels, walk.labels()) if ended else task.labels
         place = np.array([run + 1, 0, passed + 1] if ended else [run, quantum + 1, passed + 1])
         return Lineage(task.k, labels, {"walk": walk.labels(), "chance": walk.chance, "place": place})
+
+    def _refines(self, records: int, run: int, quantum: int, passed: int) -> bool:
+        """Whether a quantum goes on from the best partition: in turn with runs, and where no run would end in time."""
+        if self.steps is None:
+            return run > 0 and passed % BETWEEN == 0
+        late = not quantum and self._left(records, passed) <= (quanta(records, run, self.steps) - 1) * moves(records)
+        return run > 1 and (late or passed % BETWEEN == 0)
 
     def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Lineage]) -> Lineage:
         return results[0]
@@ -120,9 +135,15 @@ class Annealing:
         return Lineage(task.k, walk.labels(), {**task.memory, "chance": walk.chance, "place": place})
 
 
-def quanta(records: int, run: int) -> int:
-    """How many quanta of annealing a run has."""
-    length = min(FIRST_RUN * records << min(run, 40), LONGEST_RUN * (records + 3000))
+def quanta(records: int, run: int, steps: int | None = None) -> int:
+    """How many quanta of annealing a run has; where the steps are known, the run after a first short one has most."""
+    longest = LONGEST_RUN * (records + 3000)
+    if steps is None:
+        length = min(FIRST_RUN * records << min(run, 40), longest)
+    elif steps < SHORT * FIRST_RUN:
+        length = steps * records
+    else:
+        length = FIRST_RUN * records if not run else min(int(LONG * (steps - FIRST_RUN) * records), longest)
     return max(1, round(length / moves(records)))
 
 
@@ -133,7 +154,8 @@ class Memetic(EvolvingPartitioner):
     Notes
     -----
     - Formula: annealing over relocate, swap, dissolve and create moves, each judged from centroids and sizes alone;
-      runs start from the best partition, each twice as long as the one before, and are recombined with it
+      runs start from the best partition and are recombined with it; each is twice as long as the one before, or, where
+      the steps are known, a long one follows a short one
     - Paper: own; moves after Laszlo and Mukherjee (2015)
     - Cost: anytime: O(p) a move, as many as the budget buys
     - Departures: own method
