@@ -12,7 +12,7 @@ from cli.test_commands import crypsis
 from crypsis.masking import Microaggregation
 from crypsis.masking.generalisation import Generalisation
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, publish
+from crypsis.release import ReleaseDescription, publish
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from waiving import waiving
@@ -28,10 +28,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     inside, outside = table.take(np.arange(400)), table.take(np.arange(400, 800))
     write_table(inside, folder / "inside.csv")
     write_table(outside, folder / "outside.csv")
-    account, reasons = Account("Test", "Grouped.", "aggregation"), waiving("income")
+    description, reasons = ReleaseDescription("Test", "Grouped.", "aggregation"), waiving("income")
     for k, order in ((10, "shuffled"), (2, "kept")):
         masked = Microaggregation(k=k, missing="aggregate").mask(inside, np.random.default_rng(0))
-        publish(masked, folder / f"k{k}", models=[KAnonymity(k=2)], account=account, order=order, waivers=reasons)  # type: ignore[arg-type]
+        publish(
+            masked, folder / f"k{k}", models=[KAnonymity(k=2)], description=description, order=order, waivers=reasons
+        )  # type: ignore[arg-type]
     (folder / "plan.toml").write_text(
         '[data]\nsource = "elsewhere.csv"\n[columns]\nperson = { role = "identifier" }\n'
         'age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }\n'

@@ -18,7 +18,7 @@ from cli.test_commands import crypsis
 from crypsis.errors import Interrupted, SearchError, TableError
 from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, publish
+from crypsis.release import ReleaseDescription, publish
 from crypsis.run import Run
 from crypsis.run.store import Store
 from crypsis.table import atomic_files
@@ -91,10 +91,13 @@ def test_a_release_that_finds_no_room_is_not_there(after: int, tmp_path: Path, m
     table = example(60)
     masked = Microaggregation(k=3, columns=("age", "hours")).mask(table, np.random.default_rng(0))
     monkeypatch.setattr(os, "fsync", refusing(after, errno.ENOSPC))
-    account, asked = Account("Test", "Grouped.", "aggregation"), KAnonymity(k=3, quasi_identifiers=("age", "hours"))
+    description, asked = (
+        ReleaseDescription("Test", "Grouped.", "aggregation"),
+        KAnonymity(k=3, quasi_identifiers=("age", "hours")),
+    )
     reasons = waiving("occupation", "income")
     with pytest.raises(TableError, match="cannot be written \\(no space left"):
-        publish(masked, tmp_path / "release", models=[asked], account=account, waivers=reasons)
+        publish(masked, tmp_path / "release", models=[asked], description=description, waivers=reasons)
     assert not list(tmp_path.iterdir())
 
 

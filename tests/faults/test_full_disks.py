@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from crypsis.errors import Interrupted, TableError
 from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, publish, verify
+from crypsis.release import ReleaseDescription, publish, verify
 from crypsis.run import Run
 from crypsis.studio import access
 from crypsis.studio.access import AccessControl, Credentials
@@ -50,8 +50,8 @@ def test_whichever_file_of_a_release_finds_no_room_nothing_is_there(tmp_path: Pa
 
     def release(out: Path) -> None:
         asked = [KAnonymity(k=3, quasi_identifiers=("age", "hours"))]
-        account, reasons = Account("Test", "Grouped.", "aggregation"), waiving("occupation", "income")
-        publish(masked, out, models=asked, account=account, waivers=reasons)
+        description, reasons = ReleaseDescription("Test", "Grouped.", "aggregation"), waiving("occupation", "income")
+        publish(masked, out, models=asked, description=description, waivers=reasons)
 
     release(tmp_path / "whole")
     files = {path.stat().st_size: path.name for path in (tmp_path / "whole").rglob("*") if path.is_file()}

@@ -10,7 +10,7 @@ import pytest
 
 from crypsis.errors import CrypsisError
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, diff_release, publish
+from crypsis.release import ReleaseDescription, diff_release, publish
 from crypsis.release.differences import distance
 from crypsis.table.table import Table
 from waiving import waiving
@@ -24,8 +24,10 @@ def people(regions: list[str], ages: list[float], incomes: list[float]) -> Table
 
 def release(table: Table, folder: Path, amount: str = "income") -> Path:
     """The table as it stands, in its own order, as a release that keeps k = 2."""
-    account = Account("Test", "Grouped.", "aggregation")
-    return publish(table, folder, models=[KAnonymity(k=2)], account=account, order="kept", waivers=waiving(amount))
+    description = ReleaseDescription("Test", "Grouped.", "aggregation")
+    return publish(
+        table, folder, models=[KAnonymity(k=2)], description=description, order="kept", waivers=waiving(amount)
+    )
 
 
 @pytest.fixture
@@ -88,7 +90,13 @@ def test_files_without_a_common_unmasked_column_cannot_be_joined(tmp_path: Path)
 def test_a_quasi_identifier_left_as_collected_joins_too(tmp_path: Path) -> None:
     table = people(["n"] * 2 + ["s"] * 2, [1.0] * 4, [1.0, 1, 1, 1])
     folders = [
-        publish(table, tmp_path / name, models=[KAnonymity(k=2)], original=table, account=Account(family="recoding"))
+        publish(
+            table,
+            tmp_path / name,
+            models=[KAnonymity(k=2)],
+            original=table,
+            description=ReleaseDescription(family="recoding"),
+        )
         for name in ("old", "new")
     ]
     assert diff_release(*folders).pair.joined_by == ("region", "age", "income")

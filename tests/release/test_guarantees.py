@@ -12,7 +12,7 @@ from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import Account, Limit, check_release, publish, verify
+from crypsis.release import Limit, ReleaseDescription, check_release, publish, verify
 from crypsis.release.published import flatten
 from crypsis.release.readback import put_back
 from crypsis.rulebook import read_rulebook
@@ -23,8 +23,8 @@ from waiving import waiving
 
 LINKAGE = measures.build("record-linkage")
 BY_SEX = measures.build("table-use", columns=("sex",))
-PERTURBED = Account("Swapped", "Values were exchanged between neighbours in rank.", "perturbation")
-AGGREGATED = Account("Grouped", "Microaggregation.", "aggregation")
+PERTURBED = ReleaseDescription("Swapped", "Values were exchanged between neighbours in rank.", "perturbation")
+AGGREGATED = ReleaseDescription("Grouped", "Microaggregation.", "aggregation")
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_a_perturbed_file_is_released_by_its_measured_risk(original: Table, swap
         tmp_path / "out",
         models=[],
         original=original,
-        account=PERTURBED,
+        description=PERTURBED,
         limits=[limit],
         waivers=waiving("income"),
     )
@@ -69,7 +69,7 @@ def test_a_perturbed_file_beyond_its_limit_is_refused_with_the_figure(
 ) -> None:
     with pytest.raises(ReleaseRefused, match=r"record-linkage may be at most 0\.1 and is \d"):
         publish(
-            swapped, tmp_path / "out", models=[], original=original, account=PERTURBED, limits=[Limit(LINKAGE, 0.1)]
+            swapped, tmp_path / "out", models=[], original=original, description=PERTURBED, limits=[Limit(LINKAGE, 0.1)]
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -81,7 +81,7 @@ def test_class_sizes_never_vouch_for_a_perturbed_file(original: Table, swapped: 
             tmp_path / "out",
             models=[KAnonymity(k=2)],
             original=original,
-            account=PERTURBED,
+            description=PERTURBED,
             limits=[Limit(LINKAGE, 100.0)],
         )
 
@@ -110,7 +110,7 @@ def test_a_measure_without_meaning_cannot_be_limited(original: Table, swapped: T
             tmp_path / "out",
             models=[],
             original=original,
-            account=PERTURBED,
+            description=PERTURBED,
             limits=[Limit(LINKAGE, 100.0), Limit(measures.build("glm"), 50)],
         )
 
@@ -119,7 +119,7 @@ def test_a_use_beyond_its_tolerance_stops_a_release_unless_only_told(
     original: Table, masked: Table, tmp_path: Path
 ) -> None:
     use = measures.build("means-use", columns=("income",), by=("occupation",))
-    common = {"models": [KAnonymity(k=5)], "original": original, "account": AGGREGATED}
+    common = {"models": [KAnonymity(k=5)], "original": original, "description": AGGREGATED}
     with pytest.raises(ReleaseRefused, match=r"Income by trade may be at most 0\.001"):
         publish(masked, tmp_path / "a", limits=[Limit(use, 0.001, "Income by trade")], **common)  # type: ignore[arg-type]
     told = [Limit(use, 0.001, "Income by trade", binding=False)]
@@ -134,7 +134,7 @@ def test_a_use_beyond_its_tolerance_stops_a_release_unless_only_told(
 
 def test_a_broken_rule_stops_a_release_and_a_waiver_is_recorded(original: Table, masked: Table, tmp_path: Path) -> None:
     book = read_rulebook("cell-threshold-11")
-    common = {"models": [KAnonymity(k=5)], "original": original, "account": AGGREGATED, "rulebook": book}
+    common = {"models": [KAnonymity(k=5)], "original": original, "description": AGGREGATED, "rulebook": book}
     with pytest.raises(ReleaseRefused, match=r"rulebook cell-threshold-11: rule cells: .*; rule classes: .*has 5"):
         publish(masked, tmp_path / "a", waivers=waiving("income"), **common)  # type: ignore[arg-type]
     reasons = {"cells": "only three columns, agreed with the office", "classes": "licensed use, contract 17"}
@@ -182,7 +182,7 @@ def test_the_worst_scenario_counts_for_a_risk_rule(original: Table, masked: Tabl
             tmp_path / "out",
             models=[KAnonymity(k=5)],
             original=original,
-            account=AGGREGATED,
+            description=AGGREGATED,
             scenarios=everything,
             waivers=waiving("income"),
             rulebook=read_rulebook("licensed"),
@@ -216,7 +216,7 @@ def test_dates_are_measured_as_they_are_published(tmp_path: Path) -> None:
     attributes = (Attribute("born", Kind.NUMERIC, Role.QUASI_IDENTIFIER, dates="date"),)
     table = Table(attributes, (days,))
     masked = table.with_columns({"born": np.repeat(days.reshape(3, 4).mean(axis=1) + 0.25, 4)})
-    folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=4)], original=table, account=AGGREGATED)
+    folder = publish(masked, tmp_path / "out", models=[KAnonymity(k=4)], original=table, description=AGGREGATED)
     inner = json.loads((folder / "internal" / "report.json").read_text(encoding="utf-8"))
     whole = table.with_columns({"born": np.round(masked.column("born"))})
     loss = next(each["value"] for each in inner["losses"] if each["measure"] == "cell-loss")
@@ -230,7 +230,7 @@ def test_scenario_models_and_rulebook_share_one_release(original: Table, masked:
         tmp_path / "out",
         models=models,
         original=original,
-        account=AGGREGATED,
+        description=AGGREGATED,
         scenarios={"neighbour": ["age", "sex", "district"]},
         rulebook=read_rulebook("licensed"),
         rng=np.random.default_rng(0),

@@ -18,7 +18,7 @@ from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.measures.measure import Reading
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import Account, Limit, publish
+from crypsis.release import Limit, ReleaseDescription, publish
 from crypsis.release.facts import seed_print
 from crypsis.release.leaks import refuse_leaks
 from crypsis.rulebook import read_rulebook
@@ -72,8 +72,8 @@ SECRETS = [*forms(ILLNESS), NAME.encode(), b"987654", str(SEED).encode()]
 
 def release(masked: Table, folder: Path, **more: object) -> Path:
     settings = {"method": "microaggregation", "k": 4, "seed": SEED, "steps": {"random_seed": SEED}}
-    account = Account("Survey", "Microaggregation in groups of five.", "aggregation", settings)
-    given = {"account": account, "seed": SEED, "waivers": waiving("income"), **more}
+    description = ReleaseDescription("Survey", "Microaggregation in groups of five.", "aggregation", settings)
+    given = {"description": description, "seed": SEED, "waivers": waiving("income"), **more}
     return publish(masked, folder, models=[KAnonymity(k=4)], **given)  # type: ignore[arg-type]
 
 
@@ -115,36 +115,36 @@ def test_the_external_part_holds_no_risk(original: Table, masked: Table, tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("account", "words"),
+    ("description", "words"),
     [
-        (Account("Survey", f"One case of {ILLNESS} was left out."), "rare value of column 'diagnosis'"),
-        (Account(f"Survey without {NAME}"), "rare value of column 'person'"),
-        (Account("Survey", "An income of 987654 was left out."), "rare number of column 'income'"),
-        (Account("Survey", f"Drawn with {SEED}."), "the seed"),
-        (Account("Survey", "Found by record-linkage: few."), "record-linkage"),
+        (ReleaseDescription("Survey", f"One case of {ILLNESS} was left out."), "rare value of column 'diagnosis'"),
+        (ReleaseDescription(f"Survey without {NAME}"), "rare value of column 'person'"),
+        (ReleaseDescription("Survey", "An income of 987654 was left out."), "rare number of column 'income'"),
+        (ReleaseDescription("Survey", f"Drawn with {SEED}."), "the seed"),
+        (ReleaseDescription("Survey", "Found by record-linkage: few."), "record-linkage"),
     ],
 )
 def test_words_that_would_tell_are_refused_without_repeating_them(
-    original: Table, masked: Table, account: Account, words: str, tmp_path: Path
+    original: Table, masked: Table, description: ReleaseDescription, words: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ReleaseRefused, match=words) as refusal:
-        release(masked, tmp_path / "out", original=original, account=account)
+        release(masked, tmp_path / "out", original=original, description=description)
     assert not [secret for secret in SECRETS if secret in str(refusal.value).encode()]
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_risk_figure_in_words_is_refused(original: Table, masked: Table, tmp_path: Path) -> None:
     value = measures.build("record-linkage").against(original).read(masked)
-    account = Account("Survey", f"An intruder finds {value:.6g} per cent.", "aggregation")
+    description = ReleaseDescription("Survey", f"An intruder finds {value:.6g} per cent.", "aggregation")
     with pytest.raises(ReleaseRefused, match="figure of record-linkage"):
-        release(masked, tmp_path / "out", original=original, account=account)
+        release(masked, tmp_path / "out", original=original, description=description)
 
 
 def test_a_short_seed_is_found_where_it_is_called_one(original: Table, masked: Table, tmp_path: Path) -> None:
-    account = Account("Survey of 2026", "Masked with seed = 2026.")
+    description = ReleaseDescription("Survey of 2026", "Masked with seed = 2026.")
     with pytest.raises(ReleaseRefused, match="the seed"):
-        release(masked, tmp_path / "out", original=original, account=account, seed=2026)
-    release(masked, tmp_path / "fine", original=original, account=Account("Survey of 2026"), seed=2026)
+        release(masked, tmp_path / "out", original=original, description=description, seed=2026)
+    release(masked, tmp_path / "fine", original=original, description=ReleaseDescription("Survey of 2026"), seed=2026)
 
 
 def test_words_of_the_reports_and_of_published_labels_are_no_leak(tmp_path: Path) -> None:
@@ -165,16 +165,16 @@ def test_every_public_file_is_searched(tmp_path: Path, original: Table) -> None:
     public.mkdir()
     published = original.drop(["person", "diagnosis"])
     (public / "schema.json").write_text(json.dumps({"x": ILLNESS}), encoding="utf-8")
-    with pytest.raises(ReleaseRefused, match=r"schema\.json holds a rare value of column 'diagnosis'"):
+    with pytest.raises(ReleaseRefused, match=r"schema\.json has a rare value of column 'diagnosis'"):
         refuse_leaks(public, published, original)
     (public / "schema.json").write_text("{}", encoding="utf-8")
     (public / "data.csv").write_bytes(b"a,b\n1," + NAME.encode() + b"\n")
-    with pytest.raises(ReleaseRefused, match=r"data\.csv holds a rare value of column 'person'"):
+    with pytest.raises(ReleaseRefused, match=r"data\.csv has a rare value of column 'person'"):
         refuse_leaks(public, published, original)
     (public / "data.csv").write_bytes(b"a,b\n1,2\n")
     (public / "report.html").write_text("<p>12.34567 %</p>", encoding="utf-8")
     risk = Reading("record-linkage", 12.34567, "%", "low", "risk", "…")
-    with pytest.raises(ReleaseRefused, match=r"report\.html holds the figure"):
+    with pytest.raises(ReleaseRefused, match=r"report\.html has the figure"):
         refuse_leaks(public, published, original, risks=[risk])
     short = Reading("rank-linkage", 12.35, "%", "low", "risk", "…")
     (public / "report.html").write_text("<p>12.35 %</p>", encoding="utf-8")
@@ -182,7 +182,7 @@ def test_every_public_file_is_searched(tmp_path: Path, original: Table) -> None:
     (public / "report.json").write_text(json.dumps({"losses": [12.35], "method": "as is"}), encoding="utf-8")
     refuse_leaks(public, published, original, risks=[short])
     (public / "report.json").write_text(json.dumps({"method": "found again: 12.35 %"}), encoding="utf-8")
-    with pytest.raises(ReleaseRefused, match=r"report\.json says the figure of rank-linkage"):
+    with pytest.raises(ReleaseRefused, match=r"report\.json has the figure of rank-linkage"):
         refuse_leaks(public, published, original, risks=[short])
 
 

@@ -17,7 +17,7 @@ import pytest
 from crypsis.errors import CrypsisError, PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import Account, publish, verify
+from crypsis.release import ReleaseDescription, publish, verify
 from crypsis.table.example import example
 from crypsis.table.table import Table
 from waiving import waiving
@@ -36,9 +36,9 @@ def masked(original: Table) -> Table:
 @pytest.fixture(scope="module")
 def bundle(original: Table, masked: Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("released") / "release"
-    account = Account("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
+    description = ReleaseDescription("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
     asked, reasons = [KAnonymity(k=5)], waiving("income")
-    return publish(masked, folder, models=asked, original=original, account=account, waivers=reasons)
+    return publish(masked, folder, models=asked, original=original, description=description, waivers=reasons)
 
 
 @pytest.fixture
@@ -102,7 +102,9 @@ def test_what_cannot_be_released(masked: Table, original: Table, tmp_path: Path)
     with pytest.raises(PlanError, match="at least one privacy model"):
         publish(masked, tmp_path / "out", models=[])
     with pytest.raises(ReleaseRefused, match="perturbed"):
-        publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], account=Account(family="perturbation"))
+        publish(
+            masked, tmp_path / "out", models=[KAnonymity(k=5)], description=ReleaseDescription(family="perturbation")
+        )
     with pytest.raises(PlanError, match="rows must correspond"):
         publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], original=original.take(np.arange(10)))
     assert [path.name for path in tmp_path.iterdir()] == ["there"]

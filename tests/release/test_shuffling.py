@@ -10,7 +10,7 @@ from crypsis.release.shuffling import shuffle_files
 
 
 def test_the_same_records_in_an_order_drawn_at_random(tmp_path, monkeypatch):
-    monkeypatch.setattr(shuffling, "PILE", 700)
+    monkeypatch.setattr(shuffling, "PART", 700)
     monkeypatch.setattr(shuffling, "BATCH", 300)
     frame = pl.DataFrame({"n": range(4_000), "t": [str(n) for n in range(4_000)]})
     frame[:1_000].write_parquet(tmp_path / "a.parquet")

@@ -84,7 +84,9 @@ def test_unsigned_is_said_to_be_unsigned(tmp_path: Path, keys: tuple[Path, Path]
     folder = released(tmp_path / "out", None)
     assert verify(folder).signature == "unsigned"
     assert any(note.startswith("unsigned: ") for note in verify(folder).notes)
-    assert "Not signed: whoever can write this folder" in (folder / "public/report.html").read_text(encoding="utf-8")
+    assert "Not signed: anybody who can write this folder" in (folder / "public/report.html").read_text(
+        encoding="utf-8"
+    )
     assert any("is not signed" in problem for problem in verify(folder, key=keys[1]).problems)
     (folder / "public" / "manifest.sig").write_bytes(bytes(64))
     assert any("manifest.sig does not belong" in problem for problem in verify(folder).problems)

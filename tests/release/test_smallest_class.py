@@ -11,7 +11,7 @@ import pytest
 from cli.test_commands import crypsis
 from crypsis.privacy import KAnonymity
 from crypsis.privacy.anonymity import SmallestClass
-from crypsis.release import Account, publish, verify
+from crypsis.release import ReleaseDescription, publish, verify
 from crypsis.release.manifest import seal
 from crypsis.table.files import write_table
 from crypsis.table.table import Table
@@ -60,14 +60,14 @@ def test_verify_finds_it_again_and_a_forged_one_out(released: Path) -> None:
     path = released / "public" / "manifest.json"
     content = json.loads(path.read_text()) | {"smallest_class": {"columns": list(NAMES), "size": 5}}
     path.write_text(json.dumps(content | {"seal": seal(content)}))
-    said = "public/manifest.json says another k over all quasi-identifiers than the data have"
+    said = "public/manifest.json has another k over all quasi-identifiers than the data"
     assert said in verify(released / "public").problems
 
 
 def test_a_report_with_another_k_is_found_out(released: Path) -> None:
     path = released / "public" / "report.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | {"smallest_class": None}))
-    said = "public/report.json says another k over all quasi-identifiers than the data have"
+    said = "public/report.json has another k over all quasi-identifiers than the data"
     assert said in verify(released).problems
 
 
@@ -107,8 +107,8 @@ def test_after_perturbation_a_class_protects_nobody(people: Table, tmp_path: Pat
     from crypsis.release import Limit
 
     same = people.with_columns({"age": np.zeros(20), "zip": np.zeros(20, np.int32)})
-    account = Account("Noise", "Noise was added.", "perturbation")
+    description = ReleaseDescription("Noise", "Noise was added.", "perturbation")
     limit = Limit(measures.build("record-linkage"), 50.0)
-    publish(same, tmp_path / "out", models=[], original=people, account=account, limits=[limit])
+    publish(same, tmp_path / "out", models=[], original=people, description=description, limits=[limit])
     for text in pages(tmp_path / "out"):
         assert "the smallest class has 10 records, which protects nobody in a perturbed file." in text

@@ -14,7 +14,7 @@ import pytest
 from crypsis.masking import Microaggregation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, Limit, publish, verify
+from crypsis.release import Limit, ReleaseDescription, publish, verify
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.release.published import read_published
 from crypsis.report import external_html
@@ -26,10 +26,10 @@ from waiving import waiving
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     original = example(120, seed=1)
     masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
-    account = Account("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
+    description = ReleaseDescription("Test", "Microaggregation in groups of five.", "aggregation", {"k": 5})
     folder = tmp_path_factory.mktemp("released") / "release"
     asked, reasons = [KAnonymity(k=5)], waiving("income")
-    return publish(masked, folder, models=asked, original=original, account=account, waivers=reasons)
+    return publish(masked, folder, models=asked, original=original, description=description, waivers=reasons)
 
 
 @pytest.fixture
@@ -75,8 +75,8 @@ def page(name: str, old: str, new: str) -> Callable[[Path], None]:
 @pytest.mark.parametrize(
     ("forge", "words"),
     [
-        (page("public/report.html", "records released", "people released"), "public/report.html does not say"),
-        (page("internal/report.html", "Records hardest", "Records easiest"), "internal/report.html does not say"),
+        (page("public/report.html", "records released", "people released"), "public/report.html differs from"),
+        (page("internal/report.html", "Records hardest", "Records easiest"), "internal/report.html differs from"),
         (edited("public/report.json", lambda c: c.update(rows=7)), "counts other records"),
         (edited("public/report.json", lambda c: c["columns"][0].update(distinct=1)), "counts other records"),
         (edited("public/report.json", lambda c: c.update(guarantees=[])), "does not state the guarantee"),
@@ -142,7 +142,7 @@ INVENTED = "every record is anonymous for ever"
         ),
         (
             edited("public/manifest.json", lambda c: c.update(family="perturbation")),
-            "claims class sizes of a perturbed",
+            "requires class sizes of a perturbed",
         ),
         (
             both(
@@ -174,10 +174,10 @@ def test_a_forged_public_folder_is_found_though_everything_was_sealed_anew(
     [
         (edited("public/report.json", lambda c: c.update(method="Nothing was done.")), "does not follow from internal"),
         (edited("public/report.json", lambda c: c["columns"][0].update(treatment="hidden")), "does not follow from"),
-        (edited("public/manifest.json", lambda c: c.update(suppressed=9)), "manifests do not say what"),
-        (edited("internal/manifest.json", lambda c: c.update(risks=[])), "manifests do not say what"),
-        (edited("internal/manifest.json", lambda c: c.update(findings=[])), "manifests do not say what"),
-        (edited("internal/report.json", lambda c: c["verdicts"][0].update(attained=50)), "manifests do not say what"),
+        (edited("public/manifest.json", lambda c: c.update(suppressed=9)), "manifests differ from"),
+        (edited("internal/manifest.json", lambda c: c.update(risks=[])), "manifests differ from"),
+        (edited("internal/manifest.json", lambda c: c.update(findings=[])), "manifests differ from"),
+        (edited("internal/report.json", lambda c: c["verdicts"][0].update(attained=50)), "manifests differ from"),
         (other_data, "counts other records, columns or values"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_manifest_that_lists_files_elsewhere_is_refused(copy: Path) -> None:
 
 
 def test_what_nobody_signed_is_called_unsigned(copy: Path) -> None:
-    assert any("unsigned: whoever can write the folder can also rewrite" in note for note in verify(copy).notes)
+    assert any("unsigned: anybody who can write the folder can change" in note for note in verify(copy).notes)
 
 
 def test_sealing_anew_without_a_change_is_sound(copy: Path) -> None:

@@ -14,7 +14,7 @@ from crypsis.charts import bars_before_after, front, to_png, to_svg
 from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, Limit, publish
+from crypsis.release import Limit, ReleaseDescription, publish
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
@@ -39,7 +39,9 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         tmp_path_factory.mktemp("reported") / "release",
         models=[KAnonymity(k=2)],
         original=original,
-        account=Account("A <b>bold</b> title", "Grouped & averaged.", "aggregation", {"k": 5, "seed": 918_273_645}),
+        description=ReleaseDescription(
+            "A <b>bold</b> title", "Grouped & averaged.", "aggregation", {"k": 5, "seed": 918_273_645}
+        ),
         limits=[
             Limit(measures.build("record-linkage"), 60.0),
             Limit(measures.build("table-use", columns=("sex",)), 30.0, "People by sex"),

@@ -10,7 +10,7 @@ import pytest
 from crypsis.errors import ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.privacy import KAnonymity
-from crypsis.release import Account, publish
+from crypsis.release import ReleaseDescription, publish
 from crypsis.table.attribute import Role
 from crypsis.table.example import example
 
@@ -40,9 +40,9 @@ def test_it_makes_no_difference_to_the_values() -> None:
 def test_a_perturbed_table_gets_no_class_size_guarantee_whatever_is_claimed(tmp_path: Path) -> None:
     swapped = RankSwapping(columns=("age",), percent=20).mask(TABLE, np.random.default_rng(1))
     masked = MASK.mask(swapped, np.random.default_rng(1))
-    claimed = Account("Survey", "Grouped.", "aggregation")
+    claimed = ReleaseDescription("Survey", "Grouped.", "aggregation")
     with pytest.raises(ReleaseRefused, match="cannot protect a perturbed file"):
-        publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], account=claimed)
+        publish(masked, tmp_path / "out", models=[KAnonymity(k=5)], description=claimed)
     assert not (tmp_path / "out").exists()
 
 

@@ -170,16 +170,18 @@ def _release(
 ) -> dict[str, Any]:
     from dataclasses import asdict
 
-    from crypsis.release import Account, verify
+    from crypsis.release import ReleaseDescription, verify
     from crypsis.release.count_release import publish_counted
     from crypsis.release.lazy_release import lattice_of
     from crypsis.text import node_text
 
     message = node_text(lattice_of(held), levels)
-    account = Account(title, f"{message[:1].upper()}{message[1:]}.", "recoding", {"levels": list(levels)})
+    description = ReleaseDescription(
+        title, f"{message[:1].upper()}{message[1:]}.", "recoding", {"levels": list(levels)}
+    )
     with working("generalising, writing, counting again"):
         publish_counted(
-            held, levels, out, models=document.models(), suppression=document.suppression, account=account,
+            held, levels, out, models=document.models(), suppression=document.suppression, description=description,
             order=document.release.order, waivers=document.waivers(), sign=sign,
         )  # fmt: skip
         found = verify(out)

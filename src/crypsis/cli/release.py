@@ -35,7 +35,7 @@ def release(
     The file is judged, written to a temporary folder, read back and judged again, and then renamed atomically; it is
     published whole or not at all (exit 1).
     """
-    from crypsis.release import Account, publish, verify
+    from crypsis.release import ReleaseDescription, publish, verify
     from crypsis.table.aligning import read_aligned
 
     if file.is_dir():
@@ -52,7 +52,7 @@ def release(
             bundle.out,
             models=inputs.requirements(demands.require, document),
             original=before,
-            account=Account(title=bundle.title, method=bundle.method, family=bundle.family),
+            description=ReleaseDescription(title=bundle.title, method=bundle.method, family=bundle.family),
             format="parquet" if bundle.format == "parquet" else "csv",
             order="kept" if bundle.keep_order else "shuffled",
             limits=_limits(demands.limit),

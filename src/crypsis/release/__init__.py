@@ -1,17 +1,17 @@
-"""Publish what keeps its guarantee, and check it again from the files alone."""
+"""Releases: published with their guarantees checked on the written files, and verified from the files alone."""
 
 from crypsis.release.bundle import publish
 from crypsis.release.differences import Differences, diff_release
 from crypsis.release.evidence import check_release
-from crypsis.release.facts import Account
+from crypsis.release.facts import ReleaseDescription
 from crypsis.release.guarantees import Limit
 from crypsis.release.signing import new_keys
 from crypsis.release.verification import Verification, verify
 
 __all__ = [
-    "Account",
     "Differences",
     "Limit",
+    "ReleaseDescription",
     "Verification",
     "check_release",
     "diff_release",

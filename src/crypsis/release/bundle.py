@@ -1,7 +1,7 @@
-"""Write a release that proves itself: judge, write aside, read back, judge again, then let it appear at once.
+"""Publish a release: judge, write to a temporary folder, read back, judge again, rename atomically.
 
-The bundle is one folder. `public/` may be given away whole: data, schema, manifest, report. `internal/` stays
-in the house. There is no flag to publish a file that does not keep its guarantee.
+A release is one folder. `public/` may be published as it is: data, schema, manifest, report. `internal/` is never
+published. No option publishes a file that does not keep its guarantees.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.random import Generator
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.privacy.anonymity import smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
-from crypsis.release.facts import Account, Facts, Readings, dossier_of, readings_of
+from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
 from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
     Limit,
@@ -34,15 +34,15 @@ from crypsis.release.population import members_only
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
 from crypsis.release.readback import put_back
 from crypsis.release.signing import SigningKey
-from crypsis.report import Dossier, external_html, external_json, internal_html, internal_json
-from crypsis.report.dossier import LimitResult
+from crypsis.report import ReportContent, external_html, external_json, internal_html, internal_json
+from crypsis.report.content import LimitResult
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, refusals
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 
-__all__ = ["Account", "publish", "seal", "sha256"]
+__all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
 
 
 def publish(
@@ -51,7 +51,7 @@ def publish(
     *,
     models: Sequence[PrivacyModel],
     original: Table | Frame | None = None,
-    account: Account | None = None,
+    description: ReleaseDescription | None = None,
     format: Format = "csv",
     order: Order = "shuffled",
     rng: Generator | None = None,
@@ -63,27 +63,66 @@ def publish(
     seed: int | None = None,
     sign: str | Path | None = None,
 ) -> Path:
-    """Publish a masked table into a folder that must not exist yet.
+    """Publish a masked table as a release: data, schema, manifest and two reports.
 
-    models     what every released record must meet; at least one, or a binding limit on a risk
-    original   the table before masking, row by row; needed for losses, risks and the before-figures
-    rng        order of the rows; the operating system's randomness unless given
-    limits     largest readings allowed: of risks, and of declared uses
-    scenarios  name → columns an intruder knows; one who knows every quasi-identifier is always added
-    rulebook   rules the file must keep
-    waivers    what may pass for a reason, on record: a rule by its id, or a finding on a column by its kind and name,
-               e.g. {"singling-out:weight": "known to nobody outside the office"}
-    front      points (name, family, kind, loss, risk) of the run the file was chosen from, for the internal report
-    seed       of the masking: searched for in everything public, and reported as a salted digest only
-    sign       file of a private key that signs the manifests: see `new_keys`
+    Parameters
+    ----------
+    masked : Table or frame
+        The masked table; suppressed records and identifiers are not written.
+    folder : path
+        Folder of the release; must not exist yet.
+    models : sequence of PrivacyModel
+        What every released record must meet; at least one, or a binding limit on a risk.
+    original : Table or frame, optional
+        The table before masking, with the same rows; needed for losses, risks and limits.
+    description : ReleaseDescription, optional
+        Title, method, family and settings for the reports; by default from the provenance of the table.
+    format : {"csv", "parquet"}
+        Format of the data.
+    order : {"shuffled", "kept"}
+        Order of the rows.
+    rng : Generator, optional
+        Draws the order; by default the randomness of the operating system.
+    limits : sequence of Limit
+        Largest readings allowed, of risks and of declared uses.
+    scenarios : mapping of str to sequence of str, optional
+        Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
+    rulebook : Rulebook, optional
+        Rules that the file must keep.
+    waivers : mapping of str to str, optional
+        Rule (its id) or finding (such as ``singling-out:weight``) → reason why it may pass.
+    front : sequence of mappings
+        Points (name, family, kind, loss, risk) of the front of the run, for the internal report.
+    seed : int, optional
+        Seed of the masking; reported as a salted digest only, and refused anywhere in the public files.
+    sign : path, optional
+        File of a private key that signs the manifests: see `new_keys`.
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    ReleaseRefused
+        With every reason, if the written file does not keep its guarantees, limits or rules; nothing is written.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = crypsis.example(200)
+    >>> masked = crypsis.Microaggregation(k=5).mask(people.with_roles({"income": "quasi"}), rng=1)
+    >>> crypsis.publish(masked, "release", models=[crypsis.KAnonymity(k=5)]).name
+    'release'
     """
     key = SigningKey.read(sign) if sign is not None else None
     if original is None:
         masked = as_table(masked)
     else:
         original, masked = aligned_pair(original, masked)
-    folder, account = Path(folder), account or Account.of(masked)
-    _refuse_early(masked, original, models, limits, account, rulebook, waivers)
+    folder, description = Path(folder), description or ReleaseDescription.of(masked)
+    _refuse_early(masked, original, models, limits, description, rulebook, waivers)
     masked, original, population = members_only(models, masked, original)
     of_rules, of_findings = split_waivers(waivers)
     rows = row_order(masked, order, rng)
@@ -94,7 +133,7 @@ def publish(
 
     verdicts = judged(published)
     as_published = put_back(published, masked, rows)
-    before = check_limits(limits, original, as_published, account.family) if original is not None else []
+    before = check_limits(limits, original, as_published, description.family) if original is not None else []
     with atomic_folder(folder, mode=0o755) as aside:
         public, internal = aside / "public", aside / "internal"
         public.mkdir(mode=0o755)
@@ -103,14 +142,14 @@ def publish(
         write_table(published, public / schema["file"])
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         again = _read_again(public, published, judged, verdicts)
-        found = check_findings(again, original, rows, account.family, of_findings, public / schema["file"])
+        found = check_findings(again, original, rows, description.family, of_findings, public / schema["file"])
         shown = put_back(again, masked, rows)
-        kept = _limits_again(limits, original, shown, account.family, before)
-        readings = readings_of(original, shown, account.family, scenarios)
+        kept = _limits_again(limits, original, shown, description.family, before)
+        readings = readings_of(original, shown, description.family, scenarios)
         suppressed = len(masked) - len(again)
-        rules = _rules(rulebook, of_rules, again, readings, kept, account, order, suppressed)
+        rules = _rules(rulebook, of_rules, again, readings, kept, description, order, suppressed)
         facts = Facts(
-            account,
+            description,
             order,
             models,
             verdicts,
@@ -123,15 +162,15 @@ def publish(
             seed,
             population,
         )
-        dossier = dossier_of(facts, original, shown, len(again), readings)
-        dossier = replace(dossier, signed_by=key.public if key else "")
-        write_reports(public, internal, dossier)
+        content = report_content(facts, original, shown, len(again), readings)
+        content = replace(content, signed_by=key.public if key else "")
+        write_reports(public, internal, content)
         own = {"fingerprint": again.fingerprint()}
-        write_manifests(public, internal, dossier, models, own, measured=readings.measured, rulebook=rulebook, key=key)
+        write_manifests(public, internal, content, models, own, measured=readings.measured, rulebook=rulebook, key=key)
         risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
-        told = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
-        told += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
-        refuse_leaks(public, again, original, risks=risks, seed=seed, told=told)
+        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
+        sentences += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
+        refuse_leaks(public, again, original, risks=risks, seed=seed, sentences=sentences)
     return folder
 
 
@@ -140,7 +179,7 @@ def _refuse_early(
     original: Table | None,
     models: Sequence[PrivacyModel],
     limits: Sequence[Limit],
-    account: Account,
+    description: ReleaseDescription,
     rulebook: Rulebook | None,
     waivers: Mapping[str, str] | None,
 ) -> None:
@@ -149,8 +188,8 @@ def _refuse_early(
         raise PlanError(
             f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
         )
-    known = masked.provenance.family if masked.provenance is not None else account.family
-    for family in (known, account.family):
+    known = masked.provenance.family if masked.provenance is not None else description.family
+    for family in (known, description.family):
         refuse_meaningless(models, family)
     if original is not None:
         refuse_changed_roles(original, masked)
@@ -158,7 +197,7 @@ def _refuse_early(
     of_rules, of_findings = split_waivers(waivers)
     check_finding_waivers(of_findings, masked.names)
     if of_rules and rulebook is None:
-        raise PlanError("a rule was waived and no rulebook given; name the rulebook the rule stands in")
+        raise PlanError("a rule was waived and no rulebook given; name the rulebook of the rule")
     if rulebook is not None:
         rulebook.check_waivers(of_rules)
 
@@ -166,7 +205,7 @@ def _refuse_early(
 def _read_again(
     public: Path, published: Table, judged: Callable[[Table], list[Verdict]], verdicts: Sequence[Verdict]
 ) -> Table:
-    """Read the written file back and demand the same table and the same verdicts."""
+    """Read the written file back; it must give the same table and the same verdicts."""
     schema = json.loads((public / "schema.json").read_text(encoding="utf-8"))
     again = read_published(public, schema)
     if again.fingerprint() != published.fingerprint():
@@ -182,7 +221,7 @@ def _read_again(
 def _limits_again(
     limits: Sequence[Limit], original: Table | None, shown: Table, family: str, before: Sequence[LimitResult]
 ) -> list[LimitResult]:
-    """Every limited measure read from the written file, which must say what the table in memory said."""
+    """Every limited measure, read from the written file; it must give the same readings as the table in memory."""
     if original is None:
         return []
     after = check_limits(limits, original, shown, family)
@@ -197,7 +236,7 @@ def _rules(
     again: Table,
     readings: Readings,
     kept: Sequence[LimitResult],
-    account: Account,
+    description: ReleaseDescription,
     order: str,
     suppressed: int,
 ) -> list[RuleResult]:
@@ -206,16 +245,16 @@ def _rules(
     risks = [*readings.risks, *(s.after for s in readings.scenarios)] if readings.measured else None
     if risks is not None:
         risks += [each.reading for each in kept if each.reading.aim == "risk"]
-    results = check_rulebook(rulebook, Evidence(again, account.family, order, suppressed, risks), waivers)
+    results = check_rulebook(rulebook, Evidence(again, description.family, order, suppressed, risks), waivers)
     broken = refusals(results)
     if broken:
         raise ReleaseRefused(f"nothing was released: rulebook {rulebook.name}: {'; '.join(broken)}")
     return results
 
 
-def write_reports(public: Path, internal: Path, dossier: Dossier) -> None:
-    """The pages are rendered from their JSON twins, so that each says what the other says."""
-    outside, inside = external_json(dossier), internal_json(dossier)
+def write_reports(public: Path, internal: Path, content: ReportContent) -> None:
+    """Write both reports as JSON, and as pages that are rendered from the JSON."""
+    outside, inside = external_json(content), internal_json(content)
     write_text(public / "report.json", outside)
     write_text(public / "report.html", external_html(json.loads(outside)))
     write_text(internal / "report.json", inside)

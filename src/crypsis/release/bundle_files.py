@@ -1,4 +1,4 @@
-"""The files of a bundle: those its manifests list, each as it was sealed, nothing beside them and no way out."""
+"""The files of a release: exactly those that its manifests list, unchanged, and no links."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ PARTS = ("public", "internal")
 
 
 def foreign_entries(folder: Path, public: Path) -> list[str]:
-    """Everything in a bundle that is no plain file of its two folders: links, folders, devices, other files.
+    """Everything in a release that is no plain file of its two folders: links, folders, devices, other files.
 
-    Nothing may be read while there is a link or a device: it leads to what the bundle does not hold.
+    Nothing is read while there is a link or a device, which would lead out of the release.
     """
     parts = [public] if public == folder else [folder / name for name in PARTS]
     found = [
@@ -37,7 +37,7 @@ def foreign_entries(folder: Path, public: Path) -> list[str]:
 
 
 def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
-    """A manifest as it was sealed; empty where it cannot be read."""
+    """A manifest; empty if it cannot be read."""
     name = f"{path.parent.name}/{path.name}"
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -59,7 +59,7 @@ def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
 
 
 def check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) -> int:
-    """How many files the manifest lists; those that are missing, changed or too many are problems."""
+    """Number of files that the manifest lists; files that are missing, changed or not listed are problems."""
     if not manifest:
         return 0
     listed: dict[str, str] = manifest["files"]
@@ -75,7 +75,7 @@ def check_files(folder: Path, manifest: dict[str, Any], problems: list[str]) -> 
 
 
 def read_json(path: Path, problems: list[str]) -> dict[str, Any]:
-    """A JSON object of the bundle; empty where it cannot be read."""
+    """A JSON object of the release; empty if it cannot be read."""
     try:
         return dict(json.loads(path.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError, RecursionError):

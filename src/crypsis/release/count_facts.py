@@ -1,4 +1,4 @@
-"""What counts alone tell about a release: its columns, what was lost, and how many people can be found again."""
+"""The content of the reports of a counted release: columns, loss and record linkage from counts alone."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from crypsis.measures.mixed_distance import MISSING_LINKS
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.release.facts import EVERYTHING, Account, reported, without_seeds
-from crypsis.release.lazy_release import Fate
-from crypsis.report import Dossier
+from crypsis.release.facts import EVERYTHING, ReleaseDescription, reported_findings, without_seeds
+from crypsis.release.lazy_release import TupleOutcomes
+from crypsis.report import ReportContent
 from crypsis.report.columns import ReportedColumn
-from crypsis.report.dossier import ReportedScenario
+from crypsis.report.content import ReportedScenario
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, LazyTable
@@ -35,19 +35,19 @@ from crypsis.version import __version__
 
 NOTE = (
     "The data were counted and never read as a whole: class sizes and different confidential values are exact, and so "
-    "is the share of people found again; other risks and losses were not measured."
+    "is the share of people re-identified by record linkage; other risks and losses were not measured."
 )
-KEPT = "The rows keep the order of the source, which may tell who is who."
+KEPT = "The rows keep the order of the source, which may re-identify people."
 
 
 @dataclass(frozen=True, eq=False)
 class CountedRelease:
-    """Counted data, the levels they were taken to, and the tuples found in the written files."""
+    """Counted data, their levels of generalisation, and the tuples in the written files."""
 
     source: LazyTable
     lattice: Lattice
     levels: Sequence[int]
-    fate: Fate
+    outcome: TupleOutcomes
     written: pl.DataFrame
 
     @cached_property
@@ -55,19 +55,19 @@ class CountedRelease:
         """Mean cell loss of each quasi-identifier, 0 to 1: (m − 1)/(M − 1) for m of M values, a suppressed one 1."""
         records, found = self.source.tuples[RECORDS].to_numpy(), {}
         for place, (name, hierarchy) in enumerate(zip(self.lattice.names, self.lattice.hierarchies, strict=True)):
-            codes = self.fate.codes[:, place]
+            codes = self.outcome.codes[:, place]
             share = (hierarchy.leaves(self.levels[place]) - 1) / max(hierarchy.size - 1, 1)
-            cells = np.where(self.fate.gone, 1.0, np.where(codes < 0, 0.0, share[codes]))
+            cells = np.where(self.outcome.suppressed_tuples, 1.0, np.where(codes < 0, 0.0, share[codes]))
             found[name] = float((cells * records).sum() / records.sum())
         return found
 
     def level(self, name: str) -> int:
-        """How far a column was raised; 0 for one that is no quasi-identifier."""
+        """Level of a column; 0 for one that is no quasi-identifier."""
         return self.levels[self.lattice.names.index(name)] if name in self.lattice.names else 0
 
 
 def distinct(values: pl.Series) -> int:
-    """How many values occur; missing is none."""
+    """Number of different values; a missing one does not count."""
     return int(values.drop_nulls().n_unique())
 
 
@@ -84,25 +84,25 @@ def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Readin
     return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=wilson(hits, total), baseline=baseline)
 
 
-def dossier_of_counts(
+def counted_report_content(
     node: CountedRelease,
     before: Sequence[Verdict],
     after: Sequence[Verdict],
     audit: Audit,
-    account: Account,
+    description: ReleaseDescription,
     order: str,
-) -> Dossier:
-    """Everything the reports may speak of."""
+) -> ReportContent:
+    """The content of both reports."""
     scope, total = tuple(node.lattice.names), node.source.counts.total
     classes = [frame.group_by(scope).agg(pl.col(RECORDS).sum()) for frame in (node.source.tuples, node.written)]
     risks = [linkage(each, total, scope) for each in classes]
     alone = [int((each[RECORDS] == 1).sum()) for each in classes]
     smallest = [int(np.asarray(each[RECORDS]).min()) for each in classes]
-    return Dossier(
-        title=account.title,
+    return ReportContent(
+        title=description.title,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
-        method=account.method,
+        method=description.method,
         family="recoding",
         order=order,
         rows_before=total,
@@ -111,7 +111,7 @@ def dossier_of_counts(
         verdicts_before=tuple(before),
         verdicts=tuple(after),
         smallest_class=SmallestClass(scope, smallest[1]),
-        findings=reported(audit),
+        findings=reported_findings(audit),
         audited=audited_text(audit),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),
@@ -119,7 +119,7 @@ def dossier_of_counts(
         scenarios=(
             ReportedScenario(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),
         ),
-        settings=without_seeds(account.settings),
+        settings=without_seeds(description.settings),
         notes=(NOTE, KEPT) if order == "kept" else (NOTE,),
     )
 
@@ -131,7 +131,7 @@ def _general_loss(node: CountedRelease, scope: tuple[str, ...]) -> Reading:
 
 
 def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
-    """Every published column; of those that were not counted only that they are as collected."""
+    """Every published column; those that are not counted are as collected."""
     columns = []
     for name, dtype in node.source.frame.collect_schema().items():
         if name in node.source.identifiers:

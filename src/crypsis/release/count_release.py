@@ -1,7 +1,7 @@
-"""A release of data that were counted and never read as a whole: the same bundle, proven by a second count.
+"""A release of data that are counted and never read into memory as a whole; a second count checks the written files.
 
-What counts prove is k-anonymity and distinct l-diversity. How many people are found again follows from them too:
-whoever knows every quasi-identifier meets exactly the class of the person she looks for, and of each class finds one.
+Counts prove k-anonymity and distinct l-diversity. Record linkage follows from them too: an intruder who knows every
+quasi-identifier finds the equivalence class of a person, and in expectation re-identifies one person per class.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.bundle import write_reports
-from crypsis.release.count_facts import CountedRelease, distinct, dossier_of_counts, schema_of_counts
-from crypsis.release.facts import Account
+from crypsis.release.count_facts import CountedRelease, counted_report_content, distinct, schema_of_counts
+from crypsis.release.facts import ReleaseDescription
 from crypsis.release.lazy_release import decide, judged_findings, lattice_of, write_node
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.manifest import digests, write_manifests, write_text
@@ -43,7 +43,7 @@ PATTERN = "data-*.parquet"
 
 
 def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
-    """The k and l that meet every model; refused where counts cannot prove one."""
+    """The k and l that meet every model; refused if counts cannot prove one."""
     if not models:
         raise PlanError('nothing is required; add [[require]] with model = "k-anonymity" and k = 5')
     for model in models:
@@ -63,31 +63,31 @@ def publish_counted(
     *,
     models: Sequence[PrivacyModel],
     suppression: float,
-    account: Account | None = None,
+    description: ReleaseDescription | None = None,
     order: Order = "shuffled",
     rng: Generator | None = None,
     waivers: Mapping[str, str] | None = None,
     sign: str | Path | None = None,
 ) -> Path:
-    """Generalise, suppress, write, count what was written, judge it, and let the bundle appear at once.
+    """Generalise, suppress, write, count the written files, judge them, and rename the release atomically.
 
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     models  k-anonymity and distinct l-diversity
-    waivers findings on columns that may pass for a reason, e.g. {"singling-out:wage": "known to nobody outside"}
+    waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
     sign    file of a private key that signs the manifests: see `new_keys`
-    folder  must not exist; gets `public/` and `internal/` as any release, the data in several Parquet files
+    folder  must not exist; gets `public/` and `internal/` like any release, with data in several Parquet files
     """
     key = SigningKey.read(sign) if sign is not None else None
     k, l = provable(models)  # noqa: E741
     lattice, folder = lattice_of(source), Path(folder)
     levels = tuple(int(level) for level in levels)
     lattice.check(levels)
-    fate = decide(source, lattice, levels, suppression, "failing-class", k, l)
+    outcome = decide(source, lattice, levels, suppression, "failing-class", k, l)
     with atomic_folder(folder, mode=0o755) as aside:
         public, internal, data = aside / "public", aside / "internal", aside / "data"
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)
-        found, written = write_node(source, levels, fate, data, order, rng, k, l)
+        found, written = write_node(source, levels, outcome, data, order, rng, k, l)
         findings = judged_findings(source, levels, data, waivers)
         for place, path in enumerate(sorted(data.iterdir())):
             path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
@@ -97,15 +97,15 @@ def publish_counted(
         schema = schema_of_counts(node, data, PATTERN)
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         before = _judged_before(source, lattice, models)
-        told = dossier_of_counts(node, before, verdicts, findings, account or Account(), order)
-        told = replace(told, signed_by=key.public if key else "")
-        write_reports(public, internal, told)
+        content = counted_report_content(node, before, verdicts, findings, description or ReleaseDescription(), order)
+        content = replace(content, signed_by=key.public if key else "")
+        write_reports(public, internal, content)
         quasi = list(lattice.names)
         counted = {"quasi": quasi, "confidential": [n for n in source.counts.names if n not in quasi]}
         files = digests(public) | digests(data)
-        write_manifests(public, internal, told, models, {"counted": counted, "files": files}, measured=True, key=key)
-        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in told.losses]
-        refuse_leaks(public, published, source.coded, risks=told.risks, told=sentences)
+        write_manifests(public, internal, content, models, {"counted": counted, "files": files}, measured=True, key=key)
+        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in content.losses]
+        refuse_leaks(public, published, source.coded, risks=content.risks, sentences=sentences)
         for path in data.iterdir():
             path.rename(public / path.name)
         data.rmdir()
@@ -123,13 +123,13 @@ def tuples_of(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
 
 
 def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:
-    """The verdict on the data behind distinct tuples, `records` of them each."""
+    """The verdict on data given as distinct tuples with their numbers of records."""
     verdict = model.judge(tuples)
     if isinstance(model, KAnonymity):
         classes = classes_of(tuples, model.quasi_identifiers or tuples.quasi_identifiers)
         levels = classes.spread_out(classes.totals(records).astype(np.float64))
     else:
-        levels = model.levels(tuples)  # how often a value occurs does not change how many there are
+        levels = model.levels(tuples)  # frequencies do not change the number of values
     failing = levels < model.required
     return replace(
         verdict,
@@ -141,7 +141,7 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
 
 
 def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> Counted:
-    """Count the published files beside their schema."""
+    """Count the published files and compare them with their schema."""
     quasi = list(counted["quasi"])
     frame = scan(public / PATTERN)
     written = tally(frame, [*quasi, *counted["confidential"]])
@@ -158,16 +158,17 @@ def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, 
 
 @dataclass(frozen=True, eq=False)
 class Counted:
-    """What a count over published files found."""
+    """A count over published files."""
 
     written: pl.DataFrame
     quasi: tuple[str, ...]
     names: tuple[str, ...]
     described: bool
-    """Whether the schema says what the files hold."""
+    """Whether the schema describes the files."""
 
     @property
     def records(self) -> int:
+        """Number of published records."""
         return int(self.written[RECORDS].sum())
 
     @property
@@ -178,10 +179,12 @@ class Counted:
 
     @property
     def smallest_class(self) -> SmallestClass:
+        """Size of the smallest equivalence class over all quasi-identifiers."""
         classes = self.written.group_by(self.quasi).agg(pl.col(RECORDS).sum())
         return SmallestClass(self.quasi, int(np.asarray(classes[RECORDS]).min(initial=self.records)))
 
     def judge(self, model: PrivacyModel) -> Verdict:
+        """The verdict of a privacy model on the published data."""
         return judge_counted(model, tuples_of(self.written, self.quasi), self.written[RECORDS].to_numpy())
 
 

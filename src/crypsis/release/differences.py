@@ -1,8 +1,8 @@
-"""What changed since the last approval, and whether two releases together tell more than each alone.
+"""What changed between two releases, and whether both together reveal more than each alone.
 
-Whoever holds both files can join them by the columns both publish unmasked. A person found in both this way stands in
-a class of each; only those who stand in both classes remain to hide among. Which record of one file is which of the
-other is not known here either: what follows from the files alone is a lower bound of what an intruder may know.
+An intruder with both files can join them by the columns that both publish unmasked. A person found in both is in an
+equivalence class of each, and only the records in both classes still protect that person. The files alone do not say
+which record of one is which of the other, so the result is a lower bound of what an intruder may learn.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Integers = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Change:
-    """One figure of both releases; None where a release does not have it."""
+    """A figure of both releases; None if a release does not have it."""
 
     name: str
     old: float | None
@@ -39,20 +39,21 @@ class Change:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the two files reveal together, to somebody who knows that a person is in both."""
+    """What the two files reveal together, to an intruder who knows that a person is in both."""
 
     joined_by: tuple[str, ...]
     linked: int
-    """Records whose values in those columns occur exactly once in each file: the same person, if she is in both."""
+    """Records whose values in those columns occur exactly once in each file: the same person, if both contain them."""
     alone: int
-    """Of these, how many share both classes with nobody: unique in the pair."""
+    """Of these, records that share both classes with no other: unique in the pair."""
     below: int
-    """Of these, how many share both classes with fewer records than the weaker file promises."""
+    """Of these, records that share both classes with fewer records than the smallest class of the weaker file."""
     smallest_class: tuple[int, int]
     """The smallest class of the old and of the new file."""
 
     @property
     def reveals_more(self) -> bool:
+        """Whether both files together reveal more than each alone."""
         return self.below > 0
 
 
@@ -68,7 +69,7 @@ class Differences:
     columns_added: tuple[str, ...]
     columns_removed: tuple[str, ...]
     columns_changed: Mapping[str, str]
-    """Column → what is different about it, in words."""
+    """Column → what differs, in words."""
     verdicts: tuple[Change, ...]
     losses: tuple[Change, ...]
     distributions: tuple[Change, ...]
@@ -90,7 +91,7 @@ def diff_release(old: str | Path, new: str | Path) -> Differences:
         suppressed=Change("suppressed", one.manifest.get("suppressed"), other.manifest.get("suppressed")),
         columns_added=tuple(name for name in other.table.names if name not in common),
         columns_removed=tuple(name for name in one.table.names if name not in common),
-        columns_changed={name: told for name in common if (told := _change(one, other, name))},
+        columns_changed={name: text for name in common if (text := _change(one, other, name))},
         verdicts=_changes(_verdicts(one.manifest), _verdicts(other.manifest)),
         losses=_changes(_losses(one.manifest), _losses(other.manifest)),
         distributions=tuple(Change(name, None, distance(one.table, other.table, name)) for name in common),
@@ -123,18 +124,18 @@ class _Side:
 
 def _change(one: _Side, other: _Side, name: str) -> str:
     before, after = one.table.attribute(name), other.table.attribute(name)
-    told = []
+    found = []
     if before.kind is not after.kind:
-        told.append(f"kind {before.kind} → {after.kind}")
+        found.append(f"kind {before.kind} → {after.kind}")
     if before.role is not after.role:
-        told.append(f"role {before.role} → {after.role}")
+        found.append(f"role {before.role} → {after.role}")
     if one.treatment(name) != other.treatment(name):
-        told.append(f"treatment: {one.treatment(name)} → {other.treatment(name)}")
+        found.append(f"treatment: {one.treatment(name)} → {other.treatment(name)}")
     if len(before.categories) != len(after.categories):
-        told.append(f"{len(before.categories)} → {len(after.categories)} categories")
+        found.append(f"{len(before.categories)} → {len(after.categories)} categories")
     elif set(before.categories) != set(after.categories):
-        told.append("other categories")
-    return "; ".join(told)
+        found.append("other categories")
+    return "; ".join(found)
 
 
 def _verdicts(manifest: Mapping[str, Any]) -> dict[str, float]:
@@ -196,7 +197,7 @@ def _texts(table: Table, name: str) -> list[str]:
 
 
 def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
-    """Join two releases by the columns both leave unmasked, and count who is left alone."""
+    """Join two releases by the columns that both leave unmasked, and count small intersections of classes."""
     anchors = [name for name in common if _unmasked(one, name) and _unmasked(other, name)]
     classes = [classes_of(side.table, side.table.quasi_identifiers) for side in (one, other)]
     old, new = (int(each.sizes.min()) if each.sizes.size else 0 for each in classes)
@@ -211,8 +212,8 @@ def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
     row_one, row_other = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     row_one[mine], row_other[theirs] = np.arange(len(mine)), np.arange(len(theirs))
     pairs = np.stack([classes[0].of[row_one[sure]], classes[1].of[row_other[sure]]], axis=1)
-    company = _company(pairs, (classes[0], mine), (classes[1], theirs))
-    return Pair(tuple(anchors), len(sure), int((company == 1).sum()), int((company < min(pair)).sum()), pair)
+    shared = _shared_records(pairs, (classes[0], mine), (classes[1], theirs))
+    return Pair(tuple(anchors), len(sure), int((shared == 1).sum()), int((shared < min(pair)).sum()), pair)
 
 
 def _unmasked(side: _Side, name: str) -> bool:
@@ -224,8 +225,8 @@ _Keyed = tuple[EquivalenceClasses, Integers]
 """The classes of a release, and the joining values of each of its records as a number."""
 
 
-def _company(pairs: Integers, one: _Keyed, other: _Keyed) -> Integers:
-    """For each (old class, new class): how many records could stand in both, by the values they share."""
+def _shared_records(pairs: Integers, one: _Keyed, other: _Keyed) -> Integers:
+    """For each (old class, new class): how many records may be in both, by the values of the joining columns."""
     met = equivalence_classes(pairs)
     sizes = np.zeros(met.count, dtype=np.int64)
     members = [_by_class(*side) for side in (one, other)]
@@ -245,10 +246,10 @@ def _by_class(classes: EquivalenceClasses, keys: Integers) -> dict[int, dict[int
 
 
 def _unknown(one: _Side, other: _Side) -> tuple[str, ...]:
-    told = [
-        "whether the two files speak of the same people, and which record of one is which of the other",
+    found = [
+        "whether the two files are about the same people, and which record of one is which of the other",
         "what an intruder knows beyond the columns both files leave unmasked",
     ]
     if "perturbation" in (one.manifest.get("family"), other.manifest.get("family")):
-        told.append("what a perturbed file hides: equal values there do not mean equal people")
-    return tuple(told)
+        found.append("what perturbation hides: in a perturbed file equal values do not mean equal people")
+    return tuple(found)

@@ -1,4 +1,4 @@
-"""A release folder as evidence for a rulebook: from its files alone."""
+"""A release as evidence for a rulebook, from its files alone."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from crypsis.table.table import Table
 
 
 def public_of(folder: Path) -> Path:
-    """The public part of a bundle, or the folder itself where it is one."""
+    """The public part of a release, or the folder itself if it is one."""
     public = folder / "public" if (folder / "public").is_dir() else folder
     if not (public / "manifest.json").is_file():
-        raise TableError(f"{folder}: not a release: it holds no manifest.json; give the folder `crypsis release` wrote")
+        raise TableError(f"{folder}: not a release: it has no manifest.json; give the folder `crypsis release` wrote")
     return public
 
 

@@ -1,4 +1,4 @@
-"""What is known about a release when its reports are written: readings from the written file, and the dossier."""
+"""The content of the reports of a release: what was decided, judged and measured on the written file."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.population import Population
 from crypsis.report.columns import describe_columns
-from crypsis.report.dossier import Dossier, LimitResult, ReportedFinding, ReportedScenario
+from crypsis.report.content import LimitResult, ReportContent, ReportedFinding, ReportedScenario
 from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
@@ -32,12 +32,24 @@ from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
 EVERYTHING = "every quasi-identifier"
-"""The scenario nobody has to declare: the worst case, always told."""
+"""Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
 
 @dataclass(frozen=True)
-class Account:
-    """What is said about how the masked table came to be."""
+class ReleaseDescription:
+    """What the reports say about the masking.
+
+    Attributes
+    ----------
+    title : str
+        Title of the reports.
+    method : str
+        How the file was masked, in a sentence.
+    family : str
+        Family of the masking: aggregation, recoding, perturbation or unknown.
+    settings : mapping
+        Settings of the masking, for the internal report.
+    """
 
     title: str = "Protected microdata"
     method: str = "The file was masked before it reached Crypsis."
@@ -45,8 +57,8 @@ class Account:
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, masked: Table, title: str = "Protected microdata") -> Account:
-        """What the provenance of a masked table says; a table without one was masked elsewhere."""
+    def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:
+        """The description from the provenance of a table; a table without one was masked elsewhere."""
         known = masked.provenance
         if known is None or not known.steps:
             return cls(title)
@@ -58,7 +70,7 @@ class Account:
 class Facts:
     """What was decided and judged."""
 
-    account: Account
+    description: ReleaseDescription
     order: str
     models: Sequence[PrivacyModel]
     verdicts: Sequence[Verdict]
@@ -79,7 +91,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Readings:
-    """What was measured, from the written file beside the original."""
+    """What was measured on the written file against the original."""
 
     measured: bool = False
     losses: tuple[Reading, ...] = ()
@@ -92,7 +104,7 @@ class Readings:
 def readings_of(
     original: Table | None, masked: Table, family: str, scenarios: Mapping[str, Sequence[str]] | None
 ) -> Readings:
-    """Every measure that means something after this family of masking, and the linkage of every scenario."""
+    """Every measure that applies after this family of masking, and record linkage for every scenario."""
     if original is None:
         return Readings()
     known = family if family in ("aggregation", "recoding", "perturbation") else None
@@ -104,11 +116,11 @@ def readings_of(
     if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
         known_columns[EVERYTHING] = everything
     ready = [_linkage(before.readings), _linkage(risks)]
-    told = tuple(_scenario(name, tuple(k), original, masked, family, ready) for name, k in known_columns.items())
+    reported = tuple(_scenario(name, tuple(k), original, masked, family, ready) for name, k in known_columns.items())
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
-    # A use nobody declared is not a measure that failed to apply.
+    # A use that is not declared is not a measure that does not apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
-    return Readings(True, tuple(losses), risks, before.readings, told, skipped)
+    return Readings(True, tuple(losses), risks, before.readings, reported, skipped)
 
 
 def _linkage(readings: Sequence[Reading]) -> Reading | None:
@@ -118,7 +130,7 @@ def _linkage(readings: Sequence[Reading]) -> Reading | None:
 def _scenario(
     name: str, knows: tuple[str, ...], original: Table, masked: Table, family: str, ready: Sequence[Reading | None]
 ) -> ReportedScenario:
-    """ready  the linkage of every quasi-identifier, before and after, which need not be measured twice"""
+    """ready  record linkage over every quasi-identifier, before and after, so that it is not measured twice"""
     bound = RecordLinkage(columns=knows).against(original)
     known = ready if list(knows) == original.quasi_identifiers else (None, None)
     before, after = class_sizes(original, knows), class_sizes(masked, knows)
@@ -135,20 +147,20 @@ def _scenario(
     )
 
 
-def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings) -> Dossier:
-    """Everything the reports may speak of."""
-    account = facts.account
+def report_content(facts: Facts, original: Table | None, masked: Table, rows: int, readings: Readings) -> ReportContent:
+    """The content of both reports."""
+    description = facts.description
     visible = masked.drop(masked.named(*UNPUBLISHED))
     before = original.drop(original.named(*UNPUBLISHED)) if original is not None else visible
-    known, counted = original is not None, account.family != "perturbation"
+    known, counted = original is not None, description.family != "perturbation"
     by_column = next((r.counts for r in readings.losses if r.measure == "cell-loss"), {})
     names = before.quasi_identifiers
-    return Dossier(
-        title=account.title,
+    return ReportContent(
+        title=description.title,
         written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         version=__version__,
-        method=account.method,
-        family=account.family,
+        method=description.method,
+        family=description.family,
         order=facts.order,
         rows_before=len(masked),
         rows_after=rows,
@@ -156,7 +168,7 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         verdicts_before=tuple(facts.before(model, before) for model in facts.models) if known else (),
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
-        findings=reported(facts.audit),
+        findings=reported_findings(facts.audit),
         audited=audited_text(facts.audit),
         losses=readings.losses,
         risks_before=readings.risks_before,
@@ -166,24 +178,24 @@ def dossier_of(facts: Facts, original: Table | None, masked: Table, rows: int, r
         rulebook=facts.rulebook.title if facts.rulebook else "",
         rules=tuple(facts.rules),
         scenarios=readings.scenarios,
-        hardest=hardest_groups(before, _burden(before, visible, names), names) if known and names else (),
+        hardest=hardest_groups(before, _record_harm(before, visible, names), names) if known and names else (),
         class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))
         if known and counted and names
         else None,
         distributions=distributions(before, visible) if known else (),
         front=tuple({key: point[key] for key in ("name", "family", "kind", "loss", "risk")} for point in facts.front),
-        settings=without_seeds(account.settings),
+        settings=without_seeds(description.settings),
         seed_print=seed_print(facts.seed) if facts.seed is not None else "",
         notes=_notes(facts, known),
     )
 
 
-def reported(audit: Audit) -> tuple[ReportedFinding, ...]:
-    """What a file reveals, as the internal report tells it."""
+def reported_findings(audit: Audit) -> tuple[ReportedFinding, ...]:
+    """Findings on the file as the internal report shows them."""
     return tuple(ReportedFinding(finding_text(each), audit.reason(each), each) for each in audit.findings)
 
 
-def _burden(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:
+def _record_harm(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:
     lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
     return RecordHarm(
         alone=class_sizes(original, names) == 1,
@@ -197,23 +209,23 @@ def _notes(facts: Facts, known: bool) -> tuple[str, ...]:
     notes = []
     if not known:
         notes.append("No original was given: losses and risks could not be measured, only the file itself was judged.")
-    if facts.account.family == "perturbation":
+    if facts.description.family == "perturbation":
         notes.append(
             "The file was perturbed: equal values do not mean equal people, so class sizes are not shown; the risk "
-            "limits stand on measured attacks."
+            "limits are on measured attacks."
         )
-    if facts.account.family == "unknown":
+    if facts.description.family == "unknown":
         notes.append(
             "It is not known how the file was masked. Class sizes protect only if values were aggregated or recoded, "
             "not if they were swapped or made noisy."
         )
     if facts.order == "kept":
-        notes.append("The rows keep the order of the source, which may tell who is who.")
+        notes.append("The rows keep the order of the source, which may re-identify people.")
     return tuple(notes)
 
 
 def without_seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings without anything called a seed, at any depth: seeds are secrets."""
+    """Settings without seeds at any depth, since seeds are secret."""
     return {
         key: without_seeds(value) if isinstance(value, Mapping) else value
         for key, value in settings.items()
@@ -222,7 +234,7 @@ def without_seeds(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def seed_print(seed: int, salt: bytes | None = None) -> str:
-    """salt:digest, slow to compute, so that a short seed cannot be tried out in passing."""
+    """Salt and digest of a seed; slow to compute, so that short seeds cannot be tried."""
     salt = secrets.token_bytes(16) if salt is None else salt
     digest = hashlib.scrypt(str(seed).encode(), salt=salt, n=2**14, r=8, p=1, dklen=32)
     return f"{salt.hex()}:{digest.hex()}"

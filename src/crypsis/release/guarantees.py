@@ -1,4 +1,4 @@
-"""What a release promises: privacy models on the file itself, and limits on what was measured against the original."""
+"""The guarantees of a release: privacy models on the file, and limits on measures against the original."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from crypsis.measures.overall import OverallFigure
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.unexplained import unexplained_cells
-from crypsis.report.dossier import LimitResult
+from crypsis.report.content import LimitResult
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 
@@ -24,13 +24,13 @@ class Limit:
     measure: Measure | OverallFigure
     at_most: float
     name: str = ""
-    """What people call it; the measure's name unless given."""
+    """Name in reports; the name of the measure unless given."""
     binding: bool = True
-    """False: the reading is told beside its tolerance, and does not stop a release."""
+    """False: the reading is reported with its tolerance and does not refuse a release."""
 
 
 def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[Limit], original: Table | None) -> None:
-    """A release promises at least one thing, and measured promises need the original."""
+    """Refuse a release without any guarantee, and limits without an original."""
     if limits and original is None:
         raise PlanError("a limit on a measure needs the original file to be measured against; give it, same rows")
     risky = any(limit.binding and limit.measure.aim == "risk" for limit in limits)
@@ -42,7 +42,7 @@ def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[Limit], or
 
 
 def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
-    """Class sizes guarantee nothing once values are false at random."""
+    """Refuse privacy models on a perturbed file, where class sizes guarantee nothing."""
     if models and family == "perturbation":
         names = ", ".join(registered.name_of(model) for model in models)
         raise ReleaseRefused(
@@ -52,7 +52,7 @@ def refuse_meaningless(models: Sequence[PrivacyModel], family: str) -> None:
 
 
 def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Table) -> None:
-    """A file of unknown origin whose changes neither recoding nor aggregation explains is taken as perturbed."""
+    """Refuse privacy models on a file of unknown origin whose changes neither recoding nor aggregation explains."""
     if not models or masked.provenance is not None:
         return
     found = unexplained_cells(original, masked)
@@ -67,7 +67,7 @@ def refuse_perturbed(models: Sequence[PrivacyModel], original: Table, masked: Ta
 
 
 def refuse_changed_roles(original: Table, masked: Table) -> None:
-    """A column that is published under another role than in the original would escape the models and the gate."""
+    """Refuse a column with another role than in the original, which the models and the audit would not judge."""
     guarded = (Role.QUASI_IDENTIFIER, Role.IDENTIFIER, Role.CONFIDENTIAL)
     for attribute in original.attributes:
         if attribute.role not in guarded or attribute.name not in masked.names:
@@ -82,9 +82,9 @@ def refuse_changed_roles(original: Table, masked: Table) -> None:
 
 
 def judge(models: Sequence[PrivacyModel], table: Table, population: Table | None = None) -> list[Verdict]:
-    """Every verdict, or a refusal that names each model that fails and by how much.
+    """The verdicts, or a refusal with every model that fails.
 
-    population  the table around the file, for models that speak of one
+    population  the table around the file, for models that need one
     """
     judged = [population if model.membership and population is not None else table for model in models]
     for model, each in zip(models, judged, strict=True):
@@ -99,6 +99,7 @@ def judge(models: Sequence[PrivacyModel], table: Table, population: Table | None
 
 
 def complaint(verdict: Verdict) -> str:
+    """Why a verdict fails, in a sentence."""
     return (
         f"{verdict.model} requires {verdict.sense} {verdict.required:g} over {', '.join(verdict.columns)}, the file "
         f"attains {verdict.attained:g}, and {verdict.offending} of {verdict.records} records offend"
@@ -106,12 +107,12 @@ def complaint(verdict: Verdict) -> str:
 
 
 def check_limits(limits: Sequence[Limit], original: Table, masked: Table, family: str) -> list[LimitResult]:
-    """Every limit and its reading, or a refusal that names each binding one that is exceeded."""
+    """The limits with their readings, or a refusal with every binding one that is exceeded."""
     results = [_check(limit, original, masked, family) for limit in limits]
     broken = [each for each in results if each.binding and not each.holds]
     if broken:
-        told = "; ".join(f"{e.name} may be at most {e.at_most:g} and is {e.reading.value:.4g}" for e in broken)
-        raise ReleaseRefused(f"nothing was released: {told}")
+        reasons = "; ".join(f"{e.name} may be at most {e.at_most:g} and is {e.reading.value:.4g}" for e in broken)
+        raise ReleaseRefused(f"nothing was released: {reasons}")
     return results
 
 
@@ -128,7 +129,7 @@ def _check(limit: Limit, original: Table, masked: Table, family: str) -> LimitRe
 
 
 def _read(limit: Limit, original: Table, masked: Table, family: str) -> Reading:
-    """The reading of a limited measure, or a refusal where it has no meaning."""
+    """The reading of a limited measure; refused if it has no meaning."""
     assert isinstance(limit.measure, Measure)
     name = limit.name or measures.name_of(limit.measure)
     obstacle = limit.measure.obstacle(original)

@@ -48,7 +48,7 @@ CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
 
 @dataclass(frozen=True)
 class LazyRelease:
-    """What was written, as the second pass found it."""
+    """A release as the count over its files found it."""
 
     folder: Path
     levels: tuple[int, ...]
@@ -61,12 +61,13 @@ class LazyRelease:
 
 
 @dataclass(frozen=True, eq=False)
-class Fate:
-    """What becomes of every distinct tuple at a node."""
+class TupleOutcomes:
+    """What happens to every distinct tuple at a node."""
 
     codes: NDArray[np.int32]
     """int32[tuples, quasi-identifiers]: group of the tuple at the node"""
-    gone: NDArray[np.bool_]
+    suppressed_tuples: NDArray[np.bool_]
+    """bool[tuples]: whether the tuple is suppressed"""
     k: int
     l: int | None  # noqa: E741
     suppressed: int
@@ -89,18 +90,18 @@ def release_lazily(
 
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     k, l    demanded of every class, as in the masking method `generalisation`; 0 takes what the limit allows
-    order   of the written records; the order of the source can betray who is who
+    order   of the written records; the order of the source can re-identify people
     rng     of that order; the operating system's randomness unless given
-    waivers findings on columns that may pass for a reason, e.g. {"singling-out:wage": "known to nobody outside"}
+    waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
     folder  must not exist; gets `data/*.parquet` and a sealed `manifest.json` without any value of the data
     """
     lattice = lattice_of(source)
     levels = tuple(int(level) for level in levels)
     lattice.check(levels)
-    fate = decide(source, lattice, levels, suppression, rule, k, l)
+    outcome = decide(source, lattice, levels, suppression, rule, k, l)
     folder = Path(folder)
     with atomic_folder(folder, mode=0o755) as aside:
-        found, _ = write_node(source, levels, fate, aside / "data", order, rng, k, l)
+        found, _ = write_node(source, levels, outcome, aside / "data", order, rng, k, l)
         judged_findings(source, levels, aside / "data", waivers)
         made = LazyRelease(
             folder, levels, node_text(lattice, levels), source.counts.total - found.suppressed, found.suppressed,
@@ -113,29 +114,29 @@ def release_lazily(
 def write_node(
     source: LazyTable,
     levels: Sequence[int],
-    fate: Fate,
+    outcome: TupleOutcomes,
     data: Path,
     order: Order,
     rng: Generator | None = None,
     k: int = 0,
     l: int = 0,  # noqa: E741
-) -> tuple[Fate, pl.DataFrame]:
+) -> tuple[TupleOutcomes, pl.DataFrame]:
     """Write the data at a node into a new folder and count them there; → what was found, and the counted tuples.
 
     Files that do not hold what the counts promise, or less than k and l, are refused.
     """
     lattice, maps = lattice_of(source), data.parent / "maps"
     maps.mkdir()
-    _sink(source.frame, _map(source, lattice, levels, fate, maps), data)
+    _sink(source.frame, _map(source, lattice, levels, outcome, maps), data)
     shutil.rmtree(maps)
     if order == "shuffled":
         shuffle_files(data, rng or np.random.default_rng())
     written = tally(scan(data, source.engine, _session(source.frame)), source.counts.names)
-    return verified(written, promised(source, lattice, levels, fate), lattice.names, fate, k, l), written
+    return verified(written, promised(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
 
 
 def judged_findings(source: LazyTable, levels: Sequence[int], data: Path, waivers: Mapping[str, str] | None) -> Audit:
-    """What the written files reveal in the columns that were not generalised; refused unless it was waived."""
+    """Findings on columns that are not generalised; refused unless each is waived."""
     raised = {name for name, level in zip(lattice_of(source).names, levels, strict=True) if level}
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
@@ -159,7 +160,7 @@ def decide(
     rule: Rule,
     k: int,
     l: int,  # noqa: E741
-) -> Fate:
+) -> TupleOutcomes:
     """Classes of the node and which of them are suppressed, by the rules of the method `generalisation`."""
     rule_code(rule)
     confidential = next((a.name for a in source.counts.attributes if a.role == "confidential"), "")
@@ -176,23 +177,27 @@ def decide(
     if gone.all():
         raise TableError("every class would be suppressed and nothing is left to release; raise a level")
     reached = int(distinct[~gone].min()) if confidential else None
-    return Fate(codes, gone[classes.of], int(size[~gone].min()), reached, found.records)
+    return TupleOutcomes(codes, gone[classes.of], int(size[~gone].min()), reached, found.records)
 
 
 # -- the map --
 
 
-def _map(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate, maps: Path) -> Callable[[Lazy], Lazy]:
-    """What takes the data, or some of them, to the node: joins with small tables of values, which lie in `maps`."""
+def _map(
+    source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes, maps: Path
+) -> Callable[[Lazy], Lazy]:
+    """The function that generalises the data: joins with small tables of values, which are in `maps`."""
     schema = source.frame.collect_schema()
-    names, keys = schema.names(), _keys(fate.codes)
+    names, keys = schema.names(), _keys(outcome.codes)
     for place, name in enumerate(lattice.names):
-        labels = _labels(lattice, levels, place, fate.codes[:, place])
+        labels = _labels(lattice, levels, place, outcome.codes[:, place])
         raw = source.tuples[name].cast(pl.Float64) if schema[name].is_float() else source.tuples[name]
-        pairs = pl.DataFrame({name: raw, f"{CODE}{place}": fate.codes[:, place].astype(np.int64)})
+        pairs = pl.DataFrame({name: raw, f"{CODE}{place}": outcome.codes[:, place].astype(np.int64)})
         pairs = pairs.with_columns(labels.alias(f"{LABEL}{place}")).drop_nulls(name).unique(name).sort(name)
         pairs.write_parquet(maps / f"{place}.parquet")
-    doomed = pl.DataFrame({f"{KEY}{n}": _packed(fate.codes[fate.gone], group) for n, group in enumerate(keys)})
+    doomed = pl.DataFrame(
+        {f"{KEY}{n}": _packed(outcome.codes[outcome.suppressed_tuples], group) for n, group in enumerate(keys)}
+    )
     doomed.unique().write_parquet(maps / "gone.parquet")
     raised = {name: place for place, name in enumerate(lattice.names) if levels[place]}
     chosen = [
@@ -205,7 +210,7 @@ def _map(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate,
         for place, name in enumerate(lattice.names):
             frame = frame.join(_beside(source, maps / f"{place}.parquet"), on=name, how="left")
         frame = frame.with_columns(*(_key(group).alias(f"{KEY}{n}") for n, group in enumerate(keys)))
-        if fate.gone.any():
+        if outcome.suppressed_tuples.any():
             on = [f"{KEY}{n}" for n in range(len(keys))]
             frame = frame.join(_beside(source, maps / "gone.parquet"), on=on, how="anti")
         return frame.select(*chosen)
@@ -249,7 +254,7 @@ def _session(frame: Lazy) -> Any:
 
 
 def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
-    """Write Parquet files into a new folder, and nothing beside them; polars does it some records at a time."""
+    """Write Parquet files into a new folder; polars writes some records at a time."""
     native = frame.to_native()
     if isinstance(native, pl.LazyFrame):
         data.mkdir()
@@ -278,15 +283,15 @@ def _sink(frame: Lazy, mapped: Callable[[Lazy], Lazy], data: Path) -> None:
 # -- the second pass --
 
 
-def promised(source: LazyTable, lattice: Lattice, levels: Sequence[int], fate: Fate) -> pl.DataFrame:
-    """What a count over the written files must find: computed from the tuples alone."""
+def promised(source: LazyTable, lattice: Lattice, levels: Sequence[int], outcome: TupleOutcomes) -> pl.DataFrame:
+    """The expected count over the written files, from the tuples alone."""
     columns = [
-        _labels(lattice, levels, place, fate.codes[:, place]).alias(name)
+        _labels(lattice, levels, place, outcome.codes[:, place]).alias(name)
         for place, name in enumerate(lattice.names)
         if levels[place]
     ]
     names = list(source.counts.names)
-    kept = source.tuples.with_columns(columns).filter(pl.Series(~fate.gone))
+    kept = source.tuples.with_columns(columns).filter(pl.Series(~outcome.suppressed_tuples))
     return kept.group_by(names).agg(pl.col(RECORDS).sum()).sort(names)
 
 
@@ -294,11 +299,11 @@ def verified(
     written: pl.DataFrame,
     expected: pl.DataFrame,
     names: Sequence[str],
-    fate: Fate,
+    outcome: TupleOutcomes,
     k: int,
     l: int,  # noqa: E741
-) -> Fate:
-    """Refuse files that do not hold what the counts promise; → k, l as found in the files."""
+) -> TupleOutcomes:
+    """Refuse files that differ from the counts; returns k and l of the files."""
     if not _plain(written).equals(_plain(expected)):
         raise ReleaseRefused(
             f"the written files hold {written[RECORDS].sum()} records in {len(written)} distinct tuples and the counts "
@@ -314,7 +319,7 @@ def verified(
             f"the written files reach k = {found_k} and l = {found_l}, and k = {k} and l = {l} were demanded; nothing "
             f"was released"
         )
-    return Fate(fate.codes, fate.gone, found_k, found_l, fate.suppressed)
+    return TupleOutcomes(outcome.codes, outcome.suppressed_tuples, found_k, found_l, outcome.suppressed)
 
 
 def _values(written: pl.DataFrame, name: str) -> pl.Expr:
@@ -328,7 +333,7 @@ def _values(written: pl.DataFrame, name: str) -> pl.Expr:
 
 
 def _plain(frame: pl.DataFrame) -> pl.DataFrame:
-    """The same counts whatever types an engine gives its columns."""
+    """Counts in the same types for every engine."""
     columns = [
         series.cast(pl.Float64) if series.dtype.is_numeric() else series.cast(pl.String)
         for series in frame.drop(RECORDS).get_columns()

@@ -1,7 +1,7 @@
-"""The last look before a bundle appears: nothing in its public part names a rare person, a seed or a risk.
+"""The last check before a release: no rare value, seed or risk figure is in its public part.
 
-Every byte of every public file is searched, as whole words. A label that is an ordinary word of the reports, or part
-of a label the data themselves publish, cannot be told from it and is passed over.
+Every public file is searched for whole words. A label that is also a word of the reports, or part of a published label,
+cannot be distinguished from it and is ignored.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from crypsis.table.table import Table
 from crypsis.text import treatment_text
 
 RARE = 3
-"""A value held by fewer original records than this is a rare person's."""
-TELLING_DIGITS = 4
-"""A figure of fewer significant digits may be said by chance."""
+"""A value of fewer original records is rare."""
+FEWEST_DIGITS = 4
+"""A figure with fewer significant digits may occur by chance."""
 EXACT_DIGITS = 7
-"""A figure of so many significant digits is not one of the reports' own."""
+"""A figure with so many significant digits is not one that the reports round."""
 
 LONG_NUMBER = 6
-"""Digits from which on a seed, or a value of a person, is no count of groups that happens to be the same."""
+"""Digits from which on a number is not a count by coincidence, but a seed or a value."""
 OTHER_WORDS = ("true", "false", "null", "Crypsis", "UTC")
-"""What stands in public files and is no value of a type: JSON's own words, and who wrote the file when."""
+"""Words of public files that no type lists."""
 WRITTEN = ("report.json", "manifest.json")
-"""Files with words of the custodian; the HTML report is rendered from the first."""
+"""Files with free text; the HTML report is rendered from the first."""
 
 _WORD = re.compile(rb"[0-9A-Za-z_\x80-\xff]+")
 _NUMBER = re.compile(rb"(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w]|\.\d)")
@@ -56,30 +56,30 @@ def refuse_leaks(
     *,
     risks: Sequence[Reading] = (),
     seed: int | None = None,
-    told: Iterable[str] = (),
+    sentences: Iterable[str] = (),
 ) -> None:
-    """Search the public folder, and refuse with the names of files and columns only; never with what was found.
+    """Search the public folder; a refusal names files and columns, never the value that was found.
 
-    told  sentences of the program itself: statements of models, definitions and units of losses
+    sentences  of the program itself: statements of models, definitions and units of losses
     """
     files = {path.name: path.read_bytes() for path in sorted(public.iterdir())}
     rare = _rare_labels(original, published) if original is not None else {}
-    known = _ordinary(published, told, files)
+    known = _ordinary(published, sentences, files)
     found: list[str] = []
     for name, content in files.items():
-        found += [f"{name} holds a rare value of column {c!r}" for c in _labels_in(content, rare, known)]
+        found += [f"{name} has a rare value of column {c!r}" for c in _labels_in(content, rare, known)]
         if not name.startswith("data."):
             found += [f"{name} {what}" for what in _secrets_in(content, risks, seed)]
         if name in WRITTEN:
-            said = _figures_said(json.loads(content))
-            found += [f"{name} says the figure of {r.measure}" for r in risks if _short_forms(r.value) & said]
-            columns = _rare_numbers(original, published, said) if original is not None else []
-            found += [f"{name} says a rare number of column {c!r}" for c in columns]
+            figures = _figures_in_texts(json.loads(content))
+            found += [f"{name} has the figure of {r.measure}" for r in risks if _short_forms(r.value) & figures]
+            columns = _rare_numbers(original, published, figures) if original is not None else []
+            found += [f"{name} has a rare number of column {c!r}" for c in columns]
     if found:
         raise ReleaseRefused(
-            f"nothing was released: the public part would give away what it must not "
-            f"({'; '.join(dict.fromkeys(found))}); look at the "
-            f"title, the method's description and the names of uses"
+            f"nothing was released: the public part would disclose what it must not "
+            f"({'; '.join(dict.fromkeys(found))}); check the "
+            f"title, the description of the method and the names of uses"
         )
 
 
@@ -99,13 +99,13 @@ def _rare_labels(original: Table, published: Table) -> dict[str, str]:
     return rare
 
 
-def _ordinary(published: Table, told: Iterable[str], files: Mapping[str, bytes]) -> bytes:
-    """Everything that stands in a bundle whoever the people are: the program's own words, columns, published labels."""
+def _ordinary(published: Table, sentences: Iterable[str], files: Mapping[str, bytes]) -> bytes:
+    """Text of a release that does not depend on rare values: words of the program, columns, published labels."""
     labels = [
         label for name in published.names if not published.holds_numbers(name) for label in published.labels(name)
     ]
     keys = [key for name, content in files.items() if name.endswith(".json") for key in _keys(json.loads(content))]
-    return "\n".join([_fixed_words(), *files, *keys, *told, *published.names, *labels]).encode()
+    return "\n".join([_fixed_words(), *files, *keys, *sentences, *published.names, *labels]).encode()
 
 
 def _keys(content: object) -> set[str]:
@@ -116,7 +116,7 @@ def _keys(content: object) -> set[str]:
 
 @cache
 def _fixed_words() -> str:
-    """Words the program writes into public files by itself, from the types that allow them."""
+    """Words that the program writes into public files, from the types that allow them."""
     classes = [*(measures[name] for name in measures), *(models[name] for name in models)]
     texts = [vocabulary(), *measures, *models, *Kind, *Role, *Family, UNKNOWN, RECEIVED, *OTHER_WORDS]
     texts += [treatment_text(each, n, masked=on) for each in Treatment for n in (1, 2) for on in (True, False)]
@@ -129,7 +129,7 @@ def _fixed_words() -> str:
 
 
 def _labels_in(content: bytes, rare: Mapping[str, str], ordinary: bytes) -> list[str]:
-    """Columns whose rare labels stand in the content as whole words."""
+    """Columns whose rare labels are in the content as whole words."""
     starts: dict[bytes, list[tuple[bytes, str]]] = {}
     for label, column in rare.items():
         for form in {label, html.escape(label), json.dumps(label)[1:-1]}:
@@ -142,7 +142,7 @@ def _labels_in(content: bytes, rare: Mapping[str, str], ordinary: bytes) -> list
             begin = word.start() - raw.find(word.group())
             if content[begin : begin + len(raw)] != raw or not _whole(content, begin, len(raw)):
                 continue
-            if not _stands_in(ordinary, raw):
+            if not _contains(ordinary, raw):
                 columns[column] = None
     return list(columns)
 
@@ -154,7 +154,7 @@ def _whole(content: bytes, begin: int, length: int) -> bool:
     return not (_WORD.match(before) and _WORD.match(edge[0])) and not (_WORD.match(after) and _WORD.match(edge[1]))
 
 
-def _stands_in(text: bytes, raw: bytes) -> bool:
+def _contains(text: bytes, raw: bytes) -> bool:
     place = text.find(raw)
     while place >= 0:
         if _whole(text, place, len(raw)):
@@ -166,17 +166,17 @@ def _stands_in(text: bytes, raw: bytes) -> bool:
 def _secrets_in(content: bytes, risks: Sequence[Reading], seed: int | None) -> list[str]:
     """The seed, the name of an attack, or a risk in full precision, anywhere in a report, schema or manifest.
 
-    A loss is published with four digits, so no figure of seven or more can stand there by right.
+    A loss is published with four digits, so no figure of seven or more can be there.
     """
     figures = {match.group() for match in _NUMBER.finditer(content)}
     found = []
     if seed is not None and _holds_seed(content, figures, str(seed).encode()):
-        found.append("holds the seed")
+        found.append("has the seed")
     for reading in risks:
         whole = repr(float(reading.value)).encode()
         if _digits(whole) >= EXACT_DIGITS and whole in figures:
-            found.append(f"holds the figure of {reading.measure}")
-        if _stands_in(content, reading.measure.encode()):
+            found.append(f"has the figure of {reading.measure}")
+        if _contains(content, reading.measure.encode()):
             found.append(f"names the attack {reading.measure}")
     return found
 
@@ -193,22 +193,22 @@ def _digits(figure: bytes) -> int:
 
 
 def _short_forms(value: float) -> set[bytes]:
-    """A figure as a person would write it, where that has digits enough to be no accident."""
+    """A figure as people write it, if it has enough digits."""
     forms = (form.encode() for form in (repr(float(value)), f"{value:.4g}", f"{value:.6g}", f"{value:.2f}"))
-    return {form for form in forms if _digits(form) >= TELLING_DIGITS}
+    return {form for form in forms if _digits(form) >= FEWEST_DIGITS}
 
 
-def _figures_said(content: object) -> set[bytes]:
-    """Figures inside the words of a JSON document; its bare numbers are the report's own."""
+def _figures_in_texts(content: object) -> set[bytes]:
+    """Figures within the texts of a JSON document; its numbers are those of the report."""
     if isinstance(content, str):
         return {match.group() for match in _NUMBER.finditer(content.encode())}
     parts = content.values() if isinstance(content, dict) else content if isinstance(content, list) else ()
-    return {figure for part in parts for figure in _figures_said(part)}
+    return {figure for part in parts for figure in _figures_in_texts(part)}
 
 
-def _rare_numbers(original: Table, published: Table, said: set[bytes]) -> list[str]:
-    """Columns of which a long number, held by few and not published, was said."""
-    values = [float(figure) for figure in said if len(figure) >= LONG_NUMBER]
+def _rare_numbers(original: Table, published: Table, figures: set[bytes]) -> list[str]:
+    """Columns with a rare, unpublished number among the figures."""
+    values = [float(figure) for figure in figures if len(figure) >= LONG_NUMBER]
     leaking = []
     for name in original.names:
         if not values or not original.holds_numbers(name):

@@ -1,4 +1,4 @@
-"""Manifests: what a bundle consists of and promises, sealed so that a change is seen."""
+"""Manifests: the files and guarantees of a release, with digests that show changes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
 from crypsis.release.signing import SigningKey
-from crypsis.report import Dossier
-from crypsis.report.dossier import external_facts, risk_limited
+from crypsis.report import ReportContent
+from crypsis.report.content import external_facts, risk_limited
 from crypsis.rulebook import Rulebook
 from crypsis.version import __version__
 
@@ -22,12 +22,13 @@ MANIFEST = "manifest.json"
 
 
 def sha256(path: Path) -> str:
+    """Digest of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def seal(content: Mapping[str, Any]) -> str:
-    """Digest of a manifest without its own seal, whatever its layout."""
+    """Digest of the content of a manifest without its seal, independent of its layout."""
     bare = {key: value for key, value in content.items() if key != "seal"}
     return hashlib.sha256(json.dumps(bare, sort_keys=True, ensure_ascii=False).encode()).hexdigest()
 
@@ -40,7 +41,7 @@ def digests(folder: Path) -> dict[str, str]:
 def write_manifests(
     public: Path,
     internal: Path,
-    told: Dossier,
+    content: ReportContent,
     models: Sequence[PrivacyModel],
     own: Mapping[str, Any],
     *,
@@ -50,26 +51,26 @@ def write_manifests(
 ) -> None:
     """The public manifest, and the internal one that names it by its digest.
 
-    told      what the reports say
-    own       what this kind of release says beside it
+    content   what the reports say
+    own       further entries of this kind of release
     measured  whether losses and risks were measured against an original
-    key       signs both; `told` names its public part
+    key       signs both; `content` names its public part
     """
-    facts = told.internal()
-    content = {
+    facts = content.internal()
+    outside = {
         "format": MANIFEST_FORMAT,
         "crypsis": __version__,
         "files": digests(public),
         "requirements": [
             {"model": registered.name_of(model), "settings": model.model_dump(mode="json"), "verdict": asdict(verdict)}
-            for model, verdict in zip(models, told.verdicts, strict=True)
+            for model, verdict in zip(models, content.verdicts, strict=True)
         ],
         "rulebook": rulebook
-        and {"name": rulebook.name, "title": rulebook.title, "waived": [r.id for r in told.rules if r.waived]},
+        and {"name": rulebook.name, "title": rulebook.title, "waived": [r.id for r in content.rules if r.waived]},
         **public_claims(facts),
         **own,
     }
-    write_sealed(public / MANIFEST, content)
+    write_sealed(public / MANIFEST, outside)
     inside = {
         "format": MANIFEST_FORMAT,
         "public": sha256(public / MANIFEST),
@@ -103,11 +104,12 @@ def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def write_sealed(path: Path, content: Mapping[str, Any]) -> None:
+    """Write a manifest with its seal."""
     plain = json.loads(json.dumps(content, default=float))
     write_text(path, json.dumps(plain | {"seal": seal(plain)}, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """A file anybody may read in `public`, and only its owner in `internal`."""
+    """Write a file that everybody may read in `public`, and only its owner in `internal`."""
     path.write_text(text, encoding="utf-8")
     path.chmod(0o600 if path.parent.name == "internal" else 0o644)

@@ -1,4 +1,4 @@
-"""The table as the public will see it: flat labels, used categories only, no identifiers, no suppressed rows."""
+"""The published table: plain labels, used categories only, no identifiers, no suppressed records."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def row_order(masked: Table, order: str, rng: Generator | None = None) -> NDArra
 
 
 def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:
-    """The chosen rows of a masked table as a stranger would read them from the file.
+    """Rows of a masked table as they are published.
 
-    Identifiers are gone. Generalised columns become plain categories, and only categories that occur are
-    listed: a list of all original categories would name the rare ones nobody may know of.
+    Identifiers are dropped. Generalised columns become plain categories, and only categories that occur are listed,
+    since a list of all original categories would disclose rare ones.
     """
     table = masked.drop(masked.named(*UNPUBLISHED)).take(rows)
     for name in table.names:
@@ -45,7 +45,7 @@ def flatten(masked: Table, rows: NDArray[np.intp]) -> Table:
 
 
 def _rounded_dates(table: Table, name: str) -> Table:
-    """Days and seconds are whole on paper; a mean of dates is published as the nearest one."""
+    """Dates have whole days or seconds; a mean of dates is rounded."""
     return table.with_columns({name: np.round(table.column(name))}) if table.attribute(name).dates else table
 
 
@@ -62,7 +62,7 @@ def _used_categories(table: Table, name: str) -> Table:
 
 
 def schema_of(table: Table, format: Format) -> dict[str, Any]:
-    """What a reader needs to know about each column, as JSON."""
+    """The schema of a published table as plain data."""
     columns = []
     for attribute in table.attributes:
         entry: dict[str, Any] = {"name": attribute.name, "kind": attribute.kind.value, "role": attribute.role.value}
@@ -75,12 +75,12 @@ def schema_of(table: Table, format: Format) -> dict[str, Any]:
 
 
 def read_published(folder: Path, schema: dict[str, Any]) -> Table:
-    """The published table again, from the files alone."""
+    """Read a published table from its files."""
     columns = schema["columns"]
     if "*" in schema["file"]:
         raise TableError(
-            "the release was counted and never read as a whole, so rulebooks and differences between releases, which "
-            "need it in memory, cannot be had; `crypsis verify` counts it again"
+            "the release is counted and never read into memory as a whole, so rulebooks and differences between "
+            "releases are not available; `crypsis verify` counts it again"
         )
     if Path(schema["file"]).name != schema["file"] or (folder / schema["file"]).is_symlink():
         raise TableError(

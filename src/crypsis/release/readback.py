@@ -1,4 +1,4 @@
-"""The written file beside the original again: its rows in the places they came from."""
+"""The written file in the order of the original, so that both can be compared."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from crypsis.table.table import Column, Table
 
 
 def put_back(published: Table, masked: Table, rows: NDArray[np.intp]) -> Table:
-    """The masked table with every published cell as the file gives it.
+    """The masked table with the cells of the published file.
 
     published  row i is record rows[i] of `masked`; suppressed records stay as they are
     """
@@ -26,7 +26,7 @@ def put_back(published: Table, masked: Table, rows: NDArray[np.intp]) -> Table:
 
 
 def _codes(published: Table, masked: Table, name: str, own: Column) -> Column:
-    """Codes of the published labels; where two groups share a label, the one the record stands in."""
+    """Codes of the published labels; where two groups share a label, the one of the record."""
     first: dict[str, int] = {}
     same = np.array([*(first.setdefault(label, code) for code, label in enumerate(masked.labels(name))), MISSING])
     read = np.array([*(first.get(label, MISSING) for label in published.labels(name)), MISSING])

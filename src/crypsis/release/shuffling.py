@@ -1,7 +1,7 @@
-"""The records of Parquet files in an order drawn at random, whatever their number.
+"""Shuffling of Parquet files that may be larger than memory.
 
-Every record is dealt to a pile drawn by chance, and each pile, which fits in memory, is shuffled: together that is one
-fair shuffle of all.
+Every record goes to a random part, and each part, which fits in memory, is shuffled: together that is one uniform
+shuffle.
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.random import Generator
 
-PILE = 1_000_000
-"""Records a pile has, about."""
-MOST_PILES = 512
+PART = 1_000_000
+"""Records of a part, about."""
+MOST_PARTS = 512
 """Files that are open at the same time."""
 BATCH = 250_000
 
 
 def shuffle_files(data: Path, rng: Generator) -> None:
-    """Replace the Parquet files of a folder by others with the same records in an order drawn at random."""
+    """Replace the Parquet files of a folder by files with the same records in random order."""
     files = sorted(data.glob("*.parquet"))
     rows = sum(int(pq.read_metadata(path).num_rows) for path in files)
-    number = min(max(1, -(-rows // PILE)), MOST_PILES)
-    piles = data / "piles"
-    piles.mkdir()
-    _deal(files, piles, number, rng)
+    number = min(max(1, -(-rows // PART)), MOST_PARTS)
+    parts = data / "parts"
+    parts.mkdir()
+    _distribute(files, parts, number, rng)
     for path in files:
         path.unlink()
-    for place, path in enumerate(sorted(piles.iterdir())):
+    for place, path in enumerate(sorted(parts.iterdir())):
         with pa.ipc.open_stream(path) as stream:
-            pile = pl.DataFrame(pl.from_arrow(stream.read_all()))
+            part = pl.DataFrame(pl.from_arrow(stream.read_all()))
         path.unlink()
-        pile[rng.permutation(len(pile))].write_parquet(data / f"part-{place:03d}.parquet", row_group_size=BATCH)
-    shutil.rmtree(piles)
+        part[rng.permutation(len(part))].write_parquet(data / f"part-{place:03d}.parquet", row_group_size=BATCH)
+    shutil.rmtree(parts)
 
 
-def _deal(files: list[Path], piles: Path, number: int, rng: Generator) -> None:
-    """Piles are streams: a Parquet writer would remember every small part it was given until it is closed."""
+def _distribute(files: list[Path], parts: Path, number: int, rng: Generator) -> None:
+    """Parts are streams, since a Parquet writer would keep every small batch in memory until it is closed."""
     squeezed = pa.ipc.IpcWriteOptions(compression="lz4")
     with ExitStack() as open_files:
         writers: dict[int, Any] = {}
@@ -54,7 +54,7 @@ def _deal(files: list[Path], piles: Path, number: int, rng: Generator) -> None:
                     for place in range(number):
                         part = frame.filter(pl.Series(drawn == place)).to_arrow()
                         if place not in writers:
-                            target = open_files.enter_context(pa.OSFile(str(piles / f"{place:03d}"), "wb"))
+                            target = open_files.enter_context(pa.OSFile(str(parts / f"{place:03d}"), "wb"))
                             writer = pa.ipc.new_stream(target, part.schema, options=squeezed)
                             writers[place] = open_files.enter_context(writer)
                         writers[place].write_table(part)

@@ -1,4 +1,4 @@
-"""Judge a release again from its files alone, and name everything that is not as it was sealed."""
+"""Verification of a release from its files alone."""
 
 from __future__ import annotations
 
@@ -24,50 +24,69 @@ from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, s
 from crypsis.release.published import read_published, schema_of
 from crypsis.release.signing import INSTALL, available, read_public, signature_fits
 from crypsis.report import external_html, internal_html
-from crypsis.report.dossier import external_facts, guarantees
+from crypsis.report.content import external_facts, guarantees
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
-"""Pictures depend on the renderer's version; the numbers they show stand in the tables beside them."""
+"""Charts depend on the version of the renderer; their numbers are also in tables."""
 UNSIGNED = (
-    "unsigned: whoever can write the folder can also rewrite data, reports and manifest together; only a signature "
+    "unsigned: anybody who can write the folder can change data, reports and manifest together; only a signature "
     "shows who released it (`crypsis release --sign`)"
 )
 Trust = Literal["unsigned", "unchecked", "signed", "trusted"]
-"""Of a signature: none; there, but not checked; fits the key the manifest names; fits the key that was given."""
+"""State of the signature: none; not checked; valid for the key in the manifest; valid for the key that was given."""
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 """What a manifest or report of another shape raises when it is read."""
 
 
 @dataclass(frozen=True)
 class Verification:
-    """What was found; sound when there is nothing to complain about."""
+    """The result of a verification.
+
+    Attributes
+    ----------
+    folder : str
+        The release.
+    verdicts : tuple of Verdict
+        Privacy models, judged again on the data.
+    problems : tuple of str
+        Everything that is not as it was released; empty if the release is sound.
+    files : int
+        Number of files that were checked.
+    notes : tuple of str
+        What could not be checked, and why.
+    smallest_class : SmallestClass or None
+        k over every quasi-identifier of the file, whatever columns its guarantees name.
+    family : str
+        Family of the masking, as the manifest says.
+    signature : {"unsigned", "unchecked", "signed", "trusted"}
+        State of the signature.
+    signed_by : str
+        Public key that the manifest names, 64 hexadecimal digits.
+    """
 
     folder: str
     verdicts: tuple[Verdict, ...]
     problems: tuple[str, ...]
     files: int
     notes: tuple[str, ...] = ()
-    """What could not be checked, and why."""
     smallest_class: SmallestClass | None = None
-    """k over every quasi-identifier of the file, whatever columns its guarantees name."""
     family: str = "unknown"
-    """How the file was masked, as its manifest says."""
     signature: Trust = "unsigned"
     signed_by: str = ""
-    """Public key the manifest names, 64 hexadecimal digits."""
 
     @property
     def sound(self) -> bool:
+        """Whether there is no problem."""
         return not self.problems
 
 
 @dataclass(frozen=True)
 class _Judged:
-    """What the published data themselves say."""
+    """What the published data give."""
 
     rows: int
     distinct: Mapping[str, int | None]
@@ -77,13 +96,34 @@ class _Judged:
 
 
 def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
-    """Re-read and re-judge a release bundle, or its public folder alone.
+    """Check a release, or its public folder alone, from its files.
 
-    What follows from the files is made again and compared: verdicts, schema, what the reports state, and both pages
-    from their JSON twins. What was measured beside the original, and the words of the custodian, are only known to be
-    as they were sealed; without a signature nobody knows by whom.
+    Parameters
+    ----------
+    folder : path
+        The release, or its public folder.
+    key : path, optional
+        File of the public key that must have signed the release.
 
-    key  file of the public key the release must be signed with
+    Returns
+    -------
+    Verification
+        Sound if there is no problem.
+
+    Notes
+    -----
+    Everything that follows from the files is computed again and compared: verdicts, schema, statements of the reports,
+    and both pages from their JSON files. What was measured against the original, and free texts, are only known to be
+    unchanged since the manifest was written; a signature shows by whom.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> people = crypsis.example(200)
+    >>> masked = crypsis.Microaggregation(k=5).mask(people.with_roles({"income": "quasi"}), rng=1)
+    >>> folder = crypsis.publish(masked, "release", models=[crypsis.KAnonymity(k=5)])
+    >>> crypsis.verify(folder).sound
+    True
     """
     wanted = read_public(key) if key is not None else ""
     folder = Path(folder)
@@ -108,7 +148,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         files += _verify_internal(internal, public, manifest, report, verdicts, wanted, problems)
         pages.append((internal, lambda content: internal_html(content, draw=lambda spec: "")))
     else:
-        notes.append("the internal part is not here: risks and waivers could not be looked at")
+        notes.append("the internal part is not here: risks and waivers could not be checked")
     for part, render in pages:
         _render_again(part, render, problems if trust != "trusted" else notes, problems)
     family, signer = str(manifest.get("family", "unknown")), str(manifest.get("signed_by", ""))
@@ -136,7 +176,7 @@ def _revealed(audit: Audit | None, internal: Path) -> list[str]:
 
 
 def _check_signature(folder: Path, manifest: Mapping[str, Any], wanted: str, problems: list[str]) -> Trust:
-    """How far the signature of a manifest goes; one that does not fit is a problem."""
+    """The state of the signature of a manifest; an invalid one is a problem."""
     name, signer = f"{folder.name}/{MANIFEST}", manifest.get("signed_by", "")
     if not signer:
         if wanted:
@@ -205,7 +245,7 @@ def _distinct(table: Table, name: str) -> int:
 
 
 def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str], notes: list[str]) -> list[Verdict]:
-    """Every demand of the manifest, judged on the data; there must be one. That on a population is only noted."""
+    """The verdicts of all requirements of the manifest, at least one; one that needs a population is only noted."""
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
@@ -225,9 +265,11 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
                 "public/manifest.json demands nothing of the data: neither a privacy model nor a risk limit"
             )
         if verdicts and manifest["family"] == "perturbation":
-            problems.append("public/manifest.json claims class sizes of a perturbed file, where they protect nobody")
+            problems.append(
+                "public/manifest.json requires class sizes of a perturbed file, where they guarantee nothing"
+            )
         if not _same(data.smallest_class and asdict(data.smallest_class), manifest["smallest_class"]):
-            problems.append("public/manifest.json says another k over all quasi-identifiers than the data have")
+            problems.append("public/manifest.json has another k over all quasi-identifiers than the data")
     except CrypsisError as error:
         problems.append(f"public/manifest.json demands what cannot be judged: {error}")
     except MALFORMED:
@@ -245,13 +287,13 @@ def _compare_report(
     verdicts: Sequence[Verdict],
     problems: list[str],
 ) -> None:
-    """What the external report states, against the data and the manifest: nothing less and nothing more."""
+    """Compare the statements of the external report with data and manifest."""
     try:
         distinct = {column["name"]: column["distinct"] for column in report["columns"]}
         if report["rows"] != data.rows or distinct != data.distinct:
-            problems.append("public/report.json counts other records, columns or values than the data hold")
+            problems.append("public/report.json counts other records, columns or values than the data")
         if not _same(report["smallest_class"], data.smallest_class and asdict(data.smallest_class)):
-            problems.append("public/report.json says another k over all quasi-identifiers than the data have")
+            problems.append("public/report.json has another k over all quasi-identifiers than the data")
         book = manifest["rulebook"]
         expected = guarantees(
             [v.statement for v in verdicts], manifest["limited_risk"] is True, book["title"] if book else ""
@@ -260,7 +302,7 @@ def _compare_report(
             if sentence not in report["guarantees"]:
                 problems.append(f"public/report.json does not state the guarantee: {sentence}")
         if any(sentence not in expected for sentence in report["guarantees"]):
-            problems.append("public/report.json states a guarantee that neither data nor manifest carry")
+            problems.append("public/report.json states a guarantee that neither data nor manifest support")
         shared = ("family", "order", "suppressed", "losses", "signed_by")
         if any(not _same(report[name], manifest[name]) for name in shared) or report["version"] != manifest["crypsis"]:
             problems.append("public/report.json and public/manifest.json are not of one release")
@@ -298,7 +340,7 @@ def _verify_internal(
             or not _same(internal_claims(facts), {name: inner[name] for name in internal_claims(facts)})
             or not _same(facts["rules"], rules or [])
         ):
-            problems.append("the manifests do not say what internal/report.json says")
+            problems.append("the manifests differ from internal/report.json")
         problems.extend(
             f"internal/report.json: the limit on {each['name']} is not kept"
             for each in facts["demands"]
@@ -315,7 +357,7 @@ def _verify_internal(
 
 
 def _kept(demand: Mapping[str, Any]) -> bool:
-    """Whether the figure of a limit is within it, whatever the report says."""
+    """Whether the figure of a limit is within it."""
     value, most = demand["reading"]["value"], demand["at_most"]
     return bool(value <= most if demand["reading"]["better"] == "low" else value >= most)
 
@@ -323,9 +365,9 @@ def _kept(demand: Mapping[str, Any]) -> bool:
 def _render_again(
     folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str]
 ) -> None:
-    """The page made from its JSON twin must be the page in the folder.
+    """Render a page from its JSON file and compare it with the page in the folder.
 
-    incomparable  where it is said that another version wrote the page; a problem unless somebody trusted signed it
+    incomparable  gets a sentence if another version wrote the page; a problem unless a trusted key signed it
     """
     version: Any = __version__
     try:
@@ -340,7 +382,7 @@ def _render_again(
             f"compare it with {folder.name}/report.json; verify with that version"
         )
     elif not same:
-        problems.append(f"{folder.name}/report.html does not say what {folder.name}/report.json says")
+        problems.append(f"{folder.name}/report.html differs from {folder.name}/report.json")
 
 
 def _same(first: Any, second: Any) -> bool:

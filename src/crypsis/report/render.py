@@ -14,7 +14,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from crypsis.charts import Spec, bars_before_after, front, to_svg
 from crypsis.privacy.anonymity import SmallestClass
-from crypsis.report.dossier import Dossier
+from crypsis.report.content import ReportContent
 from crypsis.text import over_all_text
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
 
@@ -72,14 +72,14 @@ def external_html(facts: Mapping[str, Any]) -> str:
     return _environment().get_template("external.html").render({**facts, **more})
 
 
-def internal_json(dossier: Dossier) -> str:
+def internal_json(content: ReportContent) -> str:
     """The internal report as JSON."""
-    return json.dumps(dossier.internal(), indent=2, ensure_ascii=False, default=_plain) + "\n"
+    return json.dumps(content.internal(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
-def external_json(dossier: Dossier) -> str:
+def external_json(content: ReportContent) -> str:
     """The external report as JSON."""
-    return json.dumps(dossier.external(), indent=2, ensure_ascii=False, default=_plain) + "\n"
+    return json.dumps(content.external(), indent=2, ensure_ascii=False, default=_plain) + "\n"
 
 
 def vocabulary() -> str:

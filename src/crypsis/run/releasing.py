@@ -10,7 +10,7 @@ from crypsis.errors import ReleaseRefused
 from crypsis.measures.objective import readable
 from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
-from crypsis.release import Account, publish
+from crypsis.release import ReleaseDescription, publish
 from crypsis.release.guarantees import Limit
 from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
@@ -52,10 +52,10 @@ def release_solution(
         folder,
         models=plan.models(),
         original=original,
-        account=Account.of(masked, title),
+        description=ReleaseDescription.of(masked, title),
         format=plan.release.format,
         order=plan.release.order,
-        limits=_limits(plan, original if released is None else released, Account.of(masked).family),
+        limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,
         front=_points(front, solution),
         seed=seed,

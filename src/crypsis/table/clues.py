@@ -59,7 +59,7 @@ NAMES: tuple[tuple[Role, Clue, str], ...] = (
         Role.IDENTIFIER,
         Clue.IDENTIFIER_NAME,
         "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
-        "phone telephone mobile fax iban account address street ip url username login person personid patientid "
+        "phone telephone mobile fax iban description address street ip url username login person personid patientid "
         "licence plate",
     ),
     (

@@ -75,7 +75,7 @@ class ReportedScenario:
 
 
 @dataclass(frozen=True)
-class Dossier:
+class ReportContent:
     """The facts of a release.
 
     Attributes
@@ -173,7 +173,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
     Parameters
     ----------
     internal : mapping
-        What `Dossier.internal` gives, or the internal JSON report.
+        What `ReportContent.internal` gives, or the internal JSON report.
 
     Returns
     -------
