@@ -16,7 +16,7 @@ from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import Limit, ReleaseDescription, findings, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
 from crypsis.release.count_release import publish_counted
 from crypsis.release.findings import findings_in_files
 from crypsis.release.published import flatten, row_order
@@ -108,7 +108,7 @@ def test_a_swapped_value_stands_alone_and_leads_to_nobody(people: Table, tmp_pat
     swapped = RankSwapping(columns=("weight", "income"), percent=50).mask(people, np.random.default_rng(0))
     stayed = (swapped.column("weight") == people.column("weight")).mean()
     assert stayed <= 0.05
-    description, limit = ReleaseDescription(family="perturbation"), Limit(measures.build("record-linkage"), 100.0)
+    description, limit = ReleaseDescription(family="perturbation"), MeasuredLimit(measures.build("record-linkage"), 100.0)
     shared = {"models": [], "original": people, "limits": [limit], "description": description}
     assert verify(publish(swapped, tmp_path / "out", **shared)).sound  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import Limit, ReleaseDescription, check_release, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, check_release, publish, verify
 from crypsis.release.published import flatten
 from crypsis.release.readback import put_back
 from crypsis.rulebook import read_rulebook
@@ -43,7 +43,7 @@ def swapped(original: Table) -> Table:
 
 
 def test_a_perturbed_file_is_released_by_its_measured_risk(original: Table, swapped: Table, tmp_path: Path) -> None:
-    limit = Limit(LINKAGE, 100.0)
+    limit = MeasuredLimit(LINKAGE, 100.0)
     folder = publish(
         swapped,
         tmp_path / "out",
@@ -69,7 +69,7 @@ def test_a_perturbed_file_beyond_its_limit_is_refused_with_the_figure(
 ) -> None:
     with pytest.raises(ReleaseRefused, match=r"record-linkage may be at most 0\.1 and is \d"):
         publish(
-            swapped, tmp_path / "out", models=[], original=original, description=PERTURBED, limits=[Limit(LINKAGE, 0.1)]
+            swapped, tmp_path / "out", models=[], original=original, description=PERTURBED, limits=[MeasuredLimit(LINKAGE, 0.1)]
         )
     assert list(tmp_path.iterdir()) == []
 
@@ -82,7 +82,7 @@ def test_class_sizes_never_vouch_for_a_perturbed_file(original: Table, swapped: 
             models=[KAnonymity(k=2)],
             original=original,
             description=PERTURBED,
-            limits=[Limit(LINKAGE, 100.0)],
+            limits=[MeasuredLimit(LINKAGE, 100.0)],
         )
 
 
@@ -90,14 +90,14 @@ def test_class_sizes_never_vouch_for_a_perturbed_file(original: Table, swapped: 
     ("limits", "with_original", "words"),
     [
         ([], True, "at least one privacy model or one risk limit"),
-        ([Limit(BY_SEX, 50)], True, "at least one privacy model or one risk limit"),
-        ([Limit(LINKAGE, 50, binding=False)], True, "at least one privacy model or one risk limit"),
-        ([Limit(LINKAGE, 50)], False, "needs the original"),
-        ([Limit(measures.build("record-linkage", columns=("agee",)), 50)], True, "no column 'agee'"),
+        ([MeasuredLimit(BY_SEX, 50)], True, "at least one privacy model or one risk limit"),
+        ([MeasuredLimit(LINKAGE, 50, binding=False)], True, "at least one privacy model or one risk limit"),
+        ([MeasuredLimit(LINKAGE, 50)], False, "needs the original"),
+        ([MeasuredLimit(measures.build("record-linkage", columns=("agee",)), 50)], True, "no column 'agee'"),
     ],
 )
 def test_a_promise_that_is_none_is_refused(
-    limits: list[Limit], with_original: bool, words: str, original: Table, masked: Table, tmp_path: Path
+    limits: list[MeasuredLimit], with_original: bool, words: str, original: Table, masked: Table, tmp_path: Path
 ) -> None:
     with pytest.raises(PlanError, match=words):
         publish(masked, tmp_path / "out", models=[], original=original if with_original else None, limits=limits)
@@ -111,7 +111,7 @@ def test_a_measure_without_meaning_cannot_be_limited(original: Table, swapped: T
             models=[],
             original=original,
             description=PERTURBED,
-            limits=[Limit(LINKAGE, 100.0), Limit(measures.build("glm"), 50)],
+            limits=[MeasuredLimit(LINKAGE, 100.0), MeasuredLimit(measures.build("glm"), 50)],
         )
 
 
@@ -121,8 +121,8 @@ def test_a_use_beyond_its_tolerance_stops_a_release_unless_only_told(
     use = measures.build("means-use", columns=("income",), by=("occupation",))
     common = {"models": [KAnonymity(k=5)], "original": original, "description": AGGREGATED}
     with pytest.raises(ReleaseRefused, match=r"Income by trade may be at most 0\.001"):
-        publish(masked, tmp_path / "a", limits=[Limit(use, 0.001, "Income by trade")], **common)  # type: ignore[arg-type]
-    told = [Limit(use, 0.001, "Income by trade", binding=False)]
+        publish(masked, tmp_path / "a", limits=[MeasuredLimit(use, 0.001, "Income by trade")], **common)  # type: ignore[arg-type]
+    told = [MeasuredLimit(use, 0.001, "Income by trade", binding=False)]
     folder = publish(masked, tmp_path / "b", limits=told, waivers=waiving("income"), **common)  # type: ignore[arg-type]
     outside = json.loads((folder / "public" / "report.json").read_text(encoding="utf-8"))
     assert outside["uses"][0]["name"] == "Income by trade"

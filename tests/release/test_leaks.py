@@ -18,7 +18,7 @@ from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.measures.measure import Reading
 from crypsis.privacy import KAnonymity, LDiversity
-from crypsis.release import Limit, ReleaseDescription, publish
+from crypsis.release import MeasuredLimit, ReleaseDescription, publish
 from crypsis.release.facts import seed_print
 from crypsis.release.leaks import refuse_leaks
 from crypsis.rulebook import read_rulebook
@@ -86,7 +86,7 @@ def test_no_byte_of_the_bundle_tells_the_rare_person_or_the_seed(
         tmp_path / "out",
         original=original,
         format=format,
-        limits=[Limit(measures.build("table-use", columns=("sex",)), 50, "People by sex")],
+        limits=[MeasuredLimit(measures.build("table-use", columns=("sex",)), 50, "People by sex")],
         rulebook=read_rulebook("licensed"),
         front=[{"name": "1", "family": "partition", "kind": "chosen", "loss": 10.0, "risk": 12.0}],
     )
@@ -99,7 +99,9 @@ def test_no_byte_of_the_bundle_tells_the_rare_person_or_the_seed(
 
 
 def test_the_external_part_holds_no_risk(original: Table, masked: Table, tmp_path: Path) -> None:
-    folder = release(masked, tmp_path / "out", original=original, limits=[Limit(measures.build("record-linkage"), 90)])
+    folder = release(
+        masked, tmp_path / "out", original=original, limits=[MeasuredLimit(measures.build("record-linkage"), 90)]
+    )
     inner = json.loads((folder / "internal" / "manifest.json").read_text(encoding="utf-8"))
     assert inner["risks"]
     risky = [name for name in measures if measures[name].aim == "risk"]

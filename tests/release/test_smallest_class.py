@@ -104,11 +104,11 @@ def test_without_a_quasi_identifier_that_is_said(people: Table, tmp_path: Path) 
 
 def test_after_perturbation_a_class_protects_nobody(people: Table, tmp_path: Path) -> None:
     from crypsis.measures import measures
-    from crypsis.release import Limit
+    from crypsis.release import MeasuredLimit
 
     same = people.with_columns({"age": np.zeros(20), "zip": np.zeros(20, np.int32)})
     description = ReleaseDescription("Noise", "Noise was added.", "perturbation")
-    limit = Limit(measures.build("record-linkage"), 50.0)
+    limit = MeasuredLimit(measures.build("record-linkage"), 50.0)
     publish(same, tmp_path / "out", models=[], original=people, description=description, limits=[limit])
     for text in pages(tmp_path / "out"):
         assert "the smallest class has 10 records, which protects nobody in a perturbed file." in text

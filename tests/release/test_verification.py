@@ -14,7 +14,7 @@ import pytest
 from crypsis.masking import Microaggregation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity
-from crypsis.release import Limit, ReleaseDescription, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, publish, verify
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.release.published import read_published
 from crypsis.report import external_html
@@ -192,7 +192,7 @@ def test_the_internal_part_and_the_public_one_must_agree(copy: Path, forge: Call
 def test_a_limit_that_is_not_kept_is_found(tmp_path: Path) -> None:
     original = example(120, seed=1)
     masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
-    limits = [Limit(RecordLinkage(), 90.0)]
+    limits = [MeasuredLimit(RecordLinkage(), 90.0)]
     publish(masked, tmp_path / "out", models=[], original=original, limits=limits, waivers=waiving("income"))
     assert verify(tmp_path / "out").sound
     change = edited("internal/report.json", lambda c: c["demands"][0].update(at_most=0.001))

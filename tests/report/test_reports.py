@@ -14,7 +14,7 @@ from crypsis.charts import bars_before_after, front, to_png, to_svg
 from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import Limit, ReleaseDescription, publish
+from crypsis.release import MeasuredLimit, ReleaseDescription, publish
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
@@ -43,9 +43,11 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "A <b>bold</b> title", "Grouped & averaged.", "aggregation", {"k": 5, "seed": 918_273_645}
         ),
         limits=[
-            Limit(measures.build("record-linkage"), 60.0),
-            Limit(measures.build("table-use", columns=("sex",)), 30.0, "People by sex"),
-            Limit(measures.build("correlation-use", columns=("age", "income")), 0.0, "Age and income", binding=False),
+            MeasuredLimit(measures.build("record-linkage"), 60.0),
+            MeasuredLimit(measures.build("table-use", columns=("sex",)), 30.0, "People by sex"),
+            MeasuredLimit(
+                measures.build("correlation-use", columns=("age", "income")), 0.0, "Age and income", binding=False
+            ),
         ],
         scenarios={"neighbour": ["age", "sex", "district"], "all": original.quasi_identifiers},
         rulebook=read_rulebook("public-use"),

@@ -32,61 +32,73 @@ def front_picture() -> Spec:
             "scale": {"zero": True, "type": "sqrt"},
         },
     }
-    on_front = {"filter": "datum.standing == 'front'"}
     return {
         "width": "container",
         "height": 380,
         "datasets": {"points": [], "allowed": [], "marked": []},
         "layer": [
-            {
-                "data": {"name": "allowed"},
-                "mark": {"type": "rect"},
-                "encoding": {
-                    "opacity": {"condition": {"test": "datum.on", "value": 0.16}, "value": 0},
-                    "x": {"field": "x0", "type": "quantitative"},
-                    "x2": {"field": "x1"},
-                    "y": {"field": "y0", "type": "quantitative"},
-                    "y2": {"field": "y1"},
-                },
-            },
+            _region(),
             {
                 "data": {"name": "points"},
-                "transform": [on_front],
+                "transform": [{"filter": "datum.standing == 'front'"}],
                 "mark": {"type": "line", "interpolate": "step-after", "strokeWidth": 1.5, "opacity": 0.6},
                 "encoding": {**place, "order": {"field": "loss", "type": "quantitative"}},
             },
-            {
-                "data": {"name": "points"},
-                "mark": {"type": "point", "filled": True, "size": 75, "strokeWidth": 0},
-                "encoding": {
-                    **place,
-                    "color": {"field": "method", "type": "nominal", "title": "found by"},
-                    "shape": {
-                        "field": "standing",
-                        "type": "nominal",
-                        "title": None,
-                        "legend": {"orient": "bottom", "direction": "horizontal"},
-                        "scale": {"domain": list(STANDINGS), "range": ["circle", "square", "circle", "cross"]},
-                    },
-                    "opacity": {"condition": {"test": "datum.bright", "value": 1}, "value": 0.25},
-                },
-            },
+            _solutions(place),
             *(_names_of_baselines(place, side) for side in ("left", "right")),
-            {
-                "data": {"name": "marked"},
-                "mark": {"type": "point", "filled": False, "strokeWidth": 2},
-                "encoding": {
-                    **place,
-                    "size": {"field": "size", "type": "quantitative", "scale": None},
-                    "strokeDash": {
-                        "field": "mark",
-                        "type": "nominal",
-                        "scale": {"domain": ["selected", "pinned", "chosen"], "range": [[1, 0], [3, 2], [1, 0]]},
-                        "legend": None,
-                    },
-                },
-            },
+            _marks(place),
         ],
+    }
+
+
+def _region() -> Spec:
+    """The region within the limits."""
+    return {
+        "data": {"name": "allowed"},
+        "mark": {"type": "rect"},
+        "encoding": {
+            "opacity": {"condition": {"test": "datum.on", "value": 0.16}, "value": 0},
+            "x": {"field": "x0", "type": "quantitative"},
+            "x2": {"field": "x1"},
+            "y": {"field": "y0", "type": "quantitative"},
+            "y2": {"field": "y1"},
+        },
+    }
+
+
+def _solutions(place: Spec) -> Spec:
+    """Every solution, its shape by what it is."""
+    shape = {
+        "field": "standing",
+        "type": "nominal",
+        "title": None,
+        "legend": {"orient": "bottom", "direction": "horizontal"},
+        "scale": {"domain": list(STANDINGS), "range": ["circle", "square", "circle", "cross"]},
+    }
+    return {
+        "data": {"name": "points"},
+        "mark": {"type": "point", "filled": True, "size": 75, "strokeWidth": 0},
+        "encoding": {
+            **place,
+            "color": {"field": "method", "type": "nominal", "title": "found by"},
+            "shape": shape,
+            "opacity": {"condition": {"test": "datum.bright", "value": 1}, "value": 0.25},
+        },
+    }
+
+
+def _marks(place: Spec) -> Spec:
+    """Rings around selected, pinned and chosen points."""
+    dash = {
+        "field": "mark",
+        "type": "nominal",
+        "scale": {"domain": ["selected", "pinned", "chosen"], "range": [[1, 0], [3, 2], [1, 0]]},
+        "legend": None,
+    }
+    return {
+        "data": {"name": "marked"},
+        "mark": {"type": "point", "filled": False, "strokeWidth": 2},
+        "encoding": {**place, "size": {"field": "size", "type": "quantitative", "scale": None}, "strokeDash": dash},
     }
 
 

@@ -14,7 +14,7 @@ from crypsis.cli.output import say, say_json, say_released, working
 from crypsis.errors import PlanError
 
 if TYPE_CHECKING:
-    from crypsis.release import Limit, Verification
+    from crypsis.release import MeasuredLimit, Verification
 
 
 def release(
@@ -64,15 +64,15 @@ def release(
     _report_released(bundle.out, checked, json)
 
 
-def _limits(texts: list[str] | None) -> list[Limit]:
+def _limits(texts: list[str] | None) -> list[MeasuredLimit]:
     """['record-linkage=5'] → limits on registered measures."""
     from crypsis.measures import measures
-    from crypsis.release import Limit
+    from crypsis.release import MeasuredLimit
 
     limits = []
     for name, text in inputs.pairs(texts, "--limit").items():
         try:
-            limits.append(Limit(measures.build(name), float(text), name))
+            limits.append(MeasuredLimit(measures.build(name), float(text), name))
         except ValueError:
             raise PlanError(f"--limit {name}={text}: {text!r} is not a number; write e.g. {name}=5") from None
     return limits

@@ -301,19 +301,17 @@ def _links(
     labels, flat, reach = clusters[slots], arena.ravel(), arena.shape[1]
     groups, n = labels.shape
     own_class, first, sizes = classes(labels)
-    count = len(first)
+    count, credit = len(first), 0.0
     unsorted = np.empty((count, groups), dtype=np.int32)
     for c in range(count):
         for j in range(groups):
             unsorted[c, j] = labels[j, first[c]]
     order = sorted_classes(unsorted, int(np.max(widths)))
-    rows = unsorted[order]
-    weights = sizes[order]
+    rows, weights = unsorted[order], sizes[order]
     shared, leave = branches(rows)
     place = np.empty(count, dtype=np.int64)
     for c in range(count):
         place[order[c]] = c
-    credit = 0.0
     near, near_weights = np.empty(count), np.empty(count, dtype=np.int64)
     rest, sums, row = np.zeros(groups + 1), np.zeros(groups + 1), np.empty(groups, dtype=np.int64)
     for i in range(n):

@@ -58,15 +58,12 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> ND
     m, s = tuples.leaf.shape
     words = tuples.present.shape[1]
     owner = np.full(m, -1, dtype=np.int64)
-    alive = np.arange(m)
-    seat = np.empty(m, dtype=np.int64)
+    alive, seat = np.arange(m), np.empty(m, dtype=np.int64)
     capacity = 16
     while capacity < 2 * m:
         capacity *= 2
-    keys = np.empty(capacity, dtype=np.uint64)
-    held = np.zeros(capacity, dtype=np.int64)
-    values = np.zeros((capacity, words), dtype=np.uint64)
-    given = np.empty(capacity, dtype=np.int64)
+    keys, values = np.empty(capacity, dtype=np.uint64), np.zeros((capacity, words), dtype=np.uint64)
+    held, given = np.zeros(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
     base = np.empty(s, dtype=np.int64)
     groups, count = 0, m
     for node in range(len(nodes)):

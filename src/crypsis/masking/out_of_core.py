@@ -60,7 +60,7 @@ class Cuts:
 
 
 @dataclass(frozen=True)
-class Piece:
+class BlockFile:
     """One block on disk."""
 
     path: str
@@ -124,7 +124,7 @@ def microaggregate_files(
                 f"then start again"
             )
         pieces = [
-            Piece(str(Path(workshop) / f"{place}.parquet"), str(aside / f"part-{place}.parquet"), seed)
+            BlockFile(str(Path(workshop) / f"{place}.parquet"), str(aside / f"part-{place}.parquet"), seed)
             for place, seed in enumerate(SeedSequence(int(rng.integers(2**63))).spawn(len(counts)))
         ]
         pieces = _joined(pieces, counts, k)
@@ -187,7 +187,7 @@ def _in_order(column: list[int], left: list[int], right: list[int]) -> list[int]
     return leaves
 
 
-def _microaggregated(shared: BlockContext, piece: Piece) -> tuple[float, int, int]:
+def _microaggregated(shared: BlockContext, piece: BlockFile) -> tuple[float, int, int]:
     """Microaggregate one file; → SSE of the scaled columns, groups, size of the smallest."""
     frame = pl.read_parquet(piece.path)
     values = frame.select(shared.names).cast(pl.Float64).to_numpy()
@@ -302,9 +302,9 @@ def _deal(
     return counts
 
 
-def _joined(pieces: Sequence[Piece], counts: NDArray[np.int64], k: int) -> list[Piece]:
+def _joined(pieces: Sequence[BlockFile], counts: NDArray[np.int64], k: int) -> list[BlockFile]:
     """Blocks of at least k records: a smaller one is joined to its neighbour."""
-    joined: list[tuple[list[Piece], int]] = []
+    joined: list[tuple[list[BlockFile], int]] = []
     for piece, count in zip(pieces, counts.tolist(), strict=True):
         if not count:
             continue

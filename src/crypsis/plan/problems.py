@@ -30,7 +30,7 @@ _FRIENDLY = {
 
 
 @dataclass(frozen=True)
-class Problem:
+class PlanProblem:
     """A problem of a document.
 
     place  keys and positions that lead to it
@@ -64,7 +64,7 @@ def place_text(loc: Sequence[Any]) -> str:
     return text
 
 
-def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[str] = ()) -> list[Problem]:
+def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[str] = ()) -> list[PlanProblem]:
     """The problems that pydantic found.
 
     Parameters
@@ -78,7 +78,7 @@ def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[st
 
     Returns
     -------
-    list of Problem
+    list of PlanProblem
     """
     found, seen = [], set()
     for item in error.errors(include_url=False):
@@ -86,7 +86,7 @@ def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[st
         if item["type"] != "extra_forbidden" and loc in seen:
             continue  # every branch of a union has an error; one is enough
         seen.add(loc)
-        found.append(Problem(loc, _message({**item, "loc": loc}, root, also)))
+        found.append(PlanProblem(loc, _message({**item, "loc": loc}, root, also)))
     return found
 
 

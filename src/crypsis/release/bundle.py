@@ -20,7 +20,7 @@ from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
 from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
-    Limit,
+    MeasuredLimit,
     check_limits,
     judge,
     refuse_changed_roles,
@@ -55,7 +55,7 @@ def publish(
     format: Format = "csv",
     order: Order = "shuffled",
     rng: Generator | None = None,
-    limits: Sequence[Limit] = (),
+    limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
     rulebook: Rulebook | None = None,
     waivers: Mapping[str, str] | None = None,
@@ -83,7 +83,7 @@ def publish(
         Order of the rows.
     rng : Generator, optional
         Draws the order; by default the randomness of the operating system.
-    limits : sequence of Limit
+    limits : sequence of MeasuredLimit
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
         Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
@@ -178,7 +178,7 @@ def _refuse_early(
     masked: Table,
     original: Table | None,
     models: Sequence[PrivacyModel],
-    limits: Sequence[Limit],
+    limits: Sequence[MeasuredLimit],
     description: ReleaseDescription,
     rulebook: Rulebook | None,
     waivers: Mapping[str, str] | None,
@@ -219,7 +219,7 @@ def _read_again(
 
 
 def _limits_again(
-    limits: Sequence[Limit], original: Table | None, shown: Table, family: str, before: Sequence[LimitResult]
+    limits: Sequence[MeasuredLimit], original: Table | None, shown: Table, family: str, before: Sequence[LimitResult]
 ) -> list[LimitResult]:
     """Every limited measure, read from the written file; it must give the same readings as the table in memory."""
     if original is None:

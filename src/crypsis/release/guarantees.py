@@ -18,7 +18,7 @@ from crypsis.table.table import Table
 
 
 @dataclass(frozen=True)
-class Limit:
+class MeasuredLimit:
     """The largest reading a released file may have: a risk limit, or the tolerance of a declared use."""
 
     measure: Measure | OverallFigure
@@ -29,7 +29,7 @@ class Limit:
     """False: the reading is reported with its tolerance and does not refuse a release."""
 
 
-def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[Limit], original: Table | None) -> None:
+def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[MeasuredLimit], original: Table | None) -> None:
     """Refuse a release without any guarantee, and limits without an original."""
     if limits and original is None:
         raise PlanError("a limit on a measure needs the original file to be measured against; give it, same rows")
@@ -106,7 +106,7 @@ def complaint(verdict: Verdict) -> str:
     )
 
 
-def check_limits(limits: Sequence[Limit], original: Table, masked: Table, family: str) -> list[LimitResult]:
+def check_limits(limits: Sequence[MeasuredLimit], original: Table, masked: Table, family: str) -> list[LimitResult]:
     """The limits with their readings, or a refusal with every binding one that is exceeded."""
     results = [_check(limit, original, masked, family) for limit in limits]
     broken = [each for each in results if each.binding and not each.holds]
@@ -116,7 +116,7 @@ def check_limits(limits: Sequence[Limit], original: Table, masked: Table, family
     return results
 
 
-def _check(limit: Limit, original: Table, masked: Table, family: str) -> LimitResult:
+def _check(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> LimitResult:
     if isinstance(limit.measure, OverallFigure):
         name, reading = limit.name or limit.measure.figure, limit.measure.explain(masked)
     else:
@@ -128,7 +128,7 @@ def _check(limit: Limit, original: Table, masked: Table, family: str) -> LimitRe
     return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, use)
 
 
-def _read(limit: Limit, original: Table, masked: Table, family: str) -> Reading:
+def _read(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> Reading:
     """The reading of a limited measure; refused if it has no meaning."""
     assert isinstance(limit.measure, Measure)
     name = limit.name or measures.name_of(limit.measure)

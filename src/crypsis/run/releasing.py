@@ -65,28 +65,28 @@ def release_solution(
     )
 
 
-def _limits(plan: Plan, original: Table, family: str) -> list[Limit]:
+def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
     """Limits and uses of the plan, measured again on the written file; a limit on a risk holds for every intruder."""
     objective = plan.objective(original)
     found = []
     if plan.suppression < 1.0:
         allowed = OverallFigure(objective, "suppressed", family)
-        found.append(Limit(allowed, 100.0 * plan.suppression, "suppressed records"))
+        found.append(MeasuredLimit(allowed, 100.0 * plan.suppression, "suppressed records"))
     for limit in plan.limit:
         measure = limit.build()
         if measure is None:
             figure = cast(Figure, limit.measure)
-            found.append(Limit(OverallFigure(objective, figure, family), limit.at_most, limit.measure))
+            found.append(MeasuredLimit(OverallFigure(objective, figure, family), limit.at_most, limit.measure))
             continue
         if measure.aim != "risk" or measure.columns or not plan.scenario:
-            found.append(Limit(measure, limit.at_most, limit.measure))
+            found.append(MeasuredLimit(measure, limit.at_most, limit.measure))
             continue
         for each in plan.scenario:
             names = readable(measure, original, each.knows)
             if names:
                 bound = measure.model_copy(update={"columns": names})
-                found.append(Limit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
-    return found + [Limit(u.build(), u.tolerance, u.title, u.treated_as == "limit") for u in plan.use]
+                found.append(MeasuredLimit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
+    return found + [MeasuredLimit(u.build(), u.tolerance, u.title, u.treated_as == "limit") for u in plan.use]
 
 
 def _points(front: Front, chosen: Solution) -> list[dict[str, Any]]:

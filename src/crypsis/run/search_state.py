@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crypsis.encodings import Encoding
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.measures.objective import Objective
-from crypsis.run.store import Step
+from crypsis.run.store import GenerationRecord
 from crypsis.searches.search import Search
 
 IDLE = 25
@@ -74,7 +74,7 @@ class SearchState:
         Solutions that have a number.
     measured : set of bytes
         Keys of its solutions in the store.
-    pending : list of Step
+    pending : list of GenerationRecord
         Generations that are not in the store yet.
     problem : Problem or None
         None before it is posed.
@@ -89,7 +89,7 @@ class SearchState:
     seconds: float = 0.0
     count: int = 0
     measured: set[bytes] = field(default_factory=set)
-    pending: list[Step] = field(default_factory=list)
+    pending: list[GenerationRecord] = field(default_factory=list)
     problem: Problem | None = None
 
     def posed(self, encoding: Encoding, objective: Objective | None) -> Problem:
@@ -123,7 +123,7 @@ class SearchState:
         self.seconds += time.monotonic() - started
         state = self.state
         self.pending.append(
-            Step(
+            GenerationRecord(
                 self.index,
                 state.generation,
                 state.evaluations,

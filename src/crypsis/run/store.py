@@ -43,7 +43,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Step:
+class GenerationRecord:
     """One generation of one search.
 
     Attributes
@@ -242,12 +242,12 @@ class Store:
 
     # -- checkpoints and history --
 
-    def checkpoint(self, steps: Sequence[Step], state: bytes) -> None:
+    def checkpoint(self, steps: Sequence[GenerationRecord], state: bytes) -> None:
         """Write the state after some generations of one search, and their history.
 
         Parameters
         ----------
-        steps : sequence of Step
+        steps : sequence of GenerationRecord
             The generations.
         state : bytes
             State after the last of them.
@@ -266,7 +266,7 @@ class Store:
             digest = next((digest for found, _, digest in self._rows.all("checkpoint") if found == search), None)
             return None if digest is None else self._rows.large("checkpoint", "state", search, digest)
 
-    def history(self, search: int | None = None) -> list[Step]:
+    def history(self, search: int | None = None) -> list[GenerationRecord]:
         """The generations of a search, or of all.
 
         Parameters
@@ -276,10 +276,10 @@ class Store:
 
         Returns
         -------
-        list of Step
+        list of GenerationRecord
         """
         with self.reading():
-            steps = [Step(*row) for row in self._rows.all("history")]
+            steps = [GenerationRecord(*row) for row in self._rows.all("history")]
             return [step for step in steps if search is None or step.search == search]
 
     # -- solutions --

@@ -59,7 +59,7 @@ class Part(NamedTuple):
 
 
 @dataclass
-class Counts:
+class FitnessCounts:
     """Work done: groupings scored, attribute groups asked for, and how many of those had to be worked out."""
 
     evaluations: int = 0
@@ -91,7 +91,7 @@ class Evaluator:
     megabytes: float = 64.0
     largest_block: int = 4_000_000
     absent: NDArray[np.bool_] | None = None
-    counts: Counts = field(default_factory=Counts)
+    counts: FitnessCounts = field(default_factory=FitnessCounts)
 
     def __post_init__(self) -> None:
         check_numbers(self.values)

@@ -29,18 +29,21 @@ ROWS = 20
 """Number of raw rows that can be shown."""
 
 
-def routes(studio: Studio) -> list[Route]:
+class _DataPage:
     """The grid, its changes, previews, and opening or uploading another file."""
 
-    def page(request: Request) -> Response:
-        studio.session.reading.wait(WAIT)
-        return studio.page("data", lambda: grid(studio.session))
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
 
-    def rows(request: Request) -> Response:
-        return studio.part("grid.html", **grid(studio.session))
+    def page(self, request: Request) -> Response:
+        self.studio.session.reading.wait(WAIT)
+        return self.studio.page("data", lambda: grid(self.studio.session))
 
-    def column(request: Request, form: Form) -> Response:
-        session, name = studio.session, column_of(studio.session, form)
+    def rows(self, request: Request) -> Response:
+        return self.studio.part("grid.html", **grid(self.studio.session))
+
+    def column(self, request: Request, form: Form) -> Response:
+        session, name = self.studio.session, column_of(self.studio.session, form)
         with session.lock:
             document = session.document
             made = entry(form, document.get("columns", {}).get(name, {}))
@@ -49,54 +52,58 @@ def routes(studio: Studio) -> list[Route]:
                 levels(session, name, made["hierarchy"], made.get("kind"))
             return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
 
-    def preview(request: Request, form: Form) -> Response:
+    def preview(self, request: Request, form: Form) -> Response:
         """Group sizes, with the builder around them unless a hierarchy is only tried."""
-        session, name, kind = studio.session, column_of(studio.session, form), one(form, "kind") or None
+        session, name, kind = self.studio.session, column_of(self.studio.session, form), one(form, "kind") or None
         spec = one(form, "hierarchy")
         if one(form, "trying"):
-            return studio.part("levels.html", levels=levels(session, name, spec, kind))
+            return self.studio.part("levels.html", levels=levels(session, name, spec, kind))
         shown = builder(session, name, spec)
         spec = spec or (shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}")
-        return studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
+        return self.studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
 
-    def order(request: Request, form: Form) -> Response:
-        session, name = studio.session, column_of(studio.session, form)
+    def order(self, request: Request, form: Form) -> Response:
+        session, name = self.studio.session, column_of(self.studio.session, form)
         if "value" not in form:
-            return studio.part("order.html", name=name, values=ordered(session, name))
+            return self.studio.part("order.html", name=name, values=ordered(session, name))
         return _saved(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
 
-    def look(request: Request) -> Response:
-        raw = studio.session.reading.raw
+    def look(self, request: Request) -> Response:
+        raw = self.studio.session.reading.raw
         some = nw.from_native(to_frame(raw.take(np.arange(min(ROWS, len(raw))))), eager_only=True)
-        return studio.part("rows.html", names=some.columns, rows=some.rows(), total=len(raw))
+        return self.studio.part("rows.html", names=some.columns, rows=some.rows(), total=len(raw))
 
-    def open_typed(request: Request, form: Form) -> Response:
+    def open_typed(self, request: Request, form: Form) -> Response:
         path = one(form, "path")
         if not path:
             raise TableError("no path is given; write the path of a data file, a plan or a run folder")
-        return _use(studio, open_path(Path(path)))
+        return _use(self.studio, open_path(Path(path)))
 
-    def start_example(request: Request, form: Form) -> Response:
-        return _use(studio, open_example(studio.home))
+    def start_example(self, request: Request, form: Form) -> Response:
+        return _use(self.studio, open_example(self.studio.home))
 
-    async def upload(request: Request) -> Response:
+    async def upload(self, request: Request) -> Response:
         given = unquote(request.headers.get("x-file-name", ""))
         try:
-            path = await _receive(request, studio.home, given)
-            return await run_in_threadpool(_open_upload, studio, path)
+            path = await _receive(request, self.studio.home, given)
+            return await run_in_threadpool(_open_upload, self.studio, path)
         except CrypsisError as error:
             return refusal(*str(error).splitlines())
 
+
+def routes(studio: Studio) -> list[Route]:
+    """The grid, its changes, previews, and opening or uploading another file."""
+    page = _DataPage(studio)
     return [
-        get("/data", page),
-        get("/data/grid", rows),
-        post("/data/order", order),
-        post("/data/column", column),
-        post("/data/preview", preview),
-        get("/data/rows", look),
-        post("/data/open", open_typed),
-        post("/data/example", start_example),
-        Route(UPLOAD, upload, methods=["POST"]),
+        get("/data", page.page),
+        get("/data/grid", page.rows),
+        post("/data/order", page.order),
+        post("/data/column", page.column),
+        post("/data/preview", page.preview),
+        get("/data/rows", page.look),
+        post("/data/open", page.open_typed),
+        post("/data/example", page.start_example),
+        Route(UPLOAD, page.upload, methods=["POST"]),
     ]
 
 

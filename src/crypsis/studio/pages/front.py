@@ -22,76 +22,89 @@ MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
 
 
-def routes(studio: Studio) -> list[Route]:
+class _FrontPage:
     """The page, its figures, a solution's panel, and the buttons."""
-    drawn = _Drawing()
 
-    def page(request: Request) -> Response:
-        return studio.page("front", lambda: {"spec": front_picture(), **_content(studio, drawn)})
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.drawn = _Drawing()
 
-    def figures(request: Request) -> Response:
-        return JSONResponse({**_content(studio, drawn), "status": studio.status()})
+    def page(self, request: Request) -> Response:
+        return self.studio.page("front", lambda: {"spec": front_picture(), **_content(self.studio, self.drawn)})
 
-    def panel(request: Request) -> Response:
-        found = studio.session.front
+    def figures(self, request: Request) -> Response:
+        return JSONResponse({**_content(self.studio, self.drawn), "status": self.studio.status()})
+
+    def panel(self, request: Request) -> Response:
+        found = self.studio.session.front
         solution = found.pick(int(request.path_params["number"]))
         on = solution.number in {each.number for each in found}
-        return studio.part(
-            "panel.html", s=solution, standing=standing(solution, on), session=studio.session, uses=_uses(studio)
+        return self.studio.part(
+            "panel.html",
+            s=solution,
+            standing=standing(solution, on),
+            session=self.studio.session,
+            uses=_uses(self.studio),
         )
 
-    def description(request: Request) -> Response:
-        return studio.part("description.html", description=studio.session.describe(int(request.path_params["number"])))
+    def description(self, request: Request) -> Response:
+        return self.studio.part(
+            "description.html", description=self.studio.session.describe(int(request.path_params["number"]))
+        )
 
-    def start(request: Request, form: Form) -> Response:
-        studio.session.start()
+    def start(self, request: Request, form: Form) -> Response:
+        self.studio.session.start()
         return answer("The search has started.")
 
-    def extend(request: Request, form: Form) -> Response:
-        studio.session.extend(_longer(studio, one(form, "more", "60s")))
+    def extend(self, request: Request, form: Form) -> Response:
+        self.studio.session.extend(_longer(self.studio, one(form, "more", "60s")))
         return answer("The search continues.")
 
-    def pause(request: Request, form: Form) -> Response:
-        studio.session.pause()
+    def pause(self, request: Request, form: Form) -> Response:
+        self.studio.session.pause()
         return answer("The search is paused; nothing is lost.")
 
-    def keep(request: Request, form: Form) -> Response:
-        studio.session.pause()
-        found = studio.session.front
-        best = found.knee(_within(found.solutions, studio.session.choices.limits))
-        studio.session.choose(best.number)
-        studio.session.pin(best.number)
+    def keep(self, request: Request, form: Form) -> Response:
+        self.studio.session.pause()
+        found = self.studio.session.front
+        best = found.knee(_within(found.solutions, self.studio.session.choices.limits))
+        self.studio.session.choose(best.number)
+        self.studio.session.pin(best.number)
         return answer(f"The search has ended; solution {best.number} is chosen: {best.message}.")
 
-    def pin(request: Request, form: Form) -> Response:
-        return answer(studio.session.pin(int(request.path_params["number"])))
+    def pin(self, request: Request, form: Form) -> Response:
+        return answer(self.studio.session.pin(int(request.path_params["number"])))
 
-    def unpin(request: Request, form: Form) -> Response:
-        return answer(studio.session.unpin(int(request.path_params["number"])))
+    def unpin(self, request: Request, form: Form) -> Response:
+        return answer(self.studio.session.unpin(int(request.path_params["number"])))
 
-    def choose(request: Request, form: Form) -> Response:
+    def choose(self, request: Request, form: Form) -> Response:
         wanted = int(request.path_params["number"])
-        studio.session.choose(wanted)
+        self.studio.session.choose(wanted)
         return answer(f"Solution {wanted} is chosen for the release.")
 
-    def limits(request: Request, form: Form) -> Response:
+    def limits(self, request: Request, form: Form) -> Response:
         kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
-        studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
+        self.studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
         return answer()
 
+
+def routes(studio: Studio) -> list[Route]:
+    """The page, its figures, a solution's panel, and the buttons."""
+    page = _FrontPage(studio)
     return [
-        get("/", page),
-        get("/front.json", figures),
-        get("/solution/{number:int}", panel),
-        get("/solution/{number:int}/description", description),
-        post("/search/start", start),
-        post("/search/pause", pause),
-        post("/search/keep", keep),
-        post("/search/extend", extend),
-        post("/pin/{number:int}", pin),
-        post("/unpin/{number:int}", unpin),
-        post("/choose/{number:int}", choose),
-        post("/limits", limits),
+        get("/", page.page),
+        get("/front.json", page.figures),
+        get("/solution/{number:int}", page.panel),
+        get("/solution/{number:int}/description", page.description),
+        post("/search/start", page.start),
+        post("/search/pause", page.pause),
+        post("/search/keep", page.keep),
+        post("/search/extend", page.extend),
+        post("/pin/{number:int}", page.pin),
+        post("/unpin/{number:int}", page.unpin),
+        post("/choose/{number:int}", page.choose),
+        post("/limits", page.limits),
     ]
 
 

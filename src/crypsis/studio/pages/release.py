@@ -25,32 +25,35 @@ from crypsis.text import audited_text, finding_text, over_all_text
 REPORTS = {"internal": ("internal", "report.html"), "external": ("public", "report.html")}
 
 
-def routes(studio: Studio) -> list[Route]:
+class _ReleasePage:
     """Choosing, checking, waiving, previewing, exporting, verifying."""
-    shown: dict[str, Path] = {}
 
-    def content() -> dict[str, Any]:
-        session = studio.session
+    def __init__(self, studio: Studio) -> None:
+        self.studio = studio
+        self.shown: dict[str, Path] = {}
+
+    def content(self) -> dict[str, Any]:
+        session = self.studio.session
         solution = _chosen(session)
         return {
             "candidates": _candidates(session),
             "s": solution,
             "items": checklist(session, solution),
             "title": session.choices.title or f"Protected {session.source.stem}",
-            "folder": studio.release_folder(),
+            "folder": self.studio.release_folder(),
             "released": session.choices.released,
             "rulebook": session.choices.rulebook,
         }
 
-    def page(request: Request) -> Response:
-        return studio.page("release", content)
+    def page(self, request: Request) -> Response:
+        return self.studio.page("release", self.content)
 
-    def checked(request: Request) -> Response:
-        session = studio.session
+    def checked(self, request: Request) -> Response:
+        session = self.studio.session
         solution = _needed(session)
         run = session.run
         decided, masked = _decisions(session), session.masked(solution.number)
-        return studio.part(
+        return self.studio.part(
             "rules.html",
             rules=rules(run.plan, masked, run.original, solution, decided),
             audit=(audit := findings(masked, run.original, solution.family, decided.waivers)),
@@ -60,8 +63,8 @@ def routes(studio: Studio) -> list[Route]:
             waivers=decided.waivers,
         )
 
-    def waive(request: Request, form: Form) -> Response:
-        session = studio.session
+    def waive(self, request: Request, form: Form) -> Response:
+        session = self.studio.session
         reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
         waivers = {rule: reason for rule, reason in reasons.items() if reason}
         book = _decisions(session).book()
@@ -72,27 +75,27 @@ def routes(studio: Studio) -> list[Route]:
         session.change(waivers=waivers)
         return answer("The waivers are saved; the internal report lists them.", go="/release")
 
-    def preview(request: Request, form: Form) -> Response:
-        session = studio.session
+    def preview(self, request: Request, form: Form) -> Response:
+        session = self.studio.session
         session.change(title=one(form, "title"))
-        shown["folder"] = _publish(session, fresh_preview(studio.home))
-        html = studio.render("previews.html")
+        self.shown["folder"] = _publish(session, fresh_preview(self.studio.home))
+        html = self.studio.render("previews.html")
         message = (
             "Both reports are below, from a test release that was written, read back and judged. Nothing was released."
         )
         return answer(message, parts={"previews": html})
 
-    def report(request: Request) -> Response:
+    def report(self, request: Request) -> Response:
         place = REPORTS.get(request.path_params["sort"])
-        folder = shown.get("folder")
+        folder = self.shown.get("folder")
         if place is None or folder is None or not folder.exists():
             raise TableError("there is no preview yet; press Preview both reports")
         html, nonce = framed((folder / place[0] / place[1]).read_text(encoding="utf-8"))
         policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
-    def export(request: Request, form: Form) -> Response:
-        session = studio.session
+    def export(self, request: Request, form: Form) -> Response:
+        session = self.studio.session
         text = one(form, "folder")
         if not text:
             raise PlanError("no folder is given; write the folder of the release")
@@ -100,22 +103,26 @@ def routes(studio: Studio) -> list[Route]:
         refuse_open(checklist(session, _chosen(session)))
         folder = _publish(session, (session.home / Path(text).expanduser()))
         session.change(released={**session.choices.released, str(folder): str(session.chosen)})
-        return _verified(studio, folder, f"Released into {folder.name} and verified from its files.")
+        return _verified(self.studio, folder, f"Released into {folder.name} and verified from its files.")
 
-    def verify_again(request: Request, form: Form) -> Response:
+    def verify_again(self, request: Request, form: Form) -> Response:
         folder = one(form, "folder")
-        if folder not in studio.session.choices.released:
+        if folder not in self.studio.session.choices.released:
             return refusal("only releases made here can be verified here; for others use crypsis verify FOLDER")
-        return _verified(studio, Path(folder), "Verified again from its files.")
+        return _verified(self.studio, Path(folder), "Verified again from its files.")
 
+
+def routes(studio: Studio) -> list[Route]:
+    """Choosing, checking, waiving, previewing, exporting, verifying."""
+    page = _ReleasePage(studio)
     return [
-        get("/release", page),
-        get("/release/rules", checked),
-        post("/release/waive", waive),
-        post("/release/preview", preview),
-        get("/release/report/{sort}", report),
-        post("/release/export", export),
-        post("/release/verify", verify_again),
+        get("/release", page.page),
+        get("/release/rules", page.checked),
+        post("/release/waive", page.waive),
+        post("/release/preview", page.preview),
+        get("/release/report/{sort}", page.report),
+        post("/release/export", page.export),
+        post("/release/verify", page.verify_again),
     ]
 
 
