@@ -53,11 +53,7 @@ class Intruder(Settings):
     )
     attempts: int = Field(default=1000, ge=10, le=100_000, description="people, or predicates, of each attack")
     window: float | None = Field(
-        default=None,
-        gt=0.0,
-        le=100.0,
-        description="window of rank swapping in per cent of the ranks, if the intruder knows it; else the smallest "
-        "that fits",
+        default=None, gt=0.0, le=100.0, description="per cent of ranks that were swapped, if known; else the smallest"
     )
     tolerance: float = Field(
         default=5.0, gt=0.0, le=100.0, description="a number counts as inferred within this per cent of its deviation"

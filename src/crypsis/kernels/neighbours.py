@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.blocks import select
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, finish_mdav
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, add_distances, finish_mdav
 
 WIDTH = 16
 """Children of a node, and most records of a leaf: bounds and distances come a strip at a time."""
@@ -182,13 +182,7 @@ def _scan(tree: Tree, leaf: int, centre: NDArray[np.float64], metric: int) -> in
     strip[:] = 0.0
     for j in range(centre.shape[0]):
         line, at = tree.coordinates[leaf, j, :count], centre[j]
-        if metric == EUCLIDEAN:
-            for i in range(strip.shape[0]):
-                gap = line[i] - at
-                strip[i] += gap * gap
-        else:
-            for i in range(strip.shape[0]):
-                strip[i] += abs(line[i] - at)
+        add_distances(line, at, metric, strip)
     return int(count)
 
 

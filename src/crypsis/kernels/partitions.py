@@ -95,6 +95,20 @@ def _look_from_row(pool: RecordPool, row: int) -> None:
         pool.centre[j] = pool.coordinates[j, pool.places[row]]
 
 
+def _add_distances(line: NDArray[np.float64], at: float, metric: int, sums: NDArray[np.float64]) -> None:
+    """Add one coordinate's share of squared Euclidean or Manhattan distances from `at` to float64[n] sums."""
+    if metric == EUCLIDEAN:
+        for i in range(sums.shape[0]):
+            gap = line[i] - at
+            sums[i] += gap * gap
+    else:
+        for i in range(sums.shape[0]):
+            sums[i] += abs(line[i] - at)
+
+
+add_distances = kernel(_add_distances)
+
+
 def _measure(pool: RecordPool, count: int, metric: int) -> None:
     """Squared Euclidean or Manhattan distance of every unassigned record from the centre."""
     for start in range(0, count, STRIP):
@@ -103,13 +117,7 @@ def _measure(pool: RecordPool, count: int, metric: int) -> None:
         sums[:] = 0.0
         for j in range(pool.coordinates.shape[0]):
             line, at = pool.coordinates[j, start:stop], pool.centre[j]
-            if metric == EUCLIDEAN:
-                for i in range(sums.shape[0]):
-                    gap = line[i] - at
-                    sums[i] += gap * gap
-            else:
-                for i in range(sums.shape[0]):
-                    sums[i] += abs(line[i] - at)
+            add_distances(line, at, metric, sums)
 
 
 def _outermost(pool: RecordPool, count: int) -> int:

@@ -96,9 +96,10 @@ class BottomCoding(EndCoding):
 
     Examples
     --------
-    >>> table = crypsis.Table.from_columns({"age": [20, 30, 40, 50, 90]}, roles={"age": "quasi"})
-    >>> crypsis.BottomCoding(percent=20).mask(table, np.random.default_rng(0)).column("age").tolist()
-    [30.0, 30.0, 40.0, 50.0, 90.0]
+    >>> original, _ = crypsis.example_pair("numbers")
+    >>> masked = crypsis.BottomCoding(percent=20).mask(original, np.random.default_rng(0))
+    >>> masked.column("x").tolist()
+    [2.0, 2.0, 3.0, 4.0, 5.0]
     """
 
     end: ClassVar[Literal["top", "bottom"]] = "bottom"

@@ -170,7 +170,8 @@ class Univariate(Partitioner):
     Examples
     --------
     >>> from crypsis.masking import Univariate
-    >>> Univariate().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
+    >>> points = np.array([[1.0], [1.1], [5.0], [5.2]])
+    >>> Univariate().partition(points, 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)
     """
 

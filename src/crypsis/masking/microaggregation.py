@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -23,7 +23,14 @@ from crypsis.table.scaling import Scaling
 from crypsis.table.table import Column, Table
 
 Aggregate = Literal["auto", "mean", "median", "mode"]
-Missing = Literal["keep", "refuse", "aggregate"]
+Missing = Annotated[
+    Literal["keep", "refuse", "aggregate"],
+    Field(
+        description="missing values: keep leaves them missing, far from every value in the distance, and blanks a "
+        "column for a whole group if some of its records lack a value there; refuse names the columns that hold some; "
+        "aggregate places them at the mean for the distance and fills in their group's value"
+    ),
+]
 
 
 @methods.add("microaggregation")
@@ -74,12 +81,7 @@ class Microaggregation(MaskingMethod):
         description="weight of attributes in the distance: z gives each variance 1, range divides numbers by their "
         "range, none takes numbers in their own units",
     )
-    missing: Missing = Field(
-        default="keep",
-        description="missing values: keep leaves them missing, far from every value in the distance, and blanks a "
-        "column for a whole group if some of its records lack a value there; refuse names the columns that hold some; "
-        "aggregate places them at the mean for the distance and fills in their group's value",
-    )
+    missing: Missing = "keep"
 
     @model_validator(mode="after")
     def _consistent(self) -> Microaggregation:

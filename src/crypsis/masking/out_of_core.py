@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -59,8 +59,7 @@ class Cuts:
             node = np.where(inner, np.where(lower, self.left[node], self.right[node]), node)
 
 
-@dataclass(frozen=True)
-class BlockFile:
+class BlockFile(NamedTuple):
     """One block on disk."""
 
     path: str
@@ -68,8 +67,7 @@ class BlockFile:
     seed: SeedSequence
 
 
-@dataclass(frozen=True)
-class BlockContext:
+class BlockContext(NamedTuple):
     """What all blocks share."""
 
     names: tuple[str, ...]

@@ -188,7 +188,7 @@ def assess(
     Raises
     ------
     TableError
-        If they differ in rows or columns.
+        If rows or columns of the masked table are not those of the original.
 
     Examples
     --------

@@ -40,8 +40,8 @@ class IntervalDisclosure(Measure):
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
-    >>> round(crypsis.IntervalDisclosure(width=80).against(original).read(masked), 2)
-    97.33
+    >>> round(crypsis.IntervalDisclosure().against(original).read(masked), 2)
+    76.0
 
     Notes
     -----

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from crypsis.audits import waiver_key
@@ -86,13 +87,17 @@ def _near(plan: Plan, name: str) -> str:
     return suggestion(name, list(plan.columns))
 
 
+def _repeated(names: Iterable[str]) -> list[tuple[str, int]]:
+    """Names that occur more than once, and how often."""
+    return [(name, count) for name, count in Counter(names).items() if count > 1]
+
+
 def _scenarios(plan: Plan) -> list[str]:
     found = []
-    for name, count in Counter(each.name for each in plan.scenario).items():
-        if count > 1:
-            found.append(f"scenario: {count} scenarios are called {name!r}; give each its own name")
+    for name, count in _repeated(each.name for each in plan.scenario):
+        found.append(f"scenario: {count} scenarios are called {name!r}; give each its own name")
     for number, each in enumerate(plan.scenario, 1):
-        twice = [name for name, count in Counter(each.knows).items() if count > 1]
+        twice = [name for name, _ in _repeated(each.knows)]
         if twice:
             found.append(f"scenario[{number}].knows: {listing(map(repr, twice))} listed twice; list every column once")
         hidden = [n for n in each.knows if n in plan.columns and plan.columns[n].role in UNPUBLISHED]
@@ -131,20 +136,18 @@ def _measures(plan: Plan) -> list[str]:
                     f"measures.{aim}[{number}]: {choice.name!r} is better when high, and the front minimises; choose "
                     f"another"
                 )
-        twice = [name for name, count in Counter(choice.name for choice in chosen).items() if count > 1]
+        twice = [name for name, _ in _repeated(choice.name for choice in chosen)]
         if twice:
             found.append(f"measures.{aim}: {listing(map(repr, twice))} named twice; name every measure once")
-    for title, count in Counter(use.title for use in plan.use).items():
-        if count > 1:
-            found.append(f"use: {count} uses are called {title!r}; give each a name of its own")
+    for title, count in _repeated(use.title for use in plan.use):
+        found.append(f"use: {count} uses are called {title!r}; give each a name of its own")
     return found
 
 
 def _limits(plan: Plan) -> list[str]:
-    found = []
-    for name, count in Counter(limit.measure for limit in plan.limit).items():
-        if count > 1:
-            found.append(f"limit: {count} limits on {name!r}; keep one of them")
+    found = [
+        f"limit: {n} limits on {name!r}; keep one of them" for name, n in _repeated(x.measure for x in plan.limit)
+    ]
     for number, limit in enumerate(plan.limit, 1):
         if limit.measure == "loss" and limit.at_most == 0 and (plan.require or any(s.require for s in plan.scenario)):
             found.append(

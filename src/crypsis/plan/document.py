@@ -112,6 +112,7 @@ class Plan(Settings):
         Returns
         -------
         Plan
+            The plan, if the document has no problem.
 
         Raises
         ------

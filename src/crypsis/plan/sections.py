@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field, field_validator
 
 from crypsis.audits import FindingKind
 from crypsis.masking.method import MaskingMethod
@@ -15,6 +15,15 @@ from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role
+
+
+def _checked_budget(text: str) -> str:
+    read_budget(text)
+    return text
+
+
+BudgetText = Annotated[str, AfterValidator(_checked_budget)]
+"""A budget as written; one that cannot be read is refused."""
 
 
 class Data(Settings):
@@ -86,17 +95,10 @@ class SearchChoice(Named[Search]):
     """A search with its settings."""
 
     name: str = Field(description="name of a registered search")
-    budget: str | None = Field(default=None, description="budget of this search alone, e.g. 200 generations")
+    budget: BudgetText | None = Field(default=None, description="budget of this search alone, e.g. 200 generations")
 
     registry: ClassVar[Registry[Any]] = searches
     key: ClassVar[str] = "name"
-
-    @field_validator("budget")
-    @classmethod
-    def _is_a_budget(cls, value: str | None) -> str | None:
-        if value is not None:
-            read_budget(value)
-        return value
 
 
 class MeasureChoice(Named[Measure]):
@@ -188,7 +190,7 @@ class Waiver(Settings):
 class Running(Settings):
     """Budget, engine and seed of a run."""
 
-    budget: str | None = Field(
+    budget: BudgetText | None = Field(
         default=None,
         description="60s or 10m for the whole run; 500 evaluations or 50 generations for each search; default: the "
         "budget of each search",
@@ -203,13 +205,6 @@ class Running(Settings):
         le=10_000,
         description="largest number of members of each search's front that are measured at the end",
     )
-
-    @field_validator("budget")
-    @classmethod
-    def _is_a_budget(cls, value: str | None) -> str | None:
-        if value is not None:
-            read_budget(value)
-        return value
 
 
 class Release(Settings):

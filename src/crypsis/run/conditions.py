@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -103,18 +103,17 @@ class _Parser:
         return condition
 
     def _either(self) -> Condition:
-        parts = [self._both()]
-        while self._next_is("or"):
-            self.at += 1
-            parts.append(self._both())
-        return lambda row: any(part(row) for part in parts)
+        return self._joined("or", self._both, any)
 
     def _both(self) -> Condition:
-        parts = [self._one()]
-        while self._next_is("and"):
+        return self._joined("and", self._one, all)
+
+    def _joined(self, word: str, read: Callable[[], Condition], fold: Callable[[Iterable[bool]], bool]) -> Condition:
+        parts = [read()]
+        while self._next_is(word):
             self.at += 1
-            parts.append(self._one())
-        return lambda row: all(part(row) for part in parts)
+            parts.append(read())
+        return lambda row: fold(part(row) for part in parts)
 
     def _one(self) -> Condition:
         if self._next_is("not"):

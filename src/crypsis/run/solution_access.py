@@ -77,7 +77,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            Which one: see `choose`.
+            The solution, as for `decode`.
 
         Returns
         -------
@@ -92,7 +92,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            Which one: see `choose`.
+            One of them, as for `decode` and `describe`.
 
         Returns
         -------
@@ -115,7 +115,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            Which one: see `choose`.
+            As above.
         folder : path
             Must not exist yet.
         title : str

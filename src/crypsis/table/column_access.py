@@ -106,6 +106,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
+            A column, generalised or not.
 
         Returns
         -------

@@ -65,11 +65,7 @@ class PartitionSearch(LadderSearch):
         description="weight of the columns: range, as cell loss weighs them; z, by deviation, which spares columns "
         "of few extreme values; or none",
     )
-    missing: Missing = Field(
-        default="keep",
-        description="missing values: keep them missing and blank a column for a whole group that lacks some; refuse; "
-        "or aggregate, which fills in their group's value",
-    )
+    missing: Missing = "keep"
     method: str = Field(
         default="memetic",
         max_length=60,

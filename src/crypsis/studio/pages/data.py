@@ -96,6 +96,7 @@ def routes(studio: Studio) -> list[Route]:
     page = _DataPage(studio)
     return [
         get("/data", page.page),
+        Route(UPLOAD, page.upload, methods=["POST"]),
         get("/data/grid", page.rows),
         post("/data/order", page.order),
         post("/data/column", page.column),
@@ -103,7 +104,6 @@ def routes(studio: Studio) -> list[Route]:
         get("/data/rows", page.look),
         post("/data/open", page.open_typed),
         post("/data/example", page.start_example),
-        Route(UPLOAD, page.upload, methods=["POST"]),
     ]
 
 
