@@ -145,9 +145,7 @@ def _measures(plan: Plan) -> list[str]:
 
 
 def _limits(plan: Plan) -> list[str]:
-    found = [
-        f"limit: {n} limits on {name!r}; keep one of them" for name, n in _repeated(x.measure for x in plan.limit)
-    ]
+    found = [f"limit: {n} limits on {name!r}; keep one of them" for name, n in _repeated(x.measure for x in plan.limit)]
     for number, limit in enumerate(plan.limit, 1):
         if limit.measure == "loss" and limit.at_most == 0 and (plan.require or any(s.require for s in plan.scenario)):
             found.append(
