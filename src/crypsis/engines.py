@@ -79,7 +79,7 @@ class Mapper(Protocol):
         Raises
         ------
         EngineLost
-            If a worker process or the cluster is lost.
+            If a worker is lost.
 
         Examples
         --------

@@ -46,15 +46,7 @@ class ReleaseRefused(CrypsisError):
 def suggestion(word: str, known: Iterable[str]) -> str:
     """A suggestion for a misspelt word, or nothing.
 
-    Parameters
-    ----------
-    word : str
-    known : iterable of str
-        Words that are allowed.
-
-    Returns
-    -------
-    str
+    known  words that are allowed
 
     Examples
     --------

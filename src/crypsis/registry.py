@@ -84,7 +84,7 @@ class Registry(Generic[S]):
         Parameters
         ----------
         name : str
-            The name by which a plan names it.
+            Its name in plans.
 
         Returns
         -------
@@ -154,6 +154,7 @@ class Registry(Generic[S]):
         Parameters
         ----------
         instance : Settings
+            An object of a registered class, built in any way.
 
         Returns
         -------

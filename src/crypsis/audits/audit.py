@@ -101,7 +101,6 @@ def audit(
 
     Examples
     --------
-    >>> import crypsis
     >>> people = crypsis.Table.from_columns({"town": ["a", "b"] * 20, "wage": list(range(40))}, {"town": "quasi"})
     >>> [each.key for each in crypsis.audit(people).findings if each.refuses]
     ['undecided:wage', 'singling-out:wage']

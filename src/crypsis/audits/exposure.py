@@ -29,14 +29,7 @@ WORK = 400_000_000
 def alone(codes: Codes) -> Flags:
     """Mark the records with a value that no other record holds; a missing cell holds none.
 
-    Parameters
-    ----------
-    codes : int32[n]
-        A code per record.
-
-    Returns
-    -------
-    bool[n]
+    codes  int32[n]: a code per record
 
     Examples
     --------

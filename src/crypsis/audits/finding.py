@@ -73,15 +73,7 @@ class Finding:
 def waiver_key(kind: str, column: str) -> str:
     """Kind and column as one word, which no rule of a rulebook can be called.
 
-    Parameters
-    ----------
-    kind : str
-        A kind of finding.
-    column : str
-        The column to decide about.
-
-    Returns
-    -------
-    str
+    kind  a kind of finding
+    column  the column to decide about
     """
     return f"{kind}:{column}"

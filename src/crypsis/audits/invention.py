@@ -18,15 +18,8 @@ PAIRED = 40
 def filled(seen: Published) -> list[Finding]:
     """Columns in which a missing cell became a value.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table and its original.
-
-    Returns
-    -------
-    list of Finding
-        In the order of the columns.
+    seen  the published table and its original
+    returns  in the order of the columns
     """
     before, found = seen.original, list[Finding]()
     if before is None:
@@ -42,15 +35,8 @@ def filled(seen: Published) -> list[Finding]:
 def invented(seen: Published) -> list[Finding]:
     """Numbers outside the collected range, and the worst pair of categories that no record of the original holds.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table and its original.
-
-    Returns
-    -------
-    list of Finding
-        They are reported and stop nothing: what they harm is the use of the file.
+    seen  the published table and its original
+    returns  they are reported and stop nothing: what they harm is the use of the file
     """
     before, found = seen.original, list[Finding]()
     if before is None:

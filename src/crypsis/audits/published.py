@@ -24,15 +24,10 @@ Codes = NDArray[np.int32]
 class Published:
     """A table as it is published, and what was collected.
 
-    Attributes
-    ----------
-    table : Table
-        As anybody reads it: published columns and records alone.
-    original : Table or None
-        What was collected; row i is the record behind row i of `table`. Without it nobody knows which cells were
-        masked, and all but missing ones count as collected.
-    perturbed : bool
-        Values are false at random, so equal values do not mean equal people.
+    table  as anybody reads it: published columns and records alone
+    original  what was collected; row i is the record behind row i of `table`. Without it nobody knows which cells
+        were masked, and all but missing ones count as collected
+    perturbed  values are false at random, so equal values do not mean equal people
     """
 
     table: Table

@@ -72,17 +72,7 @@ class RememberingEncoding(Encoding):
 
     @abstractmethod
     def apply(self, genome: Genome) -> Table:
-        """Work out the masked table of a genome; `decode` asks for it once.
-
-        Parameters
-        ----------
-        genome : Genome
-            The genome.
-
-        Returns
-        -------
-        Table
-        """
+        """Work out the masked table of a genome; `decode` asks for it once."""
 
     def decode(self, genome: Genome) -> Table:
         key = hashlib.blake2b(genome.tobytes(), digest_size=16).digest()

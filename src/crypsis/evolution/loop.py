@@ -57,17 +57,8 @@ class Budget:
     def progress(self, state: State, elapsed: float = 0.0) -> float:
         """Share of the budget that is used.
 
-        Parameters
-        ----------
-        state : State
-            The state of the search.
-        elapsed : float
-            Seconds of this part of the run.
-
-        Returns
-        -------
-        float
-            0 to 1.
+        state  the state of the search
+        elapsed  seconds of this part of the run
         """
         if state.best_fitness <= self.target or state.idle >= self.idle:
             return 1.0

@@ -168,15 +168,8 @@ def roulette(weights: Floats, draws: int, rng: Generator) -> NDArray[np.int64]:
 def turned(fitness: Floats) -> Floats:
     """Weights for a roulette from fitness that is minimised.
 
-    Parameters
-    ----------
-    fitness : float64[n]
-        Fitness of each row.
-
-    Returns
-    -------
-    float64[n]
-        (largest + smallest) − fitness.
+    fitness  float64[n]: fitness of each row
+    returns  (largest + smallest) − fitness
     """
     return np.asarray(fitness.max() + fitness.min() - fitness)
 

@@ -49,6 +49,7 @@ class Border:
     """Whole groups of near records between which records may change places."""
 
     rows: NDArray[np.int64]
+    """int64[n]: their rows in the table."""
     groups: NDArray[np.int64]
     points: NDArray[np.float64]
     labels: NDArray[np.int32]

@@ -177,6 +177,7 @@ class Pairing:
 
     context: CategoryContext
     codes: Codes
+    """int32[n, p]: the masked file."""
     spans: Spans
     kept: NDArray[np.bool_]
 

@@ -32,7 +32,7 @@ class Reading:
     Parameters
     ----------
     measure : str
-        Its registered name.
+        Its registered name, such as "cell-loss" or "record-linkage".
     value : float
     unit : str
         Its unit; ``%`` for most losses and risks.

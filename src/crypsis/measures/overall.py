@@ -34,7 +34,6 @@ class OverallFigure:
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.example(30)
     >>> objective = Objective(table, {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()})
     >>> OverallFigure(objective, "loss", "recoding").explain(table).value

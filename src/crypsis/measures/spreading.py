@@ -82,12 +82,14 @@ def binned(numbers: Floats, edges: Floats) -> Integers:
 
 @dataclass(frozen=True)
 class Grid:
-    """The filled cells of a table: int64[m, p] codes, and the cell of each original record."""
+    """The filled cells of a table."""
 
     original: Table
     axes: tuple[Axis, ...]
     cells: Integers
+    """int64[m, p]: codes of each cell."""
     owner: Integers
+    """int64[n]: the cell of each original record."""
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str], bins: int) -> Grid:

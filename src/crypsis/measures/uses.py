@@ -92,6 +92,7 @@ class BoundUse:
 
     use: DeclaredUse
     rows: int
+    """Records of the original."""
     prepared: Any
 
     def read(self, masked: Table) -> float:

@@ -98,7 +98,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to judge.
+            The judged table, of which the file is a part.
 
         Returns
         -------

@@ -94,12 +94,6 @@ class DeltaPresence(PrivacyModel):
                 f"{self.present!r})"
             ) from None
 
-    def statement(self) -> str:
-        return (
-            f"in every class of the population equal in {{columns}} between {self.least:g} and {self.most:g} of the "
-            f"people are in the file (the number is how far the worst class lies outside)"
-        )
-
     def obstacle(self, table: Table) -> str:
         found = super().obstacle(table)
         if found:
@@ -114,3 +108,9 @@ class DeltaPresence(PrivacyModel):
         if not table.holds_numbers(self.member) and self.present not in table.labels(self.member):
             return f"delta-presence: no category of column {self.member!r} is {self.present!r}; name it with 'present'"
         return ""
+
+    def statement(self) -> str:
+        return (
+            f"in every class of the population equal in {{columns}} between {self.least:g} and {self.most:g} of the "
+            f"people are in the file (the number is how far the worst class lies outside)"
+        )

@@ -25,14 +25,7 @@ def public_of(folder: Path) -> Path:
 def published_of(folder: str | Path) -> Table:
     """The published table of a release, from its files alone.
 
-    Parameters
-    ----------
-    folder : path
-        A release, or its public part.
-
-    Returns
-    -------
-    Table
+    folder  a release, or its public part
     """
     public = public_of(Path(folder))
     return read_published(public, _read(public / "schema.json"))
@@ -41,14 +34,7 @@ def published_of(folder: str | Path) -> Table:
 def data_file(folder: str | Path) -> Path:
     """The file with the data of a release.
 
-    Parameters
-    ----------
-    folder : path
-        A release, or its public part.
-
-    Returns
-    -------
-    Path
+    folder  a release, or its public part
     """
     public = public_of(Path(folder))
     return public / str(_read(public / "schema.json")["file"])

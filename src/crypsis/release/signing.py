@@ -24,10 +24,7 @@ INSTALL = 'pip install "crypsis[sign]"'
 class SigningKey:
     """A private key that signs releases.
 
-    Attributes
-    ----------
-    public : str
-        Its public key, 64 hexadecimal digits.
+    public  its public key, 64 hexadecimal digits
     """
 
     public: str
@@ -114,15 +111,7 @@ def new_keys(path: str | Path) -> tuple[Path, Path, str]:
 def read_public(path: str | Path) -> str:
     """Read a public key.
 
-    Parameters
-    ----------
-    path : path
-        An Ed25519 public key in PEM format.
-
-    Returns
-    -------
-    str
-        64 hexadecimal digits.
+    path  an Ed25519 public key in PEM format
 
     Raises
     ------

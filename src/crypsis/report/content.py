@@ -78,46 +78,21 @@ class ReportedScenario:
 class ReportContent:
     """The facts of a release.
 
-    Attributes
-    ----------
-    title, written, version : str
-        Title, time of writing, version of Crypsis.
-    method, family, order : str
-        How the file was masked, its family, and the order of its rows.
-    rows_before, rows_after : int
-        Records of the original and of the file.
-    columns : tuple of ReportedColumn
-        What happened to each column.
-    verdicts_before, verdicts : tuple of Verdict
-        Privacy models judged on the original and on the file.
-    losses, risks_before, risks : tuple of Reading
-        What was measured.
-    skipped : mapping of str to str
-        Measures without a meaning for this file, and why.
-    demands : tuple of LimitResult
-        Limits and uses.
-    rulebook : str
-        Title of the rulebook; empty without one.
-    rules : tuple of RuleResult
-        Its rules.
-    scenarios : tuple of ReportedScenario
-        Intruders.
-    hardest : tuple of Subgroup
-        Groups of records with the greatest loss.
-    class_sizes : Histogram or None
-        Records by size of their equivalence class.
-    distributions : tuple of Histogram
-        Quasi-identifiers before and after.
-    front : tuple of mappings
-        Points with name, family, kind ("solution", "baseline" or "chosen"), loss and risk.
-    settings : mapping
-        Settings of the masking.
-    seed_print : str
-        A salted digest of the seed: the owner of the seed can prove it, nobody can read it.
-    signed_by : str
-        Public key of the signature, 64 hexadecimal digits; empty without one.
-    notes : tuple of str
-        Warnings for the person who signs.
+    title, written, version  title, time of writing, version of Crypsis
+    method, family, order  how the file was masked, its family, and the order of its rows
+    rows_before, rows_after  records of the original and of the file
+    columns  what happened to each column
+    verdicts_before, verdicts  privacy models judged on the original and on the file
+    skipped  measures without a meaning for this file, and why
+    rulebook  title of the rulebook; empty without one
+    hardest  groups of records with the greatest loss
+    class_sizes  records by size of their equivalence class
+    distributions  quasi-identifiers before and after
+    front  points with name, family, kind ("solution", "baseline" or "chosen"), loss and risk
+    settings  settings of the masking
+    seed_print  a salted digest of the seed: the owner of the seed can prove it, nobody can read it
+    signed_by  public key of the signature, 64 hexadecimal digits; empty without one
+    notes  warnings for the person who signs
     """
 
     title: str

@@ -110,17 +110,7 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Fingerprint of everything in a plan that changes the result; budget, engine and reasons do not.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan.
-
-    Returns
-    -------
-    str
-    """
+    """Fingerprint of everything in a plan that changes the result; budget, engine and reasons do not."""
     columns = {name: column.model_copy(update={"because": ""}) for name, column in plan.columns.items()}
     kept = {"run": Running(points=plan.run.points), "waive": (), "columns": columns}
     return plan.model_copy(update=kept).fingerprint()

@@ -42,7 +42,6 @@ class Front:
 
     Examples
     --------
-    >>> import crypsis
     >>> with crypsis.protect(crypsis.example(60), k=3, budget="1 generations", seed=1) as run:
     ...     len(run.front) <= len(run.front.everything)
     True
@@ -129,6 +128,7 @@ class Front:
         Returns
         -------
         Solution
+            The one that is meant.
 
         Raises
         ------

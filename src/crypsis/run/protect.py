@@ -129,7 +129,6 @@ def evolve(
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.example(60)
     >>> models = [crypsis.KAnonymity(k=3)]
     >>> with crypsis.evolve(table, "local-recoding", models, budget="1 generations", seed=1) as run:

@@ -117,7 +117,6 @@ class LocalRecodingSearch(LadderSearch):
 
     Examples
     --------
-    >>> import crypsis
     >>> search = crypsis.LocalRecodingSearch(k=3, rungs=2, nodes=64)
     >>> run = crypsis.evolve(crypsis.example(60), search=search, budget="1 generations", seed=1)
     >>> min(int(solution.figure("k")) for solution in run.front if solution.title == "local-recoding") >= 3

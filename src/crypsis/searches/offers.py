@@ -34,17 +34,8 @@ class Offer(NamedTuple):
 def offers(table: Table, k: int) -> list[Offer]:
     """The searches that state a purpose and can treat a table.
 
-    Parameters
-    ----------
-    table : Table
-        The table to protect, with its roles.
-    k : int
-        Smallest class size.
-
-    Returns
-    -------
-    list of Offer
-        On a large table the quickest first, so that there is soon something to see.
+    table  the table to protect, with its roles
+    returns  on a large table the quickest first, so that there is soon something to see
     """
     stated = [name for name in searches if searches[name].purpose]
     found = []

@@ -28,7 +28,6 @@ def cautious(seen: Profile) -> Profile:
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.Table.from_columns({"age": [31, 31, 47], "x7": [1, 2, 2]})
     >>> [column.role for column in cautious(crypsis.profile(table)).columns]
     ['quasi', 'quasi']

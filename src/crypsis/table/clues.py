@@ -36,16 +36,9 @@ class Clue(StrEnum):
 class Reason:
     """Why a role or a kind is suggested.
 
-    Attributes
-    ----------
-    clue : Clue
-        What was seen.
-    word : str
-        The word found in the name of the column, for a clue from its name.
-    values : int
-        Number of distinct values, for a clue from their number.
-    share : float
-        Share of the values that one record alone holds, for a clue from that, 0 to 1.
+    word  the word found in the name of the column, for a clue from its name
+    values  number of distinct values, for a clue from their number
+    share  share of the values that one record alone holds, for a clue from that, 0 to 1
     """
 
     clue: Clue

@@ -58,6 +58,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
+            Name of the column, spelt as in the table.
 
         Returns
         -------
@@ -92,7 +93,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            Name of the column.
+            A column of numbers or of codes, generalised or not.
 
         Returns
         -------
@@ -172,7 +173,7 @@ class ColumnAccess:
         Parameters
         ----------
         name : str
-            A column of codes.
+            A column that holds codes, not numbers.
 
         Returns
         -------

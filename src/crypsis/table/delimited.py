@@ -26,15 +26,7 @@ NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
 def sniff(content: bytes, path: Path) -> str:
     """Find the delimiter: a tab for .tsv, else the one the first line uses most.
 
-    Parameters
-    ----------
-    content : bytes
-        Content of the file.
-    path : Path
-
-    Returns
-    -------
-    str
+    content  content of the file
     """
     if path.suffix.lower() in (".tsv", ".tab"):
         return "\t"

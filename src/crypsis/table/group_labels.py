@@ -11,19 +11,8 @@ RARE = 3
 def listed_label(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
     """Name a group of categories by its members.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        The members.
-    counts : sequence of int
-        Records of each.
-    taken : collection of str
-        Labels that stand for something else.
-
-    Returns
-    -------
-    str
-        The members that are not rare, and that there are others.
+    taken  labels that stand for something else
+    returns  the members that are not rare, and that there are others
 
     Examples
     --------
@@ -39,19 +28,9 @@ def listed_label(labels: Sequence[str], counts: Sequence[int], taken: Collection
 def spanning_label(labels: Sequence[str], counts: Sequence[int], taken: Collection[str]) -> str:
     """Name neighbouring ordered categories by their ends.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        The members in order; one alone is its own label.
-    counts : sequence of int
-        Records of each.
-    taken : collection of str
-        Labels that stand for something else.
-
-    Returns
-    -------
-    str
-        The outermost members that are not rare, and whether rarer ones lie beyond.
+    labels  the members in order; one alone is its own label
+    taken  labels that stand for something else
+    returns  the outermost members that are not rare, and whether rarer ones lie beyond
 
     Examples
     --------
@@ -74,16 +53,7 @@ def spanning_label(labels: Sequence[str], counts: Sequence[int], taken: Collecti
 def free_label(label: str, taken: Collection[str]) -> str:
     """A label, or the same with the first number that makes it another one.
 
-    Parameters
-    ----------
-    label : str
-        The label.
-    taken : collection of str
-        Labels that stand for something else.
-
-    Returns
-    -------
-    str
+    taken  labels that stand for something else
 
     Examples
     --------

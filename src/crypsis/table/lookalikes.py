@@ -25,12 +25,8 @@ DIGITS = 9
 class LookAlikes(NamedTuple):
     """Values of a column that only look different.
 
-    Attributes
-    ----------
-    spellings : int
-        How many values look alike.
-    records : int
-        How many records hold one of them.
+    spellings  how many values look alike
+    records  how many records hold one of them
     """
 
     spellings: int
@@ -91,17 +87,7 @@ def rounded_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def folded_codes(table: Table, column: str) -> NDArray[np.int32]:
     """Codes of a column in which values that look alike have one code.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    column : str
-        The column.
-
-    Returns
-    -------
-    int32[n]
-        In the order of the values; −1 where missing.
+    returns  in the order of the values; −1 where missing
 
     Examples
     --------
@@ -113,19 +99,7 @@ def folded_codes(table: Table, column: str) -> NDArray[np.int32]:
 
 
 def merged(table: Table, columns: Iterable[str]) -> Table:
-    """The table with one value for all that look alike: the first in the order of the column.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    columns : iterable of str
-        The columns.
-
-    Returns
-    -------
-    Table
-    """
+    """The table with one value for all that look alike: the first in the order of the column."""
     changed: dict[str, Column] = {}
     for name in columns:
         if table.holds_numbers(name):
@@ -147,17 +121,7 @@ def _first_of_each(table: Table, name: str) -> NDArray[np.int32]:
 def look_alikes(table: Table, column: str) -> list[LookAlikes]:
     """Find the values of a column that only look different.
 
-    Parameters
-    ----------
-    table : Table
-        The table.
-    column : str
-        The column.
-
-    Returns
-    -------
-    list of LookAlikes
-        One entry for each value that kept records write in several ways; never a value itself.
+    returns  one entry for each value that kept records write in several ways; never a value itself
 
     Examples
     --------

@@ -97,7 +97,7 @@ def profile(table: Table | Frame) -> Profile:
     Raises
     ------
     TableError
-        If it is neither a table nor a frame.
+        If it is no table, and no frame of a library that is known.
 
     Examples
     --------

@@ -15,15 +15,6 @@ _REASON = "\u2026"
 def finding_text(finding: Finding) -> str:
     """What was found, without a full stop.
 
-    Parameters
-    ----------
-    finding : Finding
-        A finding.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> finding_text(Finding(FindingKind.SINGLING_OUT, ("weight",), 479, 0.479))
@@ -115,17 +106,7 @@ def audited_text(audit: Audit) -> str:
 
 
 def plan_key(column: str) -> str:
-    """A column as a key of the plan.
-
-    Parameters
-    ----------
-    column : str
-        Its name.
-
-    Returns
-    -------
-    str
-    """
+    """A column as a key of the plan."""
     return column if column.isascii() and column.isidentifier() else json.dumps(column, ensure_ascii=False)
 
 

@@ -69,7 +69,6 @@ class GroupingSearch(Search):
 
     Examples
     --------
-    >>> import crypsis
     >>> table = crypsis.example(60)
     >>> search = crypsis.GroupingSearch(k=3, population=10)
     >>> search.names(table)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -14,12 +16,17 @@ from crypsis.evolution.selection import drawn
 from crypsis.kernels.groupings import inject, settle
 
 
-@dataclass(frozen=True)
+class Mutation:
+    """An operator with one parent."""
+
+    arity = 1
+
+
 class Crossover:
     """Each parent's crossing site, a random stretch of its group part, is injected into the other parent."""
 
-    name: str = "crossover"
-    arity: int = 2
+    name = "crossover"
+    arity = 2
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         first, second = parents
@@ -27,12 +34,10 @@ class Crossover:
         return [inject(first, second, *sites[0]), inject(second, first, *sites[1])]
 
 
-@dataclass(frozen=True)
-class GroupCreate:
+class GroupCreate(Mutation):
     """A new group of random attributes (any number of them); the others stay where they were."""
 
-    name: str = "group create"
-    arity: int = 1
+    name = "group create"
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child = parents[0].copy()
@@ -41,30 +46,37 @@ class GroupCreate:
         return [settle(child)]
 
 
-@dataclass(frozen=True)
-class GroupEliminate:
-    """A random group dissolved, each of its attributes to a random other group; a clone if there is only one group."""
-
-    name: str = "group eliminate"
-    arity: int = 1
+class Regrouping(Mutation):
+    """A mutation that needs two groups; a clone if there is only one."""
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        groups = group_count(parents[0])
+        child, groups = parents[0].copy(), group_count(parents[0])
         if groups == 1:
-            return [parents[0].copy()]
-        child, gone = parents[0].copy(), rng.integers(groups)
+            return [child]
+        self.regroup(child, groups, rng)
+        return [settle(child)]
+
+    @abstractmethod
+    def regroup(self, child: Genome, groups: int, rng: Generator) -> None:
+        """Change the groups of the child in place."""
+
+
+class GroupEliminate(Regrouping):
+    """A random group dissolved, each of its attributes to a random other group."""
+
+    name = "group eliminate"
+
+    def regroup(self, child: Genome, groups: int, rng: Generator) -> None:
+        gone = rng.integers(groups)
         homeless = np.flatnonzero(child[:-1] == gone)
         homes = rng.integers(groups - 1, size=len(homeless))
         child[homeless] = homes + (homes >= gone)
-        return [settle(child)]
 
 
-@dataclass(frozen=True)
-class GroupSplit:
+class GroupSplit(Mutation):
     """A random group split at random into halves; a clone if the group is a single attribute."""
 
-    name: str = "group split"
-    arity: int = 1
+    name = "group split"
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child, groups = parents[0].copy(), group_count(parents[0])
@@ -73,12 +85,10 @@ class GroupSplit:
         return [settle(child)]
 
 
-@dataclass(frozen=True)
-class ElementSwap:
+class ElementSwap(Mutation):
     """Two random attributes change groups; a clone if they share one, or if there is a single attribute."""
 
-    name: str = "element swap"
-    arity: int = 1
+    name = "element swap"
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child = parents[0].copy()
@@ -88,31 +98,23 @@ class ElementSwap:
         return [child]
 
 
-@dataclass(frozen=True)
-class ElementMove:
-    """A random attribute moved to another existing group; a clone if there is only one group."""
+class ElementMove(Regrouping):
+    """A random attribute moved to another existing group."""
 
-    name: str = "element move"
-    arity: int = 1
+    name = "element move"
 
-    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
-        groups = group_count(parents[0])
-        if groups == 1:
-            return [parents[0].copy()]
-        child = parents[0].copy()
+    def regroup(self, child: Genome, groups: int, rng: Generator) -> None:
         attribute, home = rng.integers(len(child) - 1), rng.integers(groups - 1)
         child[attribute] = home + (home >= child[attribute])
-        return [settle(child)]
 
 
 @dataclass(frozen=True)
-class Resize:
+class Resize(Mutation):
     """k multiplied by a random factor between one half and two, within its bounds."""
 
     smallest: int
     largest: int
-    name: str = "resize"
-    arity: int = 1
+    name: ClassVar[str] = "resize"
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child = parents[0].copy()
@@ -122,7 +124,7 @@ class Resize:
 
 
 @dataclass(frozen=True)
-class Climb:
+class Climb(Mutation):
     """Neighbours of an elite: mostly one or two random steps away, sometimes more, to leave local optima.
 
     A step moves an attribute to another group or to one of its own, swaps two attributes of different groups, or
@@ -131,8 +133,7 @@ class Climb:
     """
 
     breadth: int
-    name: str = "climb"
-    arity: int = 1
+    name: ClassVar[str] = "climb"
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         return [self._neighbour(parents[0], rng) for _ in range(self.breadth)]

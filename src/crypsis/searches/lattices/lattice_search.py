@@ -90,7 +90,6 @@ class LatticeSearch(Search):
 
     Examples
     --------
-    >>> import crypsis
     >>> search = crypsis.LatticeSearch(k=3, suppression=0.1)
     >>> run = crypsis.evolve(crypsis.example(200), search=search, budget="1 generations", seed=1)
     >>> min(int(solution.figure("k")) for solution in run.solutions if not solution.baseline) >= 3

@@ -28,16 +28,10 @@ MOST_COMBINATIONS = 2_000_000
 class Constraints:
     """What every file of a population keeps.
 
-    Parameters
-    ----------
-    encoding : MaskedFileEncoding
-        How codes become a table, for the models.
-    allowed : bool array
-        By combination of codes, found by the `strides`; empty if everything is allowed.
-    strides : int64[p]
-        Distance of a column's codes in `allowed`.
-    models : tuple of PrivacyModel
-        Judged on the decoded table.
+    encoding  how codes become a table, for the models
+    allowed  by combination of codes, found by the `strides`; empty if everything is allowed
+    strides  int64[p]: distance of a column's codes in `allowed`
+    models  judged on the decoded table
     """
 
     encoding: MaskedFileEncoding

@@ -28,18 +28,11 @@ Floats = NDArray[np.float64]
 class MaskingResult:
     """A population before and after.
 
-    Parameters
-    ----------
-    encoding : MaskedFileEncoding
-        How a genome becomes a table.
-    settings : MaskingSearch
-        How the files were bred.
-    before, after : State
-        The first population, whole, and the last.
-    history : float64[h, 4]
-        Generation, and largest, mean and smallest score.
-    left_out : int
-        Files of the population that broke a constraint and took no part.
+    encoding  how a genome becomes a table
+    settings  how the files were bred
+    before, after  the first population, whole, and the last
+    history  float64[h, 4]: generation, and largest, mean and smallest score
+    left_out  files of the population that broke a constraint and took no part
     """
 
     encoding: MaskedFileEncoding = field(repr=False)

@@ -41,7 +41,6 @@ class MaskingSearch(Search):
 
     Examples
     --------
-    >>> import crypsis
     >>> search = crypsis.MaskingSearch(largest_k=3, depths=1, swappings=1, prams=1, batch=4)
     >>> run = crypsis.evolve(crypsis.example(60), search=search, budget="2 generations", seed=1)
     >>> {str(solution.family) for solution in run.front if not solution.baseline}

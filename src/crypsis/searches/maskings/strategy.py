@@ -41,18 +41,11 @@ PAIRS = 50_000_000
 class MaskingStrategy:
     """One quantum makes files of the first population, or breeds a batch of files none of which takes part twice.
 
-    Parameters
-    ----------
-    settings : MaskingSearch
-        How files are chosen and changed.
-    first : FirstFiles
-        The first population, made when the search begins.
-    constraints : Constraints
-        What every file keeps; a file of the first population that does not takes no part.
-    trials : Trials
-        How children are scored and judged.
-    chance : mapping
-        State of the random stream the first population draws from.
+    settings  how files are chosen and changed
+    first  the first population, made when the search begins
+    constraints  what every file keeps; a file of the first population that does not takes no part
+    trials  how children are scored and judged
+    chance  state of the random stream the first population draws from
     """
 
     settings: MaskingSearch

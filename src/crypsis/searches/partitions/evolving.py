@@ -66,25 +66,12 @@ class EvolvingPartitioner(Partitioner):
     ) -> Iterator[State]:
         """The states of the loop: after the first partition, and after every quantum.
 
-        Parameters
-        ----------
-        points : ndarray of shape (n, p)
-            Finite and already scaled.
-        k : int
-            Least group size.
-        rng : Generator
-            Decides everything; the same one gives the same states.
-        budget : Budget, optional
-            When to stop; by default the settings' own.
-        engine : Engine, optional
-            Where independent pieces of a quantum are done; changes the time, not the result.
-        refinement : Refinement, optional
-            In place of the settings' own.
-
-        Yields
-        ------
-        State
-            Its ``best`` holds the labels and k, its ``best_scores`` the SSE.
+        points  ndarray of shape (n, p): finite and already scaled
+        rng  decides everything; the same one gives the same states
+        budget  when to stop; by default the settings' own
+        engine  where independent pieces of a quantum are done; changes the time, not the result
+        refinement  in place of the settings' own
+        returns  its ``best`` holds the labels and k, its ``best_scores`` the SSE
         """
         settings = self.limited() if budget is None else self
         problem = settings.problem(points, k, rng, refinement)

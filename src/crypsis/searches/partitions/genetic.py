@@ -88,23 +88,11 @@ class GeneticPartitioner(EvolvingPartitioner):
     ) -> GeneticResult:
         """Evolve to the end of the epochs.
 
-        Parameters
-        ----------
-        points : ndarray of shape (n, p)
-            Finite and already scaled.
-        k : int
-            Least group size.
-        rng : Generator
-            The same one gives the same result.
-        engine : Engine, optional
-            Where macrogroups evolve; changes the time, not the result.
-        least : float
-            The SSE of an optimal partition of all records, if known: a run that reaches it ends, and returns what it
-            would have returned.
-
-        Returns
-        -------
-        GeneticResult
+        points  ndarray of shape (n, p): finite and already scaled
+        rng  the same one gives the same result
+        engine  where macrogroups evolve; changes the time, not the result
+        least  the SSE of an optimal partition of all records, if known: a run that reaches it ends, and returns what
+            it would have returned
         """
         states = self.search(points, k, rng, engine=engine, refinement=MacrogroupEvolution(self, least))
         return self._result(checked(points, k), last(states))
@@ -135,7 +123,6 @@ class Genetic(GeneticPartitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.searches.partitions import Genetic
     >>> Genetic(epochs=100).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)

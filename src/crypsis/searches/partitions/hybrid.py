@@ -93,7 +93,6 @@ class OneStep(Hybrid):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.searches.partitions import OneStep
     >>> OneStep(epochs=100).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)
@@ -140,7 +139,6 @@ class TwoStep(Hybrid):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.searches.partitions import TwoStep
     >>> TwoStep(epochs=100).partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)

@@ -162,7 +162,6 @@ class Memetic(EvolvingPartitioner):
 
     Examples
     --------
-    >>> import numpy as np
     >>> from crypsis.searches.partitions import Memetic
     >>> Memetic().partition(np.array([[1.0], [1.1], [5.0], [5.2]]), 2, np.random.default_rng(0))
     array([0, 0, 1, 1], dtype=int32)

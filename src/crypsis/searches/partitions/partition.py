@@ -40,7 +40,6 @@ class PartitionResult:
 
     Examples
     --------
-    >>> import crypsis
     >>> found = crypsis.partition([[1.0], [1.1], [5.0], [5.2]], k=2)
     >>> found.labels
     array([0, 0, 1, 1], dtype=int32)
@@ -133,7 +132,6 @@ def partition(
 
     Examples
     --------
-    >>> import crypsis
     >>> crypsis.partition([[1.0], [1.1], [5.0], [5.2]], k=2).labels
     array([0, 0, 1, 1], dtype=int32)
     """

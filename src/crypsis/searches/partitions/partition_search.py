@@ -50,7 +50,6 @@ class PartitionSearch(LadderSearch):
 
     Examples
     --------
-    >>> import crypsis
     >>> run = crypsis.evolve(crypsis.example(60), search=PartitionSearch(k=3, rungs=2), budget="2 generations", seed=1)
     >>> min(int(solution.figure("k")) for solution in run.front if not solution.baseline)
     3

@@ -92,20 +92,23 @@ class _FrontPage:
 def routes(studio: Studio) -> list[Route]:
     """The page, its figures, a solution's panel, and the buttons."""
     page = _FrontPage(studio)
-    return [
-        get("/", page.page),
-        get("/front.json", page.figures),
-        get("/solution/{number:int}", page.panel),
-        get("/solution/{number:int}/description", page.description),
-        post("/search/start", page.start),
-        post("/search/pause", page.pause),
-        post("/search/keep", page.keep),
-        post("/search/extend", page.extend),
-        post("/pin/{number:int}", page.pin),
-        post("/unpin/{number:int}", page.unpin),
-        post("/choose/{number:int}", page.choose),
-        post("/limits", page.limits),
-    ]
+    shown = {
+        "/": page.page,
+        "/front.json": page.figures,
+        "/solution/{number:int}": page.panel,
+        "/solution/{number:int}/description": page.description,
+    }
+    done = {
+        "/search/start": page.start,
+        "/search/pause": page.pause,
+        "/search/keep": page.keep,
+        "/search/extend": page.extend,
+        "/pin/{number:int}": page.pin,
+        "/unpin/{number:int}": page.unpin,
+        "/choose/{number:int}": page.choose,
+        "/limits": page.limits,
+    }
+    return [*(get(*each) for each in shown.items()), *(post(*each) for each in done.items())]
 
 
 def _longer(studio: Studio, more: str) -> str:

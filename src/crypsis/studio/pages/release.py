@@ -117,8 +117,8 @@ def routes(studio: Studio) -> list[Route]:
     page = _ReleasePage(studio)
     return [
         get("/release", page.page),
-        post("/release/waive", page.waive),
         get("/release/rules", page.checked),
+        post("/release/waive", page.waive),
         post("/release/preview", page.preview),
         get("/release/report/{sort}", page.report),
         post("/release/export", page.export),
