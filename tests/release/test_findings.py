@@ -108,7 +108,10 @@ def test_a_swapped_value_stands_alone_and_leads_to_nobody(people: Table, tmp_pat
     swapped = RankSwapping(columns=("weight", "income"), percent=50).mask(people, np.random.default_rng(0))
     stayed = (swapped.column("weight") == people.column("weight")).mean()
     assert stayed <= 0.05
-    description, limit = ReleaseDescription(family="perturbation"), MeasuredLimit(measures.build("record-linkage"), 100.0)
+    description, limit = (
+        ReleaseDescription(family="perturbation"),
+        MeasuredLimit(measures.build("record-linkage"), 100.0),
+    )
     shared = {"models": [], "original": people, "limits": [limit], "description": description}
     assert verify(publish(swapped, tmp_path / "out", **shared)).sound  # type: ignore[arg-type]
 

@@ -69,7 +69,12 @@ def test_a_perturbed_file_beyond_its_limit_is_refused_with_the_figure(
 ) -> None:
     with pytest.raises(ReleaseRefused, match=r"record-linkage may be at most 0\.1 and is \d"):
         publish(
-            swapped, tmp_path / "out", models=[], original=original, description=PERTURBED, limits=[MeasuredLimit(LINKAGE, 0.1)]
+            swapped,
+            tmp_path / "out",
+            models=[],
+            original=original,
+            description=PERTURBED,
+            limits=[MeasuredLimit(LINKAGE, 0.1)],
         )
     assert list(tmp_path.iterdir()) == []
 

@@ -11,7 +11,7 @@ from crypsis.measures.objective import readable
 from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
 from crypsis.release import ReleaseDescription, publish
-from crypsis.release.guarantees import Limit
+from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
 from crypsis.run.front import Front
