@@ -5,6 +5,7 @@ SVG, PNG and HTML are rendered locally, without a network.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,15 @@ from crypsis.errors import PlanError, listing
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 SUFFIXES = (".png", ".svg", ".html", ".json")
+INHERITED = frozenset(
+    {
+        "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString",
+        "valueOf", "__proto__", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__",
+    }
+)  # fmt: skip
+"""Names that every JavaScript object has: Vega takes a text that is one of them for something it should look up."""
+INVISIBLE = "\u200b"
+"""A space without width."""
 
 
 class Chart:
@@ -79,11 +89,34 @@ class Chart:
         return "Chart(.save('front.png') writes it; a notebook shows it)"
 
 
+def drawable(spec: Any) -> Any:
+    """A specification in which no text is a name that every JavaScript object has; it looks the same.
+
+    Parameters
+    ----------
+    spec : dict, or a part of one
+
+    Returns
+    -------
+    dict, or a part of one
+
+    Examples
+    --------
+    >>> drawable({"title": "constructor", "sort": ["age"]})
+    {'title': '\\u200bconstructor', 'sort': ['age']}
+    """
+    if isinstance(spec, str):
+        return f"{INVISIBLE}{spec}" if spec in INHERITED else spec
+    if isinstance(spec, Mapping):
+        return {key: drawable(value) for key, value in spec.items()}
+    return [drawable(each) for each in spec] if isinstance(spec, (list, tuple)) else spec
+
+
 def to_svg(spec: Spec) -> str:
     """Render a specification as SVG."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(spec))
+    return str(vl_convert.vegalite_to_svg(drawable(spec)))
 
 
 def to_png(spec: Spec, scale: float = 2.0) -> bytes:
@@ -101,11 +134,11 @@ def to_png(spec: Spec, scale: float = 2.0) -> bytes:
     """
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(spec, scale=scale))
+    return bytes(vl_convert.vegalite_to_png(drawable(spec), scale=scale))
 
 
 def to_html(spec: Spec) -> str:
     """Render a specification as an HTML page that needs no network."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_html(spec, bundle=True))
+    return str(vl_convert.vegalite_to_html(drawable(spec), bundle=True))

@@ -90,6 +90,7 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
         folder / schema["file"],
         roles={c["name"]: c["role"] for c in columns},
         kinds={c["name"]: c["kind"] for c in columns},
+        missing=(),  # an empty text in quotation marks is a category; an empty cell is missing
         masked=True,
     )
     if list(table.names) != [c["name"] for c in columns]:

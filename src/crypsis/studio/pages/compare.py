@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from crypsis.charts.chart import drawable
 from crypsis.charts.studio import heat_map, overlaid
 from crypsis.run import Solution
 from crypsis.studio.comparison import association_changes, explained_match, record_harms, sampled, sizes
@@ -80,7 +81,7 @@ def _compared(original: Table, masked: Table) -> dict[str, Any]:
     some, hidden = sampled(original, masked)
     groups, earned = record_harms(some, hidden)
     return {
-        "associations": heat_map(names, cells),
+        "associations": drawable(heat_map(names, cells)),
         "association_names": names,
         "association_cells": {f"{a}|{b}": moved for a, b, moved in cells},
         "association_text": _most_changed(cells),
@@ -97,7 +98,7 @@ def _drawn(found: Overlay | None) -> dict[str, Any] | None:
         "title": found.title,
         "message": found.message,
         "files": list(found.series),
-        "spec": overlaid(found.labels, found.series, "records"),
+        "spec": drawable(overlaid(found.labels, found.series, "records")),
         "rows": list(zip(found.labels, *found.series.values(), strict=True)),
     }
 
