@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.mixed_distance import Encounter
+from crypsis.measures.mixed_distance import LinkagePair
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -70,7 +70,7 @@ def test_the_nearest_record_is_the_nearest_of_all(seed: int, n: int, p: int) -> 
     known, masked = (Table.from_columns(dict(zip(names, v.T, strict=True))) for v in (x, y))
     kept = rng.random(n) < 0.8
     kept[0] = True
-    encounter = Encounter.between(masked, known, masked.without(~kept), names, "none")
+    encounter = LinkagePair.between(masked, known, masked.without(~kept), names, "none")
     distance = np.sqrt(((x[:, None] - y[None][:, kept]) ** 2).sum(axis=2))
     assert encounter.nearest() == pytest.approx(distance.min(axis=1))
     ties, lowest = encounter.ties(encounter.nearest())

@@ -18,7 +18,7 @@ from pydantic import Field
 from scipy.spatial.distance import cdist
 
 from crypsis.errors import TableError
-from crypsis.measures.mixed_distance import Encounter
+from crypsis.measures.mixed_distance import LinkagePair
 from crypsis.measures.pairing import alike_codes
 from crypsis.registry import Settings
 from crypsis.table.attribute import UNMASKED
@@ -169,9 +169,9 @@ class AttackContext:
             return Keys((), rows, rows, None)
         return None
 
-    def meet(self, people: Table, names: Sequence[str]) -> Encounter:
+    def meet(self, people: Table, names: Sequence[str]) -> LinkagePair:
         """People and published records in some of the columns."""
-        return Encounter.between(self.original, people, self.release, names, "z")
+        return LinkagePair.between(self.original, people, self.release, names, "z")
 
 
 def learnt(names: Sequence[str], tables: Sequence[Table], original: Table) -> list[Numbers]:
@@ -208,7 +208,7 @@ def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
     return np.where(strange, codes + (place + 1) * 1_000_000, codes)
 
 
-def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def distances(encounter: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Distance of each known person to every published record, some people at a time.
 
     encounter  people and published records
@@ -227,7 +227,7 @@ def distances(encounter: Encounter) -> Iterator[tuple[slice, NDArray[np.float64]
         yield part, np.sqrt(square)
 
 
-def nearest_sets(encounter: Encounter) -> Iterator[tuple[slice, Flags]]:
+def nearest_sets(encounter: LinkagePair) -> Iterator[tuple[slice, Flags]]:
     """The nearest published records of each known person.
 
     encounter  people and published records

@@ -66,7 +66,18 @@ class Audit:
         return not self.open
 
     def reason(self, finding: Finding) -> str:
-        """Why a finding may pass; empty if nobody said."""
+        """Why a finding may pass.
+
+        Parameters
+        ----------
+        finding : Finding
+            The finding.
+
+        Returns
+        -------
+        str
+            Empty if it is not waived.
+        """
         return self.waived.get(finding.key, "")
 
 

@@ -96,7 +96,17 @@ class Generalisation(MaskingMethod):
         return table.attribute(name).hierarchy is not None and table.level(name) == 0
 
     def suppressed(self, table: Table) -> Table:
-        """The generalised table without the classes the rule leaves out."""
+        """Suppress the classes that the rule leaves out.
+
+        Parameters
+        ----------
+        table : Table
+            The generalised table.
+
+        Returns
+        -------
+        Table
+        """
         classes = classes_of(table, self.columns or table.quasi_identifiers)
         allowance = allowed(self.suppression, int(classes.sizes.sum()))
         found = suppress(classes.sizes, self._distinct(table, classes), self.rule, allowance, self.k, self.l)

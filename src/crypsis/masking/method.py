@@ -51,7 +51,19 @@ class MaskingMethod(Settings):
 
     @abstractmethod
     def apply(self, table: Table, rng: Generator) -> Table:
-        """The masked values; what every method defines."""
+        """Mask the values; what every method defines.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Table
+        """
 
     def mask(self, table: Table, rng: Generator) -> Table:
         """Mask a table.
@@ -71,7 +83,19 @@ class MaskingMethod(Settings):
         return self.recorded(self.apply(table, rng), table)
 
     def recorded(self, masked: Table, original: Table) -> Table:
-        """The masked table with this method and its settings in its provenance."""
+        """Add this method and its settings to the provenance of a masked table.
+
+        Parameters
+        ----------
+        masked : Table
+            The masked table.
+        original : Table
+            The original.
+
+        Returns
+        -------
+        Table
+        """
         settings = self.model_dump(mode="json", exclude_defaults=True)
         listed = ", ".join(f"{name} = {value}" for name, value in settings.items())
         name = methods.name_of(self)
@@ -99,7 +123,20 @@ class MaskingMethod(Settings):
 
     @classmethod
     def treatable(cls, table: Table, columns: Sequence[str]) -> tuple[str, ...]:
-        """Those of the columns that are of the method's `kinds`."""
+        """The columns that the method can mask.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        columns : sequence of str
+            Columns to choose from.
+
+        Returns
+        -------
+        tuple of str
+            Those of the kinds of the method.
+        """
         return tuple(name for name in columns if table.attribute(name).kind in cls.kinds)
 
 

@@ -105,7 +105,17 @@ class Microaggregation(MaskingMethod):
         return partitioners.build(self.partitioner, **self.partitioner_settings)
 
     def attribute_groups(self, table: Table) -> tuple[tuple[str, ...], ...]:
-        """The columns to mask, group by group."""
+        """The columns to mask, group by group.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+
+        Returns
+        -------
+        tuple of tuple of str
+        """
         groups = self.groups or ((self.columns or tuple(table.quasi_identifiers)),)
         if not groups[0]:
             raise TableError(
@@ -114,15 +124,58 @@ class Microaggregation(MaskingMethod):
         return groups
 
     def mask(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
-        """The masked table; with an engine, the blocks of the partitioner `blocks` are done there: the same bits."""
+        """Mask a table.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+        engine : Engine, optional
+            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+
+        Returns
+        -------
+        Table
+        """
         return self.recorded(self.apply(table, rng, engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
-        """The table with every group of columns shared within its groups of records."""
+        """Replace the values of every group of columns within its groups of records.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+        engine : Engine, optional
+            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+
+        Returns
+        -------
+        Table
+        """
         return self.aggregated(table, self.partitions(table, rng, engine))
 
     def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:
-        """For every group of columns the group of each record that is kept, in order."""
+        """Group the records for every group of columns.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+        engine : Engine, optional
+            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+
+        Returns
+        -------
+        list of int32[kept]
+            The group of each kept record, in order.
+        """
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         present, chosen = table.take(np.flatnonzero(table.kept)), self.chosen_partitioner()
@@ -136,11 +189,35 @@ class Microaggregation(MaskingMethod):
         return found
 
     def points(self, table: Table, names: Iterable[str]) -> NDArray[np.float64]:
-        """float64[n, q]: the records in the space of the distance."""
+        """Records in the space of the distance.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        names : iterable of str
+            Columns.
+
+        Returns
+        -------
+        float64[n, q]
+        """
         return embed(table, names, self.scaling, apart=self.missing == "keep")
 
     def aggregated(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
-        """The table with every group of columns shared within its own groups of records."""
+        """Replace the values of every group of columns within given groups of records.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        partitions : sequence of int32[kept]
+            One for every group of columns.
+
+        Returns
+        -------
+        Table
+        """
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         for group, labels in zip(groups, partitions, strict=True):
@@ -149,7 +226,7 @@ class Microaggregation(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        """k = 2, 3, …; each column alone, a pair and the rest, all together; by the median where all have one, mode."""
+        # k = 2, 3, …; each column alone, a pair and the rest, all together; by median and by mode.
         names = tuple(columns)
         alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
         groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, (names,)])
@@ -161,9 +238,20 @@ class Microaggregation(MaskingMethod):
                     yield cls(k=k, groups=groups, aggregate=aggregate)
 
     def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
-        """The table with the named columns shared within given groups of records.
+        """Replace the values of some columns within given groups of records.
 
-        labels  group of each record that is kept, in order
+        Parameters
+        ----------
+        table : Table
+            The original.
+        names : tuple of str
+            Columns.
+        labels : int32[kept]
+            Group of each kept record, in order.
+
+        Returns
+        -------
+        Table
         """
         masked: dict[str, Column] = {}
         rows = np.flatnonzero(table.kept)
@@ -176,7 +264,15 @@ class Microaggregation(MaskingMethod):
         return table.with_columns(masked)
 
     def check(self, table: Table, names: Iterable[str]) -> None:
-        """Refuse columns that cannot be microaggregated with these settings."""
+        """Refuse columns that cannot be microaggregated with these settings.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        names : iterable of str
+            Columns.
+        """
         for name in names:
             self._check(table, name)
 

@@ -92,13 +92,25 @@ class Pram(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        """θ = 0.1, 0.2, … 0.9."""
+        # θ = 0.1, 0.2, … 0.9.
         names = cls.treatable(table, columns)
         if names:
             yield from (cls(columns=names, theta=step / 10) for step in range(1, 10))
 
     def matrix(self, table: Table, name: str) -> Matrix:
-        """The Markov matrix this method applies to a column; an analyst needs it to correct tables."""
+        """The Markov matrix of a column, which an analyst needs to correct tables.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        name : str
+            The column.
+
+        Returns
+        -------
+        Matrix
+        """
         size = len(table.attribute(name).categories)
         frequencies = category_counts(table, name)
         if name in self.matrices:

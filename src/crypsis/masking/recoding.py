@@ -71,13 +71,36 @@ class LocalRecoding(MaskingMethod):
         return Publication(table, names).publish(self.solve(table, rng))
 
     def names(self, table: Table) -> tuple[str, ...]:
-        """The columns that are recoded: those named, or every quasi-identifier with a hierarchy."""
+        """The columns that are recoded.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+
+        Returns
+        -------
+        tuple of str
+            Those named, or every quasi-identifier with a hierarchy.
+        """
         return tuple(self.columns) or tuple(
             n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
         )
 
     def solve(self, table: Table, rng: Generator) -> LocalClasses:
-        """The class of every kept record, and the levels each class publishes."""
+        """Find the class of every kept record, and the levels of each class.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        LocalClasses
+        """
         lattice = Lattice.of(table, self.names(table))
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:

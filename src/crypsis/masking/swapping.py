@@ -54,7 +54,7 @@ class RankSwapping(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        """By 5, 10, … 100 per cent of the ranks."""
+        # By 5, 10, … 100 per cent of the ranks.
         names = cls.treatable(table, columns)
         if names:
             yield from (cls(columns=names, percent=5.0 * step) for step in range(1, 21))

@@ -18,7 +18,7 @@ from crypsis.kernels.agreement import nearest, own_hits, own_patterns
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
 from crypsis.kernels.ledger_types import Frame, Tallies
 from crypsis.measures.categories import CategoryContext, Pairing, agreement_patterns, agreements, count_logs, distances
-from crypsis.measures.measure import Measure
+from crypsis.measures.measure import Ledger, Measure
 from crypsis.table.table import Table
 
 if TYPE_CHECKING:
@@ -53,6 +53,7 @@ class Seven(NamedTuple):
 
     @property
     def chosen(self) -> NDArray[np.bool_]:
+        """bool[7]: whether each measure is tallied."""
         return np.array([measure is not None for measure in self], dtype=np.bool_)
 
 
@@ -182,12 +183,13 @@ class Stack:
         return readings
 
     def copy(self, source: int, target: int) -> None:
+        """Copy the tallies of one file to another."""
         for array in self.tallies:
             array[target] = array[source]
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryLedger:
+class CategoryLedger(Ledger):
     """One masked file under one measure (`Ledger`): codes are those of the masked table's columns."""
 
     stack: Stack
@@ -197,6 +199,7 @@ class CategoryLedger:
 
     @classmethod
     def of(cls, context: CategoryContext, masked: Table, seven: Seven) -> CategoryLedger:
+        """The ledger of a masked table under the one measure that is chosen."""
         pairing = context.pair(masked)
         stack = Stack(pairing, seven, 1)
         stack.fill(0, pairing.codes)

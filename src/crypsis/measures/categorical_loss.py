@@ -60,12 +60,33 @@ class ContingencyLoss(CategoricalLoss):
         return "%" if self.normalisation == "tables" else "records per cell"
 
     def subsets(self, attributes: int) -> list[tuple[int, ...]]:
-        """The attributes of each table."""
+        """The attributes of each contingency table.
+
+        Parameters
+        ----------
+        attributes : int
+            Number of attributes.
+
+        Returns
+        -------
+        list of tuple of int
+        """
         sizes = range(1, min(self.order, attributes) + 1)
         return [chosen for size in sizes for chosen in combinations(range(attributes), size)]
 
     def lay_out(self, pairing: Pairing) -> tuple[TableLayout, int]:
-        """Strides and starts of the tables, and their number of cells."""
+        """Lay out the contingency tables in one array.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        layout : TableLayout
+            Strides and starts of the tables; then their number of cells.
+        """
         widths = [len(span) for span in pairing.spans]
         subsets = self.subsets(len(widths))
         strides = np.zeros((len(subsets), len(widths)), dtype=np.int64)
@@ -80,6 +101,17 @@ class ContingencyLoss(CategoricalLoss):
         return pairing.shape._replace(strides=strides, starts=starts), cells
 
     def divisor(self, pairing: Pairing) -> float:
+        """The largest sum of differences, by which the loss is divided.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        float
+        """
         subsets = self.subsets(len(pairing.spans))
         if self.normalisation == "tables":
             return 2.0 * pairing.context.rows * len(subsets)
@@ -190,7 +222,18 @@ class EntropyLoss(CategoricalLoss):
             raise TableError(f"the transition matrix of {name!r} must hold probabilities whose rows sum to one")
 
     def known(self, pairing: Pairing) -> NDArray[np.float64]:
-        """Entropy of the original given each masked code; NaN where the pair counts must tell."""
+        """Entropy of the original given each masked code, where it follows from the code alone.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        float64[codes]
+            NaN where the counts of pairs decide.
+        """
         context, mark = pairing.context, pairing.shape.mark
         known = np.full(int(mark[-1]), np.nan)
         for j, name in enumerate(context.names):
@@ -205,7 +248,18 @@ class EntropyLoss(CategoricalLoss):
         return known
 
     def logs(self, context: CategoryContext) -> NDArray[np.float64]:
-        """What counts as total loss in each attribute; 0 where nothing can be lost."""
+        """The largest loss of each attribute.
+
+        Parameters
+        ----------
+        context : CategoryContext
+            The original.
+
+        Returns
+        -------
+        float64[attributes]
+            0 where nothing can be lost.
+        """
         if self.normalisation == "entropy":
             return np.array([context.entropy(j) for j in range(len(context.sizes))])
         return np.array(

@@ -48,15 +48,45 @@ class CategoricalMeasure(Measure):
         return BoundCategories(self, self.context(original))
 
     def context(self, original: Table) -> CategoryContext:
-        """The original side of the comparison; settings that do not fit it are refused here."""
+        """Bind the original; settings that do not fit it are refused.
+
+        Parameters
+        ----------
+        original : Table
+            The original.
+
+        Returns
+        -------
+        CategoryContext
+        """
         return CategoryContext.of(original, self.columns)
 
     @abstractmethod
     def score(self, pairing: Pairing) -> float:
-        """The number for one masked file."""
+        """The value for one masked file.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        float
+        """
 
     def explained(self, pairing: Pairing) -> Explained:
-        """The same number with what it was computed from."""
+        """The value with the counts behind it.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        Explained
+        """
         return Explained(self.score(pairing), {})
 
 

@@ -64,10 +64,34 @@ class CategoryDisclosure(CategoricalRisk):
     width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
 
     def reach(self, context: CategoryContext, j: int) -> int:
+        """Largest distance between categories that still discloses.
+
+        Parameters
+        ----------
+        context : CategoryContext
+            The original.
+        j : int
+            Place of the attribute.
+
+        Returns
+        -------
+        int
+        """
         return math.floor(self.width * context.sizes[j] / 2 + 1e-9) if context.ordinal[j] else 0
 
     def near(self, pairing: Pairing) -> Ints:
-        """1 where every category the masked one stands for is within reach of the original."""
+        """Cells in which the published category discloses the original one.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        int64[pairs]
+            1 if every category that the published one covers is within reach of the original.
+        """
         context, tables = pairing.context, []
         for j, span in enumerate(pairing.spans):
             size = context.sizes[j]
@@ -113,12 +137,33 @@ class CategoricalLinkage(CategoricalRisk):
 
     @abstractmethod
     def costs(self, pairing: Pairing) -> Ints:
-        """Cost of each masked category for each original one, in the lay-out of the pairing."""
+        """Cost of each masked category for each original one.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        int64[costs]
+            In the layout of the pairing.
+        """
 
     def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
-        """Per original tuple: records at the least cost, and own records at it (under `first`: the winner's).
+        """Count the nearest records of each original tuple.
 
-        Where containment alone earns credit, the candidates need not be counted.
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+        counted : bool
+            Whether all candidates are counted; not needed where containment alone earns credit.
+
+        Returns
+        -------
+        nearest, own : int64[tuples]
+            Records at the least cost, and own records among them (under ``first``: of the winner).
         """
         tuples, own = pairing.context.tuples, pairing.context.classes.of
         shape, costs = pairing.shape, self.costs(pairing)

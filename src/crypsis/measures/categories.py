@@ -64,6 +64,7 @@ class CategoryContext:
 
     @classmethod
     def of(cls, original: Table, columns: Sequence[str]) -> CategoryContext:
+        """Bind the categorical columns of an original."""
         problem = obstacle(original, columns)
         if problem:
             raise TableError(problem)
@@ -80,10 +81,12 @@ class CategoryContext:
 
     @property
     def rows(self) -> int:
+        """Number of records."""
         return len(self.codes)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
+        """Number of categories of each column."""
         return tuple(len(labels) for labels in self.labels)
 
     @cached_property

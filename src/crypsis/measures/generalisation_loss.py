@@ -62,7 +62,20 @@ class CellMeasure(Measure):
 
     @abstractmethod
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        """float64[nodes, leaves] or [nodes, 1]: loss in [0, 1] of a leaf published as a node above it."""
+        """Loss of a leaf that is published as a node above it.
+
+        Parameters
+        ----------
+        hierarchy : Hierarchy
+            The hierarchy of the column.
+        leaf : int32[n]
+            Leaves of the original.
+
+        Returns
+        -------
+        float64[nodes, leaves] or float64[nodes, 1]
+            Losses from 0 to 1.
+        """
 
 
 class BoundCells(BoundColumns[CellMeasure]):
@@ -201,7 +214,21 @@ class ClassMeasure(Measure):
 
     @abstractmethod
     def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
-        """The figure from the classes of the kept records."""
+        """The value from the equivalence classes of the kept records.
+
+        Parameters
+        ----------
+        original : Table
+            The original.
+        kept : bool[n]
+            Records that are not suppressed.
+        classes : EquivalenceClasses
+            Their classes.
+
+        Returns
+        -------
+        float
+        """
 
 
 class BoundClass(BoundColumns[ClassMeasure]):

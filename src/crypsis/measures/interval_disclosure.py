@@ -80,7 +80,7 @@ def middle_ranks(values: Matrix, ordered: Matrix) -> Matrix:
 
 
 @dataclass(frozen=True)
-class BoundInterval:
+class BoundInterval(BoundMeasure):
     """Interval disclosure bound to an original."""
 
     measure: IntervalDisclosure

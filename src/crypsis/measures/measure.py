@@ -84,10 +84,10 @@ class BoundMeasure(Protocol):
     """A measure bound to an original."""
 
     def read(self, masked: Table) -> float:
-        """The quick number a search minimises."""
+        """The value alone, as searches need it."""
 
     def explain(self, masked: Table) -> Reading:
-        """The same number with interval, baseline, counts and definition."""
+        """The value with interval, baseline, counts and definition."""
 
 
 class Ledger(Protocol):
@@ -97,9 +97,11 @@ class Ledger(Protocol):
     agree bit for bit.
     """
 
-    def amend(self, row: int, attribute: int, code: int) -> None: ...
+    def amend(self, row: int, attribute: int, code: int) -> None:
+        """Follow the change of one cell to another code."""
 
-    def read(self) -> float: ...
+    def read(self) -> float:
+        """The value of the file as it is now."""
 
 
 class Measure(Settings):
@@ -175,7 +177,18 @@ class Measure(Settings):
         return "" if original.rows else NO_RECORDS
 
     def chosen(self, original: Table) -> tuple[str, ...]:
-        """The columns to compare: those named, or every quasi-identifier the measure can read."""
+        """The columns that are compared.
+
+        Parameters
+        ----------
+        original : Table
+            The original.
+
+        Returns
+        -------
+        tuple of str
+            Those named, or every quasi-identifier that the measure can read.
+        """
         return self.columns or tuple(original.quasi_identifiers)
 
     def unit_in_words(self) -> str:
@@ -194,7 +207,31 @@ class Measure(Settings):
         control: float | None = None,
         warning: str = "",
     ) -> Reading:
-        """A number of this measure with what a signatory needs to know about it."""
+        """A value of this measure with its definition, scope and interval.
+
+        Parameters
+        ----------
+        value : float
+            The value.
+        scope : sequence of str
+            Columns it is about.
+        missing : str
+            How missing values are treated.
+        counts : mapping of str to float
+            Counts behind it.
+        interval : tuple of float, optional
+            95 % interval.
+        baseline : float, optional
+            What is achieved without the file.
+        control : float, optional
+            What is achieved on people who are not in the file.
+        warning : str
+            Why it may mislead.
+
+        Returns
+        -------
+        Reading
+        """
         return Reading(
             measure=measures.name_of(self),
             value=value,
@@ -216,7 +253,7 @@ M = TypeVar("M", bound=Measure)
 
 
 @dataclass(frozen=True, eq=False)
-class BoundColumns(Generic[M]):
+class BoundColumns(BoundMeasure, Generic[M]):
     """A measure bound to some columns of an original."""
 
     measure: M

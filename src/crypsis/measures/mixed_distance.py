@@ -102,8 +102,8 @@ def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: S
 
 
 @dataclass(frozen=True)
-class Encounter:
-    """An intruder's records beside the published ones, ready to be linked."""
+class LinkagePair:
+    """The records of an intruder and the published ones, ready for record linkage."""
 
     points: NDArray[np.float64]
     ancestors: NDArray[np.int32]
@@ -113,7 +113,10 @@ class Encounter:
     kept: NDArray[np.bool_]
 
     @classmethod
-    def between(cls, original: Table, known: Table, masked: Table, names: Sequence[str], scaling: Scaling) -> Encounter:
+    def between(
+        cls, original: Table, known: Table, masked: Table, names: Sequence[str], scaling: Scaling
+    ) -> LinkagePair:
+        """The records of an intruder and those of a masked table, in the same scale."""
         sides = [sides_of(original, known, masked, name, scaling) for name in names]
         offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
         places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
@@ -133,7 +136,7 @@ class Encounter:
         order = np.lexsort(self.ancestors.T) if self.ancestors.shape[1] else np.arange(len(self.points))
         return Known(self.points, self.ancestors, order.astype(np.int64))
 
-    def about(self, rows: NDArray[np.int64]) -> Encounter:
+    def about(self, rows: NDArray[np.int64]) -> LinkagePair:
         """The same published records and only some of the intruder's."""
         return replace(self, points=self.points[rows], ancestors=self.ancestors[rows])
 

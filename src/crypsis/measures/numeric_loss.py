@@ -40,16 +40,40 @@ class NumericLoss(Measure):
         return BoundNumeric(self, numbers, self.prepare(numbers))
 
     def prepare(self, numbers: Numbers) -> Any:
-        """What never changes while maskings of one original are compared."""
+        """Compute once what all maskings of one original share.
+
+        Parameters
+        ----------
+        numbers : Numbers
+            The original.
+
+        Returns
+        -------
+        object
+        """
         return None
 
     @abstractmethod
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
-        """The loss of the published numbers."""
+        """The loss of published numbers.
+
+        Parameters
+        ----------
+        numbers : Numbers
+            The original.
+        prepared : object
+            What `prepare` gives.
+        published : float64[n, q]
+            The masked numbers.
+
+        Returns
+        -------
+        Score
+        """
 
 
 @dataclass(frozen=True)
-class BoundNumeric:
+class BoundNumeric(BoundMeasure):
     """A numeric loss bound to an original."""
 
     measure: NumericLoss

@@ -27,9 +27,11 @@ TOLERANCE = 1e-9
 class Model(Protocol):
     """A privacy model, as far as an objective needs it."""
 
-    def obstacle(self, table: Table) -> str: ...
+    def obstacle(self, table: Table) -> str:
+        """Why the model cannot judge the table; empty if it can."""
 
-    def judge(self, table: Table) -> Any: ...
+    def judge(self, table: Table) -> Any:
+        """The verdict on the table."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ class _Found:
 
 
 class Objective:
-    """Losses, risks and demands of a user's choice, bound to the original once and asked many times.
+    """Losses, risks and demands, bound to the original once and scored on many masked tables.
 
     Parameters
     ----------
@@ -99,6 +101,13 @@ class Objective:
     ------
     SearchError
         If no loss or no risk is among the measures, or one cannot read the table.
+
+    Examples
+    --------
+    >>> people = crypsis.example(100)
+    >>> objective = crypsis.Objective(people, {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()})
+    >>> objective.score(people)  # the original: no loss, and the intruder finds everybody
+    (0.0, 100.0)
     """
 
     def __init__(
@@ -172,7 +181,17 @@ class Objective:
     # -- scoring --
 
     def score(self, masked: Table) -> tuple[float, float]:
-        """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises."""
+        """Mean loss, and mean risk to the worst intruder, which searches minimise.
+
+        Parameters
+        ----------
+        masked : Table
+            A masked table.
+
+        Returns
+        -------
+        loss, risk : float
+        """
         losses = [_signed(r.measure, bound.read(masked)) for r in self.losses for bound in r.bound.values()]
         read = {
             r.title: {who: _signed(r.measure, bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
@@ -190,7 +209,19 @@ class Objective:
     # -- evaluating --
 
     def evaluate(self, masked: Table, family: str) -> Evaluation:
-        """All figures, verdicts and complaints of one masked table."""
+        """All figures, verdicts and complaints of one masked table.
+
+        Parameters
+        ----------
+        masked : Table
+            A masked table.
+        family : str
+            Family of its masking.
+
+        Returns
+        -------
+        Evaluation
+        """
         found = _Found(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
@@ -249,7 +280,22 @@ class Objective:
         return None if lacking or not worst else max(worst), risks
 
     def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
-        """One of the figures that every table has, without reading what it does not need; None if it has no meaning."""
+        """One of the figures that every table has; nothing else is measured.
+
+        Parameters
+        ----------
+        figure : {"loss", "risk", "suppressed"}
+            The figure.
+        masked : Table
+            A masked table.
+        family : str
+            Family of its masking.
+
+        Returns
+        -------
+        float or None
+            None if it has no meaning after this family.
+        """
         found = _Found(family)
         if figure == "suppressed":
             return _suppressed(masked)

@@ -110,11 +110,13 @@ class Numbers:
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str]) -> Numbers:
+        """Bind the numeric columns of an original."""
         values = np.stack([finite_numbers(original, name) for name in names], axis=1)
         return cls(tuple(names), values, ~np.isnan(values), Scales.of(values))
 
     @property
     def rows(self) -> int:
+        """Number of records."""
         return len(self.values)
 
     def published(self, masked: Table) -> NDArray[np.float64]:

@@ -71,10 +71,22 @@ class ProbabilisticLinkage(CategoricalRisk):
 
     @property
     def rule(self) -> int:
+        """The credit of a link: a rule of `kernels.ledger`."""
         return STRICT if self.ties == "strict" else EXPECTED
 
     def patterns(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
-        """Own and all patterns per original tuple, and pairs with each pattern."""
+        """Patterns of agreement between originals and masked records.
+
+        Parameters
+        ----------
+        pairing : Pairing
+            Original and masked codes.
+
+        Returns
+        -------
+        own, every : int32[tuples]
+            Patterns with the own record and with all; then the number of pairs with each pattern.
+        """
         context, shape = pairing.context, pairing.shape
         agree = agreements(pairing)
         seen = agreement_patterns(pairing, agree)

@@ -20,7 +20,7 @@ from pydantic import Field
 from crypsis.errors import TableError
 from crypsis.measures.intervals import wilson
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
-from crypsis.measures.mixed_distance import MISSING_LINKS, Encounter
+from crypsis.measures.mixed_distance import MISSING_LINKS, LinkagePair
 from crypsis.measures.pairing import check_rows
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
@@ -119,12 +119,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             warning=_warning(100.0 * rate, interval, baseline, published),
         )
 
-    def _meet(self, masked: Table, known: Table) -> Encounter:
+    def _meet(self, masked: Table, known: Table) -> LinkagePair:
         check_rows(self.original.rows, masked)
-        return Encounter.between(self.original, known, masked, self.names, self.measure.scaling)
+        return LinkagePair.between(self.original, known, masked, self.names, self.measure.scaling)
 
     def _claims(
-        self, masked: Table, control: Table, members: Encounter, earned: NDArray[np.float64]
+        self, masked: Table, control: Table, members: LinkagePair, earned: NDArray[np.float64]
     ) -> dict[str, float]:
         """How often the attack would claim a member and an outsider, accepting links as near as right ones are."""
         if not control.rows:
@@ -133,14 +133,14 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             return {CLAIMED: 0.0, CLAIMED_OUTSIDE: 0.0}
         accepted = float(np.quantile(members.own_distance()[self.people][earned > 0], 0.95))
         some = np.unique(np.linspace(0, len(earned) - 1, min(len(earned), MOST_MEMBERS)).astype(np.int64))
-        outsiders = Encounter.between(self.original, control, masked, self.names, self.measure.scaling)
+        outsiders = LinkagePair.between(self.original, control, masked, self.names, self.measure.scaling)
         return {
             CLAIMED: 100.0 * _claimed(members.about(self.people[some]), accepted, self.measure.ties),
             CLAIMED_OUTSIDE: 100.0 * _claimed(outsiders, accepted, self.measure.ties),
         }
 
 
-def _claimed(encounter: Encounter, accepted: float, rule: Ties) -> float:
+def _claimed(encounter: LinkagePair, accepted: float, rule: Ties) -> float:
     """The mean worth of links to the nearest published record that lie within the accepted distance."""
     distance = encounter.nearest()
     near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
@@ -159,7 +159,7 @@ def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _credits(encounter: Encounter, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
+def _credits(encounter: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
     if not encounter.kept.any():
         return np.zeros(len(people))
     distance = encounter.own_distance()[people]

@@ -44,6 +44,7 @@ class Regressor:
 
     @classmethod
     def of(cls, original: Table, name: str) -> Regressor:
+        """The regressor of a column of the original."""
         if original.holds_numbers(name):
             scales = Scales.of(finite_numbers(original, name)[:, None])
             return cls(name, None, (), float(scales.mean[0]), float(scales.deviation[0]) or 1.0)

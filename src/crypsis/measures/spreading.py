@@ -38,6 +38,7 @@ class Axis:
 
     @classmethod
     def of(cls, original: Table, name: str, bins: int) -> Axis:
+        """The axis of a column of the original."""
         if not original.holds_numbers(name):
             return cls(name, original.column(name).astype(np.int64), None)
         numbers = finite_numbers(original, name)
@@ -93,6 +94,7 @@ class Grid:
 
     @classmethod
     def of(cls, original: Table, names: Sequence[str], bins: int) -> Grid:
+        """The cells of some columns of the original."""
         axes = tuple(Axis.of(original, name, bins) for name in names)
         codes = np.stack([axis.codes for axis in axes], axis=1)
         classes = equivalence_classes(codes)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.measures.measure import NO_RECORDS, Aim, Measure, Reading, measures
+from crypsis.measures.measure import NO_RECORDS, Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.moments import Moments
 from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
 from crypsis.measures.spreading import Grid
@@ -79,15 +79,39 @@ class DeclaredUse(Measure):
 
     @abstractmethod
     def prepare(self, original: Table) -> Any:
-        """The analysis of the original, and what is needed to repeat it on a released file."""
+        """Run the analysis on the original.
+
+        Parameters
+        ----------
+        original : Table
+            The original.
+
+        Returns
+        -------
+        object
+            Its results, and what is needed to repeat it.
+        """
 
     @abstractmethod
     def compare(self, prepared: Any, masked: Table) -> Found:
-        """The same analysis on the released records, and how far its results moved."""
+        """Repeat the analysis on the masked table.
+
+        Parameters
+        ----------
+        prepared : object
+            What `prepare` gives.
+        masked : Table
+            The masked table.
+
+        Returns
+        -------
+        Found
+            How far its results differ.
+        """
 
 
 @dataclass(frozen=True)
-class BoundUse:
+class BoundUse(BoundMeasure):
     """A use bound to an original."""
 
     use: DeclaredUse

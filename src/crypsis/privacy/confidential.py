@@ -29,14 +29,41 @@ class ConfidentialModel(PrivacyModel):
 
     @abstractmethod
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
-        """float64[classes]: the property of each class under one confidential column."""
+        """The property of each class for one confidential column.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+        column : str
+            The confidential column.
+        classes : EquivalenceClasses
+            Its classes.
+        contents : ClassContents
+            Confidential values of each class.
+
+        Returns
+        -------
+        float64[classes]
+        """
 
     def hidden(self, table: Table) -> tuple[str, ...]:
-        """The columns that must not be learnt: those named, or all with that role."""
+        """The confidential columns that must not be learnt.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        tuple of str
+            Those named, or all with that role.
+        """
         return self.confidential or tuple(table.confidential)
 
     def levels(self, table: Table) -> Floats:
-        """The property of each record's class, under the worst confidential column."""
+        # The worst confidential column counts.
         classes = classes_of(table, self.known(table))
         pick = np.minimum if self.sense == "at least" else np.maximum
         found: Floats | None = None

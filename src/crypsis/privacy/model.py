@@ -126,7 +126,18 @@ class PrivacyModel(Settings):
         """The demand in words, with {columns} where those the intruder knows are to be named."""
 
     def known(self, table: Table) -> tuple[str, ...]:
-        """The columns the intruder knows: those named, or all with that role."""
+        """The columns that the intruder knows.
+
+        Parameters
+        ----------
+        table : Table
+            The table.
+
+        Returns
+        -------
+        tuple of str
+            Those named, or all quasi-identifiers.
+        """
         return self.quasi_identifiers or tuple(table.quasi_identifiers)
 
     def judge(self, table: Table) -> Verdict:
