@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from verdicts import Report, begin
 
 from crypsis.searches.maskings import PAPER, MaskingResult, MaskingSearch, evolve_maskings
-from crypsis.searches.populations import PaperFamilies, Population, build_population
+from crypsis.searches.populations import MaskedFiles, PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
@@ -58,7 +58,7 @@ def load(name: str) -> tuple[Table, int, int]:
     return Table(tuple(attributes), tuple(codes)), len(records), len(records[0])
 
 
-def posed(name: str, seed: int) -> tuple[Table, Population]:
+def posed(name: str, seed: int) -> tuple[Table, MaskedFiles]:
     table = load(name)[0]
     _, columns, families = SETS[name]
     return table, build_population(table, families.methods(table, columns), np.random.default_rng([seed, 1]))

@@ -20,7 +20,7 @@ from crypsis.measures.categorical_loss import DistanceLoss
 from crypsis.measures.categorical_risk import CategoryLinkage
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
-from crypsis.searches.maskings import MaskingSearch, pose_maskings
+from crypsis.searches.maskings import Aims, MaskingSearch, pose_maskings
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.full_readings import FullReadings
 from crypsis.searches.maskings.ledgers import Ledgers
@@ -50,7 +50,7 @@ def scene(seed=0, n=40, files=6):
 
 def posed(recipe, **more):
     original, population = scene()
-    return pose_maskings(original, population, RECIPES[recipe], np.random.default_rng(1), **more)
+    return pose_maskings(original, population, RECIPES[recipe], np.random.default_rng(1), Aims(**more))
 
 
 def states(problem, generations=25, state=None, engine=None):
@@ -134,7 +134,7 @@ def test_workers_read_in_full_and_agree():
     objective = Objective(original, {"distance": DistanceLoss(), "linkage": CategoryLinkage(ties="first")})
 
     def guided():
-        return pose_maskings(original, population, RECIPES["swift"], np.random.default_rng(1), objective)
+        return pose_maskings(original, population, RECIPES["swift"], np.random.default_rng(1), Aims(objective))
 
     assert isinstance(guided().strategy.trials, FullReadings)
     here = states(guided(), 3, engine=Serial())[-1]

@@ -14,7 +14,7 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
-from crypsis.searches.maskings import MaskingSearch, evolve_maskings, hold_out
+from crypsis.searches.maskings import Aims, MaskingSearch, evolve_maskings, hold_out
 from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
@@ -156,7 +156,7 @@ def test_a_rule_of_ones_own_never_breaks():
     original, population = scene()
     fit = [f.with_columns({"c": np.zeros(60, dtype=np.int32)}) for f in population]
     result = evolve_maskings(
-        original, fit, QUICK, np.random.default_rng(7), allowed=lambda held: held["c"] == "0" or held["a"] == "4"
+        original, fit, QUICK, np.random.default_rng(7), Aims(allowed=lambda held: held["c"] == "0" or held["a"] == "4")
     )
     for who in range(len(fit)):
         file = result.table(who)
@@ -170,7 +170,7 @@ def test_a_privacy_model_holds_for_every_child():
     files = [f for f in files if model.judge(f).holds]
     assert files
     settings = QUICK.model_copy(update={"strokes": 5})
-    result = evolve_maskings(original, files, settings, np.random.default_rng(8), models=[model])
+    result = evolve_maskings(original, files, settings, np.random.default_rng(8), Aims(models=[model]))
     assert all(model.judge(result.table(who)).holds for who in range(len(files)))
     assert result.scores.mean() < result.scores_before.mean()
 
@@ -178,7 +178,7 @@ def test_a_privacy_model_holds_for_every_child():
 def test_chosen_measures_only():
     original, population = scene()
     objective = Objective(original, {"distance": DistanceLoss(), "linkage": CategoryLinkage(ties="strict")})
-    result = evolve_maskings(original, population, QUICK, np.random.default_rng(9), objective)
+    result = evolve_maskings(original, population, QUICK, np.random.default_rng(9), Aims(objective))
     for who in range(len(population)):
         assert objective.score(result.table(who)) == tuple(result.pairs[who])
 
@@ -196,7 +196,7 @@ def test_what_tallies_cannot_follow_is_read_in_full(chosen):
     original, population = scene(n=30, files=4)
     objective = Objective(original, chosen)
     settings = QUICK.model_copy(update={"generations": 15, "strokes": 2, "aimed": 0.5})
-    result = evolve_maskings(original, population, settings, np.random.default_rng(9), objective)
+    result = evolve_maskings(original, population, settings, np.random.default_rng(9), Aims(objective))
     for who in range(len(population)):
         assert objective.score(result.table(who)) == tuple(result.pairs[who])
     assert result.scores.mean() < result.scores_before.mean()

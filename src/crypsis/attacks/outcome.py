@@ -10,13 +10,7 @@ from crypsis.measures.intervals import wilson
 
 
 class AttackVerdict(StrEnum):
-    """What an attack says about a release.
-
-    Examples
-    --------
-    >>> AttackVerdict("undetermined")
-    <AttackVerdict.UNDETERMINED: 'undetermined'>
-    """
+    """What an attack says about a release."""
 
     CAUGHT = "caught"
     """The release discloses people: the attack exceeds its control by more than the margin."""

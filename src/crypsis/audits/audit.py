@@ -197,15 +197,7 @@ def few_averaged(seen: Published) -> list[Finding]:
 def spelt_alike(seen: Published) -> list[Finding]:
     """Columns of categories in which values only look different; privacy models count them once.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table.
-
-    Returns
-    -------
-    list of Finding
-        They are reported and stop nothing.
+    returns  they are reported and stop nothing
     """
     found = []
     for name in seen.columns:
@@ -220,15 +212,7 @@ def spelt_alike(seen: Published) -> list[Finding]:
 def undecided(seen: Published) -> list[Finding]:
     """Columns that nobody decided about, most exposing first.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table.
-
-    Returns
-    -------
-    list of Finding
-        `share` is that of the records with a value no other record holds.
+    returns  `share` is that of the records with a value no other record holds
     """
     found = []
     for name in seen.columns:

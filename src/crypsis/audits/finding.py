@@ -7,13 +7,7 @@ from enum import StrEnum
 
 
 class FindingKind(StrEnum):
-    """What an audit can find.
-
-    Examples
-    --------
-    >>> FindingKind("singling-out")
-    <FindingKind.SINGLING_OUT: 'singling-out'>
-    """
+    """What an audit can find."""
 
     UNDECIDED = "undecided"
     """Nobody decided what a published column means for disclosure; a waiver decides that it is `other`."""

@@ -39,16 +39,10 @@ EVERYTHING = "every quasi-identifier"
 class ReleaseDescription:
     """What the reports say about the masking.
 
-    Attributes
-    ----------
-    title : str
-        Title of the reports.
-    method : str
-        How the file was masked, in a sentence.
-    family : str
-        Family of the masking: aggregation, recoding, perturbation or unknown.
-    settings : mapping
-        Settings of the masking, for the internal report.
+    title  title of the reports
+    method  how the file was masked, in a sentence
+    family  family of the masking: aggregation, recoding, perturbation or unknown
+    settings  settings of the masking, for the internal report
     """
 
     title: str = "Protected microdata"

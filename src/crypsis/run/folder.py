@@ -29,18 +29,11 @@ _PACKAGES = ("numpy", "numba", "scipy", "polars", "pydantic")
 class Lock:
     """What a run was started with; internal, since the seed can undo the protection.
 
-    Attributes
-    ----------
-    seed : int
-        Seed of the run.
-    home : str
-        Folder to which paths of the plan are relative; empty for a table from memory.
-    data : str
-        Fingerprint of the table.
-    plan : str
-        Fingerprint of the plan without its [run] table.
-    versions : dict of str to str
-        Versions of software and machine.
+    seed  seed of the run
+    home  folder to which paths of the plan are relative; empty for a table from memory
+    data  fingerprint of the table
+    plan  fingerprint of the plan without its [run] table
+    versions  versions of software and machine
     """
 
     seed: int

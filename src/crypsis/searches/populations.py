@@ -29,7 +29,7 @@ OF_EACH_OTHER = 5
 
 
 @dataclass(frozen=True)
-class Population:
+class MaskedFiles:
     """Masked files and, in words, how each was made."""
 
     names: tuple[str, ...]
@@ -90,12 +90,12 @@ def over_ranges(name: str, ranges: Mapping[str, Sequence[Any]]) -> list[MaskingM
     return [methods.build(name, **dict(zip(ranges, values, strict=True))) for values in product(*ranges.values())]
 
 
-def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Generator) -> Population:
+def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Generator) -> MaskedFiles:
     """A masked file by each method, in order; chance comes from `rng` alone."""
     if not made_by:
         raise PlanError("no masking method is given; name at least one, e.g. PaperFamilies().methods(table, columns)")
     files = tuple(method.mask(table, rng) for method in made_by)
-    return Population(tuple(described(method) for method in made_by), files)
+    return MaskedFiles(tuple(described(method) for method in made_by), files)
 
 
 def described(method: MaskingMethod) -> str:

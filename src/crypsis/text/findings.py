@@ -86,17 +86,7 @@ def remedies(finding: Finding) -> list[str]:
 
 
 def audited_text(audit: Audit) -> str:
-    """What an audit looked at, in one sentence.
-
-    Parameters
-    ----------
-    audit : Audit
-        The audit.
-
-    Returns
-    -------
-    str
-    """
+    """What an audit looked at, in one sentence."""
     text = f"The audit looked at all {audit.columns} published columns of {audit.records} records"
     if not audit.all_combinations:
         return f"{text}, one by one."

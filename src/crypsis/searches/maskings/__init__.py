@@ -3,11 +3,12 @@
 from crypsis.searches.maskings.evolution import MaskingResult, evolve_maskings
 from crypsis.searches.maskings.holdout_attacks import hold_out
 from crypsis.searches.maskings.masking_search import PAPER, SWIFT, MaskingSearch
-from crypsis.searches.maskings.posing import pose_maskings
+from crypsis.searches.maskings.posing import Aims, pose_maskings
 
 __all__ = [
     "PAPER",
     "SWIFT",
+    "Aims",
     "MaskingResult",
     "MaskingSearch",
     "evolve_maskings",

@@ -13,11 +13,8 @@ from numpy.typing import NDArray
 from crypsis.encodings.masked_file import MaskedFileEncoding
 from crypsis.evolution.loop import evolve
 from crypsis.evolution.state import State
-from crypsis.measures.objective import Objective
-from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.maskings.constraints import Allowed
 from crypsis.searches.maskings.masking_search import MaskingSearch
-from crypsis.searches.maskings.posing import pose_maskings
+from crypsis.searches.maskings.posing import Aims, pose_maskings
 from crypsis.searches.maskings.strategy import MaskingStrategy
 from crypsis.table.table import Table
 
@@ -102,9 +99,7 @@ def evolve_maskings(
     population: Sequence[Table],
     settings: MaskingSearch,
     rng: Generator,
-    objective: Objective | None = None,
-    models: Sequence[PrivacyModel] = (),
-    allowed: Allowed | None = None,
+    aims: Aims | None = None,
     every: int = 10,
 ) -> MaskingResult:
     """Improve masked files of one original by mutation, crossover and deterministic crowding.
@@ -119,12 +114,8 @@ def evolve_maskings(
         How files are bred, and for how many generations; what it says of a start has no part in this.
     rng : Generator
         All chance.
-    objective : Objective, optional
-        What is minimised; by default every measure of categories that has tallies.
-    models : sequence of PrivacyModel
-        Privacy models every file must keep satisfying.
-    allowed : callable, optional
-        Which combinations of labels a record may hold, beside `settings.forbidden`.
+    aims : Aims, optional
+        What is minimised and kept.
     every : int
         The scores of all files are written down every so many generations.
 
@@ -133,7 +124,7 @@ def evolve_maskings(
     MaskingResult
         No file is worse than it was: its score (under `front`: along its own ray) never grows.
     """
-    problem = pose_maskings(original, population, settings, rng, objective, models, allowed)
+    problem = pose_maskings(original, population, settings, rng, aims)
     history, before = [], None
     for state in evolve(problem, rng, settings.budget()):
         if not state.whole:

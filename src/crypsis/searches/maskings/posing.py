@@ -110,24 +110,37 @@ def tallied(objective: Objective, encoding: MaskedFileEncoding) -> Seven | None:
     return Seven.of(*chosen) if same else None
 
 
+@dataclass(frozen=True)
+class Aims:
+    """What a search among given files minimises and keeps.
+
+    objective  what is minimised; by default every measure of categories that has tallies
+    models  privacy models every file must keep satisfying
+    allowed  which combinations of labels a record may hold, beside `settings.forbidden`
+    """
+
+    objective: Objective | None = None
+    models: Sequence[PrivacyModel] = ()
+    allowed: Allowed | None = None
+
+
 def pose_maskings(
     original: Table,
     population: Sequence[Table],
     settings: MaskingSearch,
     rng: Generator,
-    objective: Objective | None = None,
-    models: Sequence[PrivacyModel] = (),
-    allowed: Allowed | None = None,
+    aims: Aims | None = None,
 ) -> Problem:
     """The problem of improving given masked files; as `evolve_maskings`, for a loop of one's own."""
     if not population:
         raise SearchError("the population is empty; give the search at least one masked file")
     if any(not file.kept.all() for file in population):
         raise SearchError("a suppressed record has no cells to evolve; give files without suppression")
+    aims = aims or Aims()
     encoding, pairings = joined(original, population, settings)
-    constraints = Constraints.of(encoding, settings.forbidden, allowed, models)
+    constraints = Constraints.of(encoding, settings.forbidden, aims.allowed, aims.models)
     first = GivenFiles([pairing.codes.astype(encoding.dtype) for pairing in pairings])
-    return pose(settings, pairings[0], constraints, first, objective, rng)
+    return pose(settings, pairings[0], constraints, first, aims.objective, rng)
 
 
 def joined(
