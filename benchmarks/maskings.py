@@ -35,7 +35,7 @@ from crypsis.searches.maskings.ledgers import Ledgers
 from crypsis.searches.maskings.posing import joined, own_measures
 from crypsis.searches.maskings.strategy import crossed
 from crypsis.searches.maskings.trials import Parent, Proposal
-from crypsis.searches.populations import PaperFamilies, Population, build_population
+from crypsis.searches.populations import MaskedFiles, PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -82,7 +82,7 @@ def load(name: str) -> Table:
     return Table(tuple(attributes), tuple(codes))
 
 
-def posed(name: str, seed: int) -> tuple[Table, Population]:
+def posed(name: str, seed: int) -> tuple[Table, MaskedFiles]:
     table = load(name)
     _, columns, families = SETS[name]
     return table, build_population(table, families.methods(table, columns), np.random.default_rng([seed, 1]))
@@ -200,7 +200,7 @@ def again(search: MaskingSearch, table: Table, state: Any) -> Any:
 # -- experiments --
 
 
-def without_best(population: Population, scores: Floats, share: float) -> list[Table]:
+def without_best(population: MaskedFiles, scores: Floats, share: float) -> list[Table]:
     stay = np.argsort(scores, kind="stable")[round(share * len(scores)) :]
     return [population.files[place] for place in np.sort(stay)]
 

@@ -19,7 +19,7 @@ import crypsis
 ROOT = Path(crypsis.__file__).parent
 SHAPE = SimpleNamespace(**run_path(str(Path(__file__).parents[1] / "scripts" / "shape")))
 TARGET = 0.95
-NOT_YET_COUNTED: tuple[str, ...] = ("searches",)
+NOT_YET_COUNTED: tuple[str, ...] = ()
 """Rooms whose docstrings are still being written; empty at the end."""
 
 

@@ -24,9 +24,29 @@ MOST_RECORDS = 20
 
 
 def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.int32], float]:
-    """The k-partition of least SSE, proven by full search: labels (by each group's lowest record) and its SSE.
+    """The k-partition of least SSE, proven by full search.
 
-    points  float64[n, p], n ≤ MOST_RECORDS unless one group is forced (n < 2k) or k = 1
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        n ≤ MOST_RECORDS unless one group is forced (n < 2k) or k = 1.
+    k : int
+        Least group size.
+
+    Returns
+    -------
+    tuple of ndarray and float
+        Labels, numbered by each group's lowest record, and their SSE.
+
+    Raises
+    ------
+    SearchError
+        If there are too many records for a full search.
+
+    Examples
+    --------
+    >>> optimal_partition(np.array([[1.0], [5.0], [1.2], [5.4]]), 2)[0]
+    array([0, 1, 0, 1], dtype=int32)
     """
     points = checked(points, k)
     n = len(points)
@@ -44,7 +64,24 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
 
 
 def count_partitions(n: int, k: int) -> int:
-    """How many partitions of n records have all group sizes in [k, 2k − 1]: the candidates for the optimum."""
+    """How many partitions of n records have all group sizes in [k, 2k − 1]: the candidates for the optimum.
+
+    Parameters
+    ----------
+    n : int
+        Records.
+    k : int
+        Least group size.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> count_partitions(6, 3)
+    10
+    """
     return sum(_partitions_by_groups(n, k))
 
 
@@ -65,8 +102,19 @@ def _partitions_by_groups(n: int, k: int) -> list[int]:
 
 
 def representatives(n: int, k: int) -> int:
-    """a(n, k) of Equation 4: ways to write n as a sum of group sizes in [k, 2k − 1], order ignored (Table I)."""
+    """a(n, k) of Equation 4: ways to write n as a sum of group sizes in [k, 2k − 1], order ignored (Table I).
 
+    Parameters
+    ----------
+    n : int
+        Records.
+    k : int
+        Least group size.
+
+    Returns
+    -------
+    int
+    """
     # sums[r]: ways to write r with the sizes admitted so far.
     sums = [1] + [0] * n
     for size in range(k, 2 * k):
@@ -78,6 +126,17 @@ def representatives(n: int, k: int) -> int:
 def paper_bound(n: int, k: int) -> int:
     """μ of Equation 5: partitions of the representative with G groups (of sizes as even as possible).
 
+    Parameters
+    ----------
+    n, k : int
+        Records, and least group size.
+
+    Returns
+    -------
+    int
+
+    Notes
+    -----
     The paper calls it an upper bound for every representative; it is not (n = 30, k = 3: sizes 3⁶4³ have more).
     """
     groups = n // k
@@ -87,13 +146,36 @@ def paper_bound(n: int, k: int) -> int:
 
 
 def paper_probability(n: int, k: int) -> Fraction:
-    """Equation 6: a(n, k) · μ / Gⁿ, the paper's "upper bound" for a random chromosome to be a candidate."""
+    """Equation 6: a(n, k) · μ / Gⁿ, the paper's "upper bound" for a random chromosome to be a candidate.
+
+    Parameters
+    ----------
+    n : int
+        Records.
+    k : int
+        Least group size.
+
+    Returns
+    -------
+    Fraction
+    """
     return Fraction(representatives(n, k) * paper_bound(n, k), (n // k) ** n)
 
 
 def chromosome_probability(n: int, k: int) -> Fraction:
     """The true probability that n uniform letters out of G form a candidate partition.
 
+    Parameters
+    ----------
+    n, k : int
+        Records, and least group size.
+
+    Returns
+    -------
+    Fraction
+
+    Notes
+    -----
     A partition into m groups is spelt by G!/(G − m)! chromosomes; Equation 6 counts it once.
     """
     groups = n // k

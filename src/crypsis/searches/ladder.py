@@ -22,7 +22,17 @@ class LadderSearch(Search):
     generations: int = Field(default=50, ge=1, description="generations, where no other budget is given")
 
     def names(self, table: Table) -> tuple[str, ...]:
-        """The columns that are masked."""
+        """The columns that are masked.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+
+        Returns
+        -------
+        tuple of str
+        """
         return self.columns or tuple(table.quasi_identifiers)
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
@@ -38,7 +48,17 @@ class LadderSearch(Search):
         return ""
 
     def ladder(self, records: int) -> tuple[int, ...]:
-        """Class sizes from k upwards, each about the same factor larger; none above half of the records."""
+        """Class sizes from k upwards, each about the same factor larger; none above half of the records.
+
+        Parameters
+        ----------
+        records : int
+            How many records are protected.
+
+        Returns
+        -------
+        tuple of int
+        """
         top = self.largest_k or max(self.k, min(10 * self.k, records // 10))
         top = max(self.k, min(top, max(records // 2, self.k)))
         sizes = np.geomspace(self.k, top, self.rungs) if self.rungs > 1 else np.array([self.k])

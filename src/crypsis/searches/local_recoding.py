@@ -16,7 +16,7 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.recoding import RecodingEncoding
-from crypsis.evolution import Application, Elitist, Genome, Problem, Scores
+from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding
@@ -36,7 +36,19 @@ KEPT_CELLS = 16_000_000
 
 @dataclass(frozen=True, eq=False)
 class RecodingCandidates:
-    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out."""
+    """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out.
+
+    Parameters
+    ----------
+    encoding : RecodingEncoding
+        Genome ⇄ recoded table.
+    ladder : tuple of int
+        Class sizes to begin with; the search stays between the least and the largest.
+    diversity : int
+        Confidential values that every class must have.
+    exponents : tuple of int
+        Least and largest power of two of nodes that are offered.
+    """
 
     encoding: RecodingEncoding
     ladder: tuple[int, ...]
@@ -50,6 +62,7 @@ class RecodingCandidates:
 
     @staticmethod
     def key(candidate: Genome) -> bytes:
+        """Equal for equal candidates."""
         return np.asarray(candidate, dtype=np.int64).tobytes()
 
     def express(self, candidate: Genome) -> Genome:
@@ -86,7 +99,7 @@ class RecodingScores:
 
 
 @dataclass(frozen=True)
-class Redraw:
+class Redraw(Operator):
     """Another stream, and as likely as not another k or another number of nodes."""
 
     space: RecodingCandidates = field(repr=False)

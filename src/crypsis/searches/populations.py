@@ -30,7 +30,15 @@ OF_EACH_OTHER = 5
 
 @dataclass(frozen=True)
 class MaskedFiles:
-    """Masked files and, in words, how each was made."""
+    """Masked files and how each was made.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Methods and settings, in words.
+    files : tuple of Table
+        The files.
+    """
 
     names: tuple[str, ...]
     files: tuple[Table, ...]
@@ -63,7 +71,19 @@ class PaperFamilies(Settings):
     )
 
     def methods(self, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
-        """One settings object per file."""
+        """One settings object per file.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        columns : sequence of str
+            Categorical columns that are masked.
+
+        Returns
+        -------
+        list of MaskingMethod
+        """
         groups = takewhile(lambda method: method.k <= self.largest_k, Microaggregation.graded(table, columns))
         made: list[MaskingMethod] = [method for method in groups if method.k >= self.least_k]
         by_depth = zip_longest(*(islice(coding.graded(table, columns), self.depths) for coding in self.codings))
@@ -77,7 +97,21 @@ class PaperFamilies(Settings):
 
 
 def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
-    """The families of the paper, then a few files by every other registered method that offers some."""
+    """The families of the paper, then a few files by every other registered method that offers some.
+
+    Parameters
+    ----------
+    families : PaperFamilies
+        How many of each family.
+    table : Table
+        The original.
+    columns : sequence of str
+        Categorical columns that are masked.
+
+    Returns
+    -------
+    list of MaskingMethod
+    """
     others: Iterable[type[MaskingMethod]] = (methods[name] for name in methods if methods[name] not in families.named)
     made = families.methods(table, columns)
     for other in others:
@@ -86,12 +120,48 @@ def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -
 
 
 def over_ranges(name: str, ranges: Mapping[str, Sequence[Any]]) -> list[MaskingMethod]:
-    """One method for every combination of parameter values, e.g. over_ranges("pram", {"theta": [0.1, 0.5]})."""
+    """One method for every combination of parameter values.
+
+    Parameters
+    ----------
+    name : str
+        Name of a registered masking method.
+    ranges : mapping of str to sequence
+        Values by setting.
+
+    Returns
+    -------
+    list of MaskingMethod
+
+    Examples
+    --------
+    >>> [method.theta for method in over_ranges("pram", {"theta": [0.1, 0.5]})]
+    [0.1, 0.5]
+    """
     return [methods.build(name, **dict(zip(ranges, values, strict=True))) for values in product(*ranges.values())]
 
 
 def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Generator) -> MaskedFiles:
-    """A masked file by each method, in order; chance comes from `rng` alone."""
+    """A masked file by each method, in order.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    made_by : sequence of MaskingMethod
+        The methods.
+    rng : Generator
+        The only source of chance.
+
+    Returns
+    -------
+    MaskedFiles
+
+    Raises
+    ------
+    PlanError
+        If no method is given.
+    """
     if not made_by:
         raise PlanError("no masking method is given; name at least one, e.g. PaperFamilies().methods(table, columns)")
     files = tuple(method.mask(table, rng) for method in made_by)
@@ -99,7 +169,23 @@ def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Genera
 
 
 def described(method: MaskingMethod) -> str:
-    """A method and the settings that are not its defaults, e.g. 'microaggregation k=5 aggregate=mode'."""
+    """A method and the settings that are not its defaults.
+
+    Parameters
+    ----------
+    method : MaskingMethod
+        A registered method.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> from crypsis.masking import Microaggregation
+    >>> described(Microaggregation(k=5, aggregate="mode"))
+    'microaggregation k=5 aggregate=mode'
+    """
     changed = method.model_dump(exclude_defaults=True, exclude={"columns"})
     if "groups" in changed:
         changed["groups"] = "|".join(",".join(group) for group in changed["groups"])

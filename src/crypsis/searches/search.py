@@ -40,7 +40,11 @@ class Idle(NamedTuple):
 class Search(Settings):
     """A frozen settings object that encodes the protections of a table and poses their search to the loop.
 
-    Objectives are a loss and a risk (and, for some searches, more), all minimised, per cent unless stated.
+    Notes
+    -----
+    Objectives are a loss and a risk (and, for some searches, more), all minimised, per cent unless stated. A subclass
+    says how genomes become tables (`encoding`), what varies them (`problem`) and which tables it cannot treat
+    (`obstacle`).
     """
 
     family: ClassVar[Family] = Family.PERTURBATION
@@ -53,17 +57,49 @@ class Search(Settings):
 
     @abstractmethod
     def obstacle(self, table: Table) -> str:
-        """Why the search cannot treat the table, in a sentence with the remedy; empty if it can."""
+        """Why the search cannot treat a table.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+
+        Returns
+        -------
+        str
+            A sentence with the remedy; empty if it can.
+        """
 
     @abstractmethod
     def encoding(self, table: Table) -> Encoding:
-        """Genome ⇄ masked table: all that is needed to decode and describe a solution, in milliseconds."""
+        """Genome ⇄ masked table: all that is needed to decode and describe a solution, in milliseconds.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+
+        Returns
+        -------
+        Encoding
+        """
 
     @abstractmethod
     def problem(self, encoding: Any, objective: Objective | None, rng: Generator) -> Problem:
         """Operators, strategy and first population over an encoding of its own.
 
-        Without an objective the search minimises figures of its own. Chance enters only through `rng`.
+        Parameters
+        ----------
+        encoding : Encoding
+            What `encoding` gave for the table.
+        objective : Objective or None
+            Scores the decoded tables; without one the search minimises figures of its own.
+        rng : Generator
+            The only source of chance.
+
+        Returns
+        -------
+        Problem
         """
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
@@ -73,11 +109,27 @@ class Search(Settings):
         ----------
         guided : bool
             Whether an objective says what is minimised; otherwise the search minimises figures of its own.
+
+        Returns
+        -------
+        mapping of str to Idle
+            Why, by setting.
         """
         return {}
 
     def refusal(self, guided: bool) -> str:
-        """A sentence on the settings that were given and move nothing; empty if there are none."""
+        """Why settings that were given are refused: they move nothing.
+
+        Parameters
+        ----------
+        guided : bool
+            Whether an objective says what is minimised.
+
+        Returns
+        -------
+        str
+            A sentence; empty if every given setting moves something.
+        """
         return idle_sentence({name: why for name, why in self.idle(guided).items() if name in self.model_fields_set})
 
     @model_validator(mode="after")
@@ -90,7 +142,26 @@ class Search(Settings):
         return self
 
     def pose(self, table: Table, objective: Objective | None, rng: Generator) -> Problem:
-        """The problem of one table; refused are a table the search cannot treat and settings that move nothing."""
+        """The problem of one table.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+        objective : Objective or None
+            Scores the decoded tables; without one the search minimises figures of its own.
+        rng : Generator
+            The only source of chance.
+
+        Returns
+        -------
+        Problem
+
+        Raises
+        ------
+        SearchError
+            If the search cannot treat the table, or a given setting moves nothing.
+        """
         obstacle = self.refusal(objective is not None) or self.obstacle(table)
         if obstacle:
             raise SearchError(f"search {searches.name_of(self)!r}: {obstacle}")
@@ -120,7 +191,18 @@ class Search(Settings):
 
     @classmethod
     def drawback(cls, table: Table) -> str:
-        """Why a first plan leaves the search out although it can treat the table; empty if it does not."""
+        """Why a first plan leaves the search out although it can treat the table.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+
+        Returns
+        -------
+        str
+            Empty if it does not.
+        """
         return ""
 
 

@@ -24,7 +24,7 @@ from crypsis.searches.lattices import (
 )
 from crypsis.searches.lattices.feasible import feasible_strategy
 from crypsis.searches.lattices.indices import boxes
-from crypsis.searches.lattices.operators import Exchange, OnePoint, Step
+from crypsis.searches.lattices.operators import Exchange, LevelStep, OnePoint
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.lattice import Lattice
@@ -92,10 +92,10 @@ def test_operators_stay_in_the_lattice_and_change_no_parent(seed, s):
         sorted(pair) == sorted(other)
         for pair, other in zip(zip(*children, strict=True), zip(one, two, strict=True), strict=True)
     )
-    for operator in (Step(heights, 0.5), Exchange(heights)):
+    for operator in (LevelStep(heights, 0.5), Exchange(heights)):
         (child,) = operator.apply([one], rng)
         assert ((child >= 0) & (child <= heights)).all()
-    (child,) = Step(heights, 1.0).apply([one], rng)
+    (child,) = LevelStep(heights, 1.0).apply([one], rng)
     assert (np.abs(child - one) <= 1).all()
     assert np.array_equal(one, before[0])
     assert np.array_equal(two, before[1])
@@ -234,7 +234,7 @@ def test_the_demanded_evolution_follows_its_rates():
     assert [(a.operator.name, a.times) for a in feasible_strategy(heights, size, 1.0).applications] == [
         ("crossover", 15)
     ]
-    assert feasible_strategy(heights, size, 0.5, 0.9).applications[1].operator == Step(heights, 0.9)
+    assert feasible_strategy(heights, size, 0.5, 0.9).applications[1].operator == LevelStep(heights, 0.9)
 
 
 IDLE = [

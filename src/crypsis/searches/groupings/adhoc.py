@@ -1,4 +1,4 @@
-"""Groupings people choose by hand: the yardsticks every search must beat, and good company in its first population."""
+"""Groupings people choose by hand: what a search must improve on, and members of its first population."""
 
 from __future__ import annotations
 
@@ -11,12 +11,42 @@ from crypsis.errors import SearchError
 
 
 def all_together(attributes: int) -> Groups:
-    """One group: the only choice that keeps k-anonymity over all attributes."""
+    """One group: the only choice that keeps k-anonymity over all attributes.
+
+    Parameters
+    ----------
+    attributes : int
+        How many there are.
+
+    Returns
+    -------
+    Groups
+
+    Examples
+    --------
+    >>> all_together(3)
+    ((0, 1, 2),)
+    """
     return (tuple(range(attributes)),)
 
 
 def univariate(attributes: int) -> Groups:
-    """Every attribute alone."""
+    """Every attribute alone.
+
+    Parameters
+    ----------
+    attributes : int
+        How many there are.
+
+    Returns
+    -------
+    Groups
+
+    Examples
+    --------
+    >>> univariate(3)
+    ((0,), (1,), (2,))
+    """
     return tuple((attribute,) for attribute in range(attributes))
 
 
@@ -31,8 +61,21 @@ def likeness(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def correlated_together(values: NDArray[np.float64], n: int) -> Groups:
     """Groups of n attributes that are alike (the last may be smaller): little information is lost.
 
-    Each group starts with the most correlated pair left and takes in, one by one, the attribute with the
-    highest mean absolute correlation to its members; ties go to the lower attribute.
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Complete and numeric.
+    n : int
+        Attributes of a group.
+
+    Returns
+    -------
+    Groups
+
+    Notes
+    -----
+    Each group starts with the most correlated pair left and takes in, one by one, the attribute with the highest mean
+    absolute correlation to its members; ties go to the lower attribute.
     """
     _check(n, np.shape(values)[1])
     return _together(likeness(np.asarray(values, dtype=np.float64)), n)
@@ -53,7 +96,20 @@ def _together(alike: NDArray[np.float64], n: int) -> Groups:
 def correlated_apart(values: NDArray[np.float64], n: int) -> Groups:
     """Groups of about n attributes that are unlike, so that the groups are like each other: little is linked.
 
-    Attributes alike are dealt out, one to each of the ⌈p / n⌉ groups.
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Complete and numeric.
+    n : int
+        Attributes of a group.
+
+    Returns
+    -------
+    Groups
+
+    Notes
+    -----
+    Attributes alike are distributed, one to each of the ⌈p / n⌉ groups.
     """
     _check(n, np.shape(values)[1])
     return _apart(likeness(np.asarray(values, dtype=np.float64)), n)
@@ -71,7 +127,19 @@ def _apart(alike: NDArray[np.float64], n: int) -> Groups:
 
 
 def families(values: NDArray[np.float64], most: int = 10) -> list[Groups]:
-    """Natural families of attributes: hierarchical clusters of 1 − |correlation|, cut into 2 … `most` groups."""
+    """Natural families of attributes: hierarchical clusters of 1 − |correlation|, cut into 2 … `most` groups.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Complete and numeric.
+    most : int
+        Most groups.
+
+    Returns
+    -------
+    list of Groups
+    """
     return _families(likeness(np.asarray(values, dtype=np.float64)), most)
 
 
@@ -88,7 +156,17 @@ def _families(alike: NDArray[np.float64], most: int) -> list[Groups]:
 
 
 def customary(values: NDArray[np.float64]) -> list[Groups]:
-    """All the groupings of this page for one table, each once, beginning with all together and univariate."""
+    """All groupings of this module for one table, each once, beginning with all together and univariate.
+
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Complete and numeric.
+
+    Returns
+    -------
+    list of Groups
+    """
     alike = likeness(np.asarray(values, dtype=np.float64))
     listed = [all_together(len(alike)), univariate(len(alike)), *_families(alike, 10)]
     for n in range(2, len(alike) // 2 + 1):

@@ -23,7 +23,31 @@ Genome = NDArray[Any]
 
 
 def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genome:
-    """The genome of listed groups, in the order given; every attribute must occur exactly once."""
+    """The genome of listed groups.
+
+    Parameters
+    ----------
+    groups : iterable of iterables of int
+        Attributes, numbered from 0, group by group; each occurs exactly once.
+    attributes : int
+        How many attributes there are.
+    k : int
+        Least number of records in a cluster.
+
+    Returns
+    -------
+    Genome
+
+    Raises
+    ------
+    SearchError
+        If an attribute is missing, named twice, or does not exist.
+
+    Examples
+    --------
+    >>> genome_of([(0, 2), (1,)], 3, k=5)
+    array([0, 1, 0, 5], dtype=int32)
+    """
     genome = np.full(attributes + 1, -1, dtype=np.int32)
     for number, group in enumerate(groups):
         for attribute in group:
@@ -46,8 +70,15 @@ def genome_of(groups: Iterable[Iterable[int]], attributes: int, k: int) -> Genom
 class GroupingCandidates:
     """All groupings of p attributes, with k fixed or within bounds.
 
-    spread  how random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small
-            groups (as in the paper); "wide": into one of g, with g uniform on a logarithmic scale in 1 … p
+    Parameters
+    ----------
+    attributes : int
+        p.
+    k, largest_k : int
+        Bounds of k; equal where it is fixed.
+    spread : str
+        How random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small groups
+        (as in the paper); "wide": into one of g, with g uniform on a logarithmic scale in 1 … p.
     """
 
     attributes: int
@@ -56,6 +87,7 @@ class GroupingCandidates:
     spread: Literal["uniform", "wide"] = "uniform"
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
+        """So many random groupings."""
         return [self._draw(rng) for _ in range(size)]
 
     def _draw(self, rng: Generator) -> Genome:
@@ -68,6 +100,7 @@ class GroupingCandidates:
         return _between(self.k, self.largest_k, rng) if self.largest_k > self.k else self.k
 
     def key(self, genome: Genome) -> bytes:
+        """Equal for groupings that differ only in the order of their groups."""
         return renumber(genome[:-1]).tobytes() + int(genome[-1]).to_bytes(4, "little")
 
 

@@ -23,10 +23,21 @@ METRICS = {"euclidean": partitions.EUCLIDEAN, "manhattan": partitions.MANHATTAN}
 class Convention:
     """What exactly is scaled, clustered and counted.
 
-    scaling      "z": mean 0, population deviation 1; "range": smallest 0, largest 1; constant columns become 0
-    partitioner  None: MDAV with this ending and metric
-    interval     protected value ± w % of: "deviation" the attribute's standard deviation, "value" the scaled
-                 protected value itself, "rank" the number of records, in ranks
+    Parameters
+    ----------
+    scaling : str
+        "z": mean 0, population deviation 1; "range": smallest 0, largest 1; constant columns become 0.
+    ending, metric : str
+        MDAV's last clusters and its distance.
+    interval : str
+        Protected value ± w % of: "deviation" the attribute's standard deviation, "value" the scaled protected value
+        itself, "rank" the number of records, in ranks.
+    partitioner : Partitioner or None
+        None: MDAV with this ending and metric.
+    loss_weight : float
+        Weight of the loss in the score; the risk has the rest.
+    interval_weight : float
+        Weight of interval disclosure in the risk; linkage has the rest.
     """
 
     scaling: Literal["z", "range"] = "z"
@@ -49,7 +60,19 @@ PAPER = Convention(scaling="range", ending="gomm", metric="manhattan", interval=
 
 
 class Fitness(NamedTuple):
-    """Per cent; all to be minimised. score = (IL + DR) / 2 with DR = (ID + DLD) / 2 under equal weights."""
+    """Loss and risk of a grouping, per cent, all to be minimised.
+
+    Parameters
+    ----------
+    IL : float
+        Information loss.
+    ID : float
+        Interval disclosure.
+    DLD : float
+        Distance-based linkage.
+    score : float
+        (IL + DR) / 2 with DR = (ID + DLD) / 2 under equal weights.
+    """
 
     IL: float
     ID: float
@@ -99,6 +122,7 @@ def check_numbers(values: Floats) -> None:
 
 
 def check_size(records: int, k: int) -> None:
+    """Refuse fewer records than a cluster needs."""
     if records < k:
         raise TableError(
             f"{records} records cannot form a cluster of {k}; give at least k records or choose a smaller k"

@@ -44,10 +44,22 @@ _NO_BLOCK = np.empty(0)
 
 
 class Part(NamedTuple):
-    """One group of attributes, microaggregated: clusters, their number, SSE, disclosed cells.
+    """One group of attributes, microaggregated.
 
-    apart  how far apart the clusters lie: the sum of squares between them
-    slot   row of the evaluator's arena that holds the distances of all records to the centroids; −1: none
+    Parameters
+    ----------
+    labels : ndarray of int32
+        Cluster of every record.
+    clusters : int
+        How many there are.
+    sse : float
+        Sum of squared errors.
+    disclosed : int
+        Disclosed cells.
+    apart : float
+        How far apart the clusters lie: the sum of squares between them.
+    slot : int
+        Row of the evaluator's arena that holds the distances of all records to the centroids; −1: none.
     """
 
     labels: NDArray[np.int32]
@@ -68,9 +80,11 @@ class FitnessCounts:
 
     @property
     def hits(self) -> int:
+        """Attribute groups that were found in memory."""
         return self.groups_asked - self.group_evaluations
 
     def add(self, other: tuple[int, int, int]) -> None:
+        """Count the work of another evaluator in."""
         self.evaluations += other[0]
         self.groups_asked += other[1]
         self.group_evaluations += other[2]
@@ -80,10 +94,20 @@ class FitnessCounts:
 class Evaluator:
     """Scores groupings of the columns of one numeric table; pure in its values, quick by its memory.
 
-    values         float64[n, p], complete
-    absent         bool[n, p]: cells that are missing in truth; records that lack other values are kept far apart
-    megabytes      how much the kept groups may take (never less than one grouping needs); 0 forgets at once
-    largest_block  records × clusters above which a group keeps no distances and a tree finds the links
+    Parameters
+    ----------
+    values : ndarray of shape (n, p)
+        Complete.
+    convention : Convention
+        What exactly is scaled, clustered and counted.
+    megabytes : float
+        How much the kept groups may take (never less than one grouping needs); 0 forgets at once.
+    largest_block : int
+        Records × clusters above which a group keeps no distances and a tree finds the links.
+    absent : ndarray of bool or None
+        Cells that are missing in truth; records that lack other values are kept far apart.
+    counts : FitnessCounts
+        Work done so far.
     """
 
     values: Floats
@@ -119,6 +143,7 @@ class Evaluator:
         return fitness.IL, self.risk(fitness)
 
     def risk(self, fitness: Fitness) -> float:
+        """DR: the weighted mean of interval disclosure and linkage."""
         weight = self.convention.interval_weight
         return weight * fitness.ID + (1.0 - weight) * fitness.DLD
 
@@ -127,6 +152,7 @@ class Evaluator:
         return self._judge(genome)[0]
 
     def anonymity(self, genome: Genome) -> Anonymity:
+        """What the grouping leaves of k."""
         return self._judge(genome)[1]
 
     def _judge(self, genome: Genome) -> tuple[Fitness, Anonymity]:
@@ -217,6 +243,7 @@ class Evaluator:
         return Part(labels, clusters, sse, hits, float(self.squares[group].sum()) - sse, slot)
 
     def cluster(self, points: Floats, group: NDArray[np.int32], k: int) -> NDArray[np.int32]:
+        """Clusters of the records by one group of attributes."""
         convention, points = self.convention, self._apart(points, group)
         if convention.partitioner is None:
             return partitions.mdav(points, k, ENDINGS[convention.ending], METRICS[convention.metric])
@@ -314,9 +341,33 @@ def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], siz
 
 
 def paper_fitness(values: Any, groups: Iterable[Iterable[int]], k: int) -> Fitness:
-    """IL, ID, DLD and score of a grouping of attributes (numbered from 0), as the GOMM paper's tables have them.
+    """Loss and risk of a grouping of attributes, as the tables of the GOMM paper have them.
 
-    values  float64[n, p], complete and numeric
+    Parameters
+    ----------
+    values : array_like of shape (n, p)
+        Complete and numeric.
+    groups : iterable of iterables of int
+        Attributes, numbered from 0, group by group; each occurs exactly once.
+    k : int
+        Least number of records in a cluster.
+
+    Returns
+    -------
+    Fitness
+        IL, ID, DLD and score.
+
+    Raises
+    ------
+    SearchError
+        If k is below 1 or the groups do not hold every attribute once.
+    TableError
+        If the values are not numbers, or there are fewer records than k.
+
+    Examples
+    --------
+    >>> paper_fitness([[1.0, 9.0], [1.0, 9.0], [5.0, 2.0], [5.0, 2.0]], [(0, 1)], k=2).IL
+    0.0
     """
     values = as_numbers(values)
     evaluator = Evaluator(values, PAPER)

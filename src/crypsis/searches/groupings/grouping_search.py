@@ -192,7 +192,17 @@ class GroupingSearch(Search):
     # -- posing --
 
     def names(self, table: Table) -> tuple[str, ...]:
-        """The columns to be grouped."""
+        """The columns to be grouped.
+
+        Parameters
+        ----------
+        table : Table
+            The table to protect, with its roles.
+
+        Returns
+        -------
+        tuple of str
+        """
         return self.columns or tuple(name for name in table.quasi_identifiers if table.holds_numbers(name))
 
     def obstacle(self, table: Table) -> str:

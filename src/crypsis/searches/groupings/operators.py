@@ -12,17 +12,18 @@ from numpy.random import Generator
 
 from crypsis.encodings.encoding import Genome
 from crypsis.encodings.grouping import group_count
+from crypsis.evolution import Operator
 from crypsis.evolution.selection import drawn
 from crypsis.kernels.groupings import inject, settle
 
 
-class Mutation:
+class Mutation(Operator):
     """An operator with one parent."""
 
     arity = 1
 
 
-class Crossover:
+class Crossover(Operator):
     """Each parent's crossing site, a random stretch of its group part, is injected into the other parent."""
 
     name = "crossover"
@@ -129,7 +130,11 @@ class Climb(Mutation):
 
     A step moves an attribute to another group or to one of its own, swaps two attributes of different groups, or
     (seldom) merges two groups.
-    breadth  neighbours proposed at a time
+
+    Parameters
+    ----------
+    breadth : int
+        Neighbours proposed at a time.
     """
 
     breadth: int

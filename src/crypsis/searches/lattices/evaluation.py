@@ -32,24 +32,53 @@ def evaluate_lattice(
 ) -> pl.DataFrame:
     """Every node of the lattice: its levels, what it protects, what it loses and how many records it suppresses.
 
-    suppression   share of the records that may be suppressed, 0 … 1
-    rule          "by-size": the smallest classes go, as many sizes as the limit allows, so that k is the
-                  largest the node can reach (the rule of PBG); l is what the survivors happen to have.
-                  "failing-class" with k or l demanded: exactly the classes that fail go, and `feasible` says
-                  whether that stayed within the limit. Without a demand: the largest k the limit allows
-                  and, with what is left of it, the largest l.
-    columns       quasi-identifiers; all of them unless named. Each needs a hierarchy
-    confidential  column whose values l counts; the first confidential one unless named
-    label         column whose majority the classification metric wants; the confidential one unless named
-    value_spread  also sum how often each record's confidential value occurs in its class (s_l)
-    prune         leave out nodes that cannot reach this k within the limit
+    Parameters
+    ----------
+    table : Table, Counts or frame
+        The table, with roles and hierarchies.
+    suppression : float
+        Share of the records that may be suppressed, 0 … 1.
+    rule : str
+        "by-size": the smallest classes go, as many sizes as the limit allows, so that k is the largest the node can
+        reach (the rule of PBG); l is what the survivors happen to have. "failing-class" with k or l demanded: exactly
+        the classes that fail go, and `feasible` says whether that stayed within the limit. Without a demand: the
+        largest k the limit allows and, with what is left of it, the largest l.
+    k, l : int, optional
+        What is demanded of every class.
+    columns : tuple of str
+        Quasi-identifiers; all of them unless named. Each needs a hierarchy.
+    confidential : str, optional
+        Column whose values l counts; the first confidential one unless named.
+    label : str, optional
+        Column whose majority the classification metric wants; the confidential one unless named.
+    value_spread : bool
+        Also sum how often each record's confidential value occurs in its class (s_l).
+    prune : int
+        Leave out nodes that cannot reach this k within the limit.
 
-    → one row per node: a level per column, then k, l (of the surviving classes; 0 if none survives), glm (mean
-    cell loss, 0 … 1), glm_sum (over records and attributes), cm, s_k, s_l (Σ over records of class size and of
-    value count, the suppressed being one class of their own), classes, suppressed, feasible.
+    Returns
+    -------
+    polars.DataFrame
+        One row per node: a level per column, then k, l (of the surviving classes; 0 if none survives), glm (mean cell
+        loss, 0 … 1), glm_sum (over records and attributes), cm, s_k, s_l (Σ over records of class size and of value
+        count, the suppressed being one class of their own), classes, suppressed, feasible.
 
-    A cell that stands for a set of leaves loses (|set| − 1)/(|domain| − 1), a suppressed one 1. A missing
-    value is a category of its own at every level and loses nothing until its record is suppressed.
+    Raises
+    ------
+    PlanError
+        If l is demanded and no column is confidential, or the rule cannot keep it.
+
+    Notes
+    -----
+    A cell that stands for a set of leaves loses (|set| − 1)/(|domain| − 1), a suppressed one 1. A missing value is a
+    category of its own at every level and loses nothing until its record is suppressed.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> nodes = crypsis.evaluate_lattice(crypsis.example(200), suppression=0.1, k=5)
+    >>> nodes.filter(nodes["feasible"])["k"].min()
+    5
     """
     table = table if isinstance(table, Counts) else as_table(table)
     lattice = _lattice(table, columns)
@@ -74,7 +103,23 @@ def evaluate_lattice(
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a lattice with what it protects and loses."""
+    """A node of a lattice with what it protects and loses.
+
+    Parameters
+    ----------
+    levels : tuple of int
+        Level of each column.
+    message : str
+        The node in words.
+    rule : str
+        Which classes are suppressed.
+    k, l : int
+        Of the surviving classes; l is None where nothing is confidential.
+    glm : float
+        Mean cell loss, 0 … 1.
+    suppressed, allowance : int
+        Records suppressed, and how many may be.
+    """
 
     levels: Levels
     message: str
@@ -96,9 +141,39 @@ def optimum(
     columns: tuple[str, ...] = (),
     confidential: str | None = None,
 ) -> Node:
-    """The node of least mean cell loss that meets the demand within the suppression limit; ties: lower node number.
+    """The node of least mean cell loss that meets a demand within the suppression limit; ties: lower node number.
 
-    A demand no node can meet is refused with what comes closest and the limit to relax.
+    Parameters
+    ----------
+    table : Table or Counts
+        The table, with roles and hierarchies.
+    k : int
+        Smallest class size.
+    suppression : float
+        Share of the records that may be suppressed, 0 … 1.
+    rule : str
+        As for `evaluate_lattice`.
+    l : int, optional
+        Confidential values per class.
+    columns : tuple of str
+        Quasi-identifiers; all of them unless named.
+    confidential : str, optional
+        Column whose values l counts.
+
+    Returns
+    -------
+    Node
+
+    Raises
+    ------
+    SearchError
+        If no node meets the demand: with what comes closest and the limit to relax.
+
+    Examples
+    --------
+    >>> import crypsis
+    >>> optimum(crypsis.example(200), k=5, suppression=0.1).k >= 5
+    True
     """
     frame = evaluate_lattice(
         table, suppression, rule, k=k, l=l, columns=columns, confidential=confidential, value_spread=False, prune=k

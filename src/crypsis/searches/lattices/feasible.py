@@ -17,7 +17,7 @@ from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.operators import Exchange, OnePoint, Step, first_nodes
+from crypsis.searches.lattices.operators import Exchange, LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, ModelScores
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.suppression import allowed
@@ -38,16 +38,27 @@ class FeasibleFirst:
 
 @dataclass(frozen=True)
 class Found:
-    """What a feasibility-first search came up with."""
+    """The best node of a feasibility-first search.
+
+    Parameters
+    ----------
+    levels : tuple of int
+        Level of each column.
+    message : str
+        The node in words.
+    loss : float
+        Mean cell loss, per cent.
+    evaluations : int
+        Different nodes judged.
+    nodes : int
+        Nodes of the lattice.
+    """
 
     levels: Levels
     message: str
     loss: float
-    """Mean cell loss, per cent."""
     evaluations: int
-    """Different nodes judged."""
     nodes: int
-    """Nodes of the lattice."""
 
 
 def feasible_strategy(
@@ -55,14 +66,26 @@ def feasible_strategy(
 ) -> Elitist:
     """Crossovers, steps and exchanges from the best; feasible before infeasible, then the lesser loss; no clones.
 
-    crossover  share of the children made by crossover, two at a time; steps and exchanges make half of the rest each
-    mutation   probability of a step per level; 0: three in two columns
+    Parameters
+    ----------
+    heights : tuple of int
+        Highest level of each column.
+    size : int
+        Members of the population.
+    crossover : float, optional
+        Share of the children made by crossover, two at a time; steps and exchanges make half of the rest each.
+    mutation : float
+        Probability of a step per level; 0: three in two columns.
+
+    Returns
+    -------
+    Elitist
     """
     crossed = USUAL_CROSSOVER if crossover is None else crossover
     pairs, each = (int(share * size / 2 + 1e-9) for share in (crossed, 1.0 - crossed))
     listed = (
         Application(OnePoint(), max(pairs, crossed > 0)),
-        Application(Step(heights, mutation or 1.5 / len(heights)), max(each, crossed < 1), max(size // 3, 1)),
+        Application(LevelStep(heights, mutation or 1.5 / len(heights)), max(each, crossed < 1), max(size // 3, 1)),
         Application(Exchange(heights), max(each, crossed < 1), max(size // 3, 1)),
     )
     applications = tuple(application for application in listed if application.times)
@@ -83,8 +106,41 @@ def least_loss(
 ) -> Found:
     """Search for the node of least loss that meets k, l or any models while suppressing no more than allowed.
 
-    Every class that fails is suppressed. Models must not lose by coarser classes; one that may is refused. If no node
-    met the demand the closest one is told, and which limit to relax.
+    Parameters
+    ----------
+    table : Table
+        The table, with roles and hierarchies.
+    rng : Generator
+        The only source of chance.
+    k, l : int
+        Demanded of every class; 0 demands nothing.
+    models : sequence of PrivacyModel
+        In place of k and l; none may lose by coarser classes.
+    suppression : float
+        Share of the records that may be suppressed; every class that fails is.
+    columns : tuple of str
+        Quasi-identifiers; all of them unless named.
+    evaluations : int
+        Most nodes judged.
+    population : int
+        Members of the population.
+
+    Returns
+    -------
+    Found
+
+    Raises
+    ------
+    PlanError
+        If a model may lose by coarser classes, or l is demanded and no column is confidential.
+    SearchError
+        If no node judged meets the demand: with the closest one, and which limit to relax.
+
+    Examples
+    --------
+    >>> import crypsis, numpy
+    >>> least_loss(crypsis.example(200), numpy.random.default_rng(1), k=5, suppression=0.1).loss < 100
+    True
     """
     lattice = Lattice.of(table, columns)
     records = int(table.kept.sum())

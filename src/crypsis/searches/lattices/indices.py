@@ -37,10 +37,23 @@ def check_indices(names: Sequence[str], confidential: str | None, label: str | N
 def quality(
     readings: NodeReadings, names: Sequence[str], records: int, attributes: int, favour: Favour = "many"
 ) -> Floats:
-    """float64[nodes, indices], to be maximised.
+    """Indices of nodes, to be maximised.
 
-    favour  "many" takes a large s_l as good, as the paper's maximisation does; "few" turns it round, since a value
-            that fills a class protects nobody in it
+    Parameters
+    ----------
+    readings : NodeReadings
+        What was read off the nodes.
+    names : sequence of str
+        Which indices.
+    records, attributes : int
+        Of the table.
+    favour : str
+        "many" takes a large s_l as good, as the paper's maximisation does; "few" turns it round, since a value that
+        fills a class protects nobody in it.
+
+    Returns
+    -------
+    ndarray of shape (nodes, indices)
     """
     columns: dict[str, Floats] = {
         "k": readings.k.astype(np.float64),
@@ -72,7 +85,22 @@ class Wanting:
 
 
 def minimal(indices: Floats) -> NDArray[np.bool_]:
-    """Which rows no other row dominates (all maximised); of equal rows the first alone."""
+    """Which rows no other row dominates; of equal rows the first alone.
+
+    Parameters
+    ----------
+    indices : ndarray of shape (nodes, indices)
+        All to be maximised.
+
+    Returns
+    -------
+    ndarray of bool
+
+    Examples
+    --------
+    >>> minimal(np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]])).tolist()
+    [True, True, False]
+    """
     scores = np.ascontiguousarray(-indices)
     return undominated(scores, np.lexsort(scores.T[::-1]))
 
@@ -83,14 +111,36 @@ def boxes(indices: Floats, sides: Sequence[float]) -> Floats:
 
 
 def convergence_error(found: Floats, truth: Floats) -> float:
-    """CE: Σ over finds of the distance to the nearest true minimal node; indices over their largest in truth."""
+    """CE: Σ over nodes found of the distance to the nearest true minimal node; indices over their largest in truth.
+
+    Parameters
+    ----------
+    found, truth : ndarray of shape (nodes, indices)
+        Indices of the nodes found and of the true front.
+
+    Returns
+    -------
+    float
+    """
     scale = np.where(truth.max(axis=0) > 0, truth.max(axis=0), 1.0)
     a, b = found / scale, truth / scale
     return float(np.sqrt(((a[:, None, :] - b[None, :, :]) ** 2).sum(axis=2)).min(axis=1).sum())
 
 
 def representation_ratio(found: Floats, truth: Floats, sides: Sequence[float]) -> float:
-    """RR: share of truth's non-dominated boxes that hold something found."""
+    """RR: share of truth's non-dominated boxes that hold something found.
+
+    Parameters
+    ----------
+    found, truth : ndarray of shape (nodes, indices)
+        Indices of the nodes found and of the true front.
+    sides : sequence of float
+        Side of a box along each index.
+
+    Returns
+    -------
+    float
+    """
     marked = boxes(truth, sides)
     marked = marked[minimal(marked)]
     occupied = {tuple(row) for row in boxes(found, sides).tolist()}

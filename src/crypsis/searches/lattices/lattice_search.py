@@ -24,6 +24,7 @@ from crypsis.evolution import (
     Child,
     Elitist,
     Genome,
+    Operator,
     Problem,
     State,
     Strategy,
@@ -39,7 +40,7 @@ from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.operators import OnePoint, Step, first_nodes
+from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
@@ -66,9 +67,11 @@ class Complete(Generations):
     operators: tuple[str, ...] = ()
 
     def propose(self, state: State, streams: Streams) -> list[Child]:
+        """No children; see `Breeding.propose`."""
         return []
 
     def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
+        """The same population; see `Breeding.absorb`."""
         return replace(state, generation=state.generation + 1)
 
 
@@ -261,7 +264,7 @@ class LatticeSearch(Search):
         rng: Generator,
     ) -> Problem:
         lattice = encoding.lattice
-        step, cross = Step(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
+        step, cross = LevelStep(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
         fitness: FitnessFunction = scores.fitness if isinstance(scores, IndexScores) else WeightedMean()
         share = USUAL_CROSSOVER if self.crossover is None else self.crossover
         strategy: Strategy = Archived(self.population, step, cross, share, fitness)
@@ -290,11 +293,11 @@ class LatticeSearch(Search):
 
 
 @dataclass(frozen=True)
-class Crossed:
+class Crossed(Operator):
     """Crossover whose children take a step each."""
 
     crossover: OnePoint
-    step: Step
+    step: LevelStep
     name: str = "crossover"
     arity: int = 2
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from crypsis.evolution import Genome
+from crypsis.evolution import Genome, Operator
 from crypsis.table.lattice import Lattice
 
 
@@ -25,7 +25,7 @@ def first_nodes(lattice: Lattice, rng: Generator, size: int) -> tuple[Genome, ..
 
 
 @dataclass(frozen=True)
-class OnePoint:
+class OnePoint(Operator):
     """Swap what follows a random cut."""
 
     name: str = "crossover"
@@ -40,7 +40,7 @@ class OnePoint:
 
 
 @dataclass(frozen=True)
-class Step:
+class LevelStep(Operator):
     """Each level goes one up or one down with probability `rate`, kept inside its hierarchy."""
 
     heights: tuple[int, ...]
@@ -55,7 +55,7 @@ class Step:
 
 
 @dataclass(frozen=True)
-class Exchange:
+class Exchange(Operator):
     """One attribute up and another down: the same privacy paid for elsewhere."""
 
     heights: tuple[int, ...]

@@ -86,7 +86,6 @@ class MaskingSearch(Search):
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
-        """Leaders and stretches without crossovers; who is chosen by score, where each file has a ray of its own."""
         found: dict[str, Idle] = {}
         if self.score == "front":
             found |= dict.fromkeys(("selection", "leaders"), Idle("with score 'front'", "choose 'mean' or 'max'"))
@@ -95,18 +94,15 @@ class MaskingSearch(Search):
         return found
 
     def obstacle(self, table: Table) -> str:
-        """Suppressed records, no categories, or a forbidden combination of other columns."""
         if not bool(table.kept.all()):
             return "the table holds suppressed records, which cannot be bred; search before suppressing"
         lacking = no_categories(table, self.columns)
         return lacking or next(filter(None, (misfit(rule, self.encoding(table)) for rule in self.forbidden)), "")
 
     def encoding(self, table: Table) -> MaskedFileEncoding:
-        """Codes of the categorical columns, record by record."""
         return MaskedFileEncoding(table, tuple(readable(table, self.columns)))
 
     def problem(self, encoding: MaskedFileEncoding, objective: Objective | None, rng: Generator) -> Problem:
-        """The paper's families, and what other methods offer, as the first population; made when the search begins."""
         table, names = encoding.table, encoding.context.names
         families = PaperFamilies(
             largest_k=self.largest_k, depths=self.depths, swappings=self.swappings, prams=self.prams
@@ -118,7 +114,6 @@ class MaskingSearch(Search):
         return pose(self, encoding.context.pair(table), constraints, first, objective, rng)
 
     def budget(self) -> Budget:
-        """So many generations."""
         return Budget(generations=self.generations)
 
 

@@ -20,7 +20,18 @@ COLUMNS_UP_TO = {2: 100, 3: 100, 4: 40, 5: 30}
 def best_bound(points: NDArray[np.float64], k: int, labels: NDArray[np.int32]) -> tuple[float, str]:
     """The best lower bound that costs little, and its name.
 
-    labels  int32[n]: a good k-partition, from which column generation starts
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        Finite and already scaled.
+    k : int
+        Least group size.
+    labels : ndarray of int32
+        A good k-partition, from which column generation starts.
+
+    Returns
+    -------
+    tuple of float and str
     """
     n = len(points)
     if k == 1 or n < 2 * k:
@@ -38,6 +49,19 @@ def best_bound(points: NDArray[np.float64], k: int, labels: NDArray[np.int32]) -
 def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:
     """A lower bound on the SSE of every partition of the points into groups of at least k, cheap at any size.
 
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        Finite and already scaled.
+    k : int
+        Least group size.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
     The SSE of a group g of s records is Σ over its ordered pairs of d²ᵢⱼ / 2s. Record i pairs with s − 1 others,
     which lie no nearer than its s − 1 nearest neighbours: its share is at least (s − 1)/2s times their mean squared
     distance. Both factors grow with s, and s ≥ k; hence
@@ -45,6 +69,11 @@ def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:
         SSE ≥ Σᵢ (d²ᵢ₁ + … + d²ᵢ,ₖ₋₁) / 2k
 
     with d²ᵢ₁ ≤ d²ᵢ₂ ≤ … the squared distances from record i to the others. Sizes above 2k − 1 are covered as well.
+
+    Examples
+    --------
+    >>> round(nearest_neighbour_bound(np.array([[0.0], [1.0], [5.0], [6.0]]), 2), 6)
+    1.0
     """
     points = checked(points, k)
     if k == 1:

@@ -59,11 +59,28 @@ class Groups:
 def column_generation_bound(
     points: NDArray[np.float64], k: int, start: NDArray[np.int32], *, reach: int | None = None, rounds: int = ROUNDS
 ) -> float:
-    """A lower bound on the SSE of every partition into groups of at least k; zero if pricing never came to an end.
+    """A lower bound on the SSE of every partition into groups of at least k.
 
-    start  int32[n]: any k-partition with groups of at most 2k − 1, the first columns; no bound depends on it
-    reach  neighbours listed for each record; None lists all, which is what few records can afford
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        Finite and already scaled.
+    k : int
+        Least group size.
+    start : ndarray of int32
+        Any k-partition with groups of at most 2k − 1, the first columns; no bound depends on it.
+    reach : int, optional
+        Neighbours listed for each record; by default all, which is what few records can afford.
+    rounds : int
+        Most linear programs that are solved.
 
+    Returns
+    -------
+    float
+        Zero if pricing never came to an end.
+
+    Notes
+    -----
     At prices λ a partition costs Σ λᵢ + Σ over its groups of their reduced costs. A group in which one member lists
     all others is seen if its reduced cost r is negative, and r ≥ Σ over its s ≥ k members of (least r seen at i) / k.
     In any other group every member i has a fellow beyond its list, hence a share Σⱼ d²ᵢⱼ / 2s of the SSE of at least

@@ -59,19 +59,75 @@ class Refinement(Protocol):
     """How one partition is made tighter: a lineage in, a lineage out. Immutable and picklable."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """What the operator is called in counts of children."""
 
     def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
-        """A lineage with its first partition; n ≥ 2k and k ≥ 2."""
+        """Make a lineage with its first partition.
+
+        Parameters
+        ----------
+        space : PartitionSpace
+            The records, at least 2k.
+        k : int
+            Least group size, at least 2.
+        seed : int
+            Of the lineage's own chance.
+
+        Returns
+        -------
+        Lineage
+        """
 
     def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Any]:
-        """The next quantum as independent pieces of work; empty where nothing is left to do."""
+        """Divide the next quantum into independent pieces of work.
+
+        Parameters
+        ----------
+        space : PartitionSpace
+            The records.
+        lineage : Lineage
+            As far as it is.
+
+        Returns
+        -------
+        sequence
+            Empty where nothing is left to do.
+        """
 
     def work(self, space: PartitionSpace, task: Any) -> Any:
-        """One piece: a pure function, done anywhere and in any order."""
+        """Do one piece: a pure function, done anywhere and in any order.
+
+        Parameters
+        ----------
+        space : PartitionSpace
+            The records.
+        task : object
+            One of `tasks`.
+
+        Returns
+        -------
+        object
+            What `absorb` needs.
+        """
 
     def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Any]) -> Lineage:
-        """The lineage after the quantum, with a candidate for its partition; what was given is not changed."""
+        """Put the pieces of a quantum together; what was given is not changed.
+
+        Parameters
+        ----------
+        space : PartitionSpace
+            The records.
+        lineage : Lineage
+            As it was before the quantum.
+        results : sequence
+            What `work` gave, in the order of the tasks.
+
+        Returns
+        -------
+        Lineage
+            With a candidate for its partition.
+        """
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +151,7 @@ class Lineages:
 
     @property
     def operators(self) -> tuple[str, ...]:
+        """The refinement is the only operator."""
         return (self.refinement.name,)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:

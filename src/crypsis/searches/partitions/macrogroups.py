@@ -15,7 +15,7 @@ from crypsis.kernels import genetic
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import trivial
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.lineages import Lineage, Memory
+from crypsis.searches.partitions.lineages import Lineage, Memory, Refinement
 from crypsis.searches.partitions.space import PartitionSpace
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def renumbered(labels: NDArray[Any]) -> NDArray[np.int32]:
 
 
 @dataclass(frozen=True)
-class Piece:
+class Epochs:
     """Some epochs of one macrogroup's population."""
 
     number: int
@@ -51,7 +51,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class MacrogroupEvolution:
+class MacrogroupEvolution(Refinement):
     """A refinement that evolves a population for each macrogroup, one after the other, and puts the best together.
 
     Memory: `macro` int32[n], the macrogroup of each row; `genes` int32[P, n], the chromosomes of all macrogroups side
@@ -91,9 +91,9 @@ class MacrogroupEvolution:
             _write(memory, piece)
         return Lineage(k, _labels(memory), memory)
 
-    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Piece]:
+    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[Epochs]:
         """The next macrogroups in line, for as many epochs as a quantum has room for."""
-        pieces, memory = list[Piece](), lineage.memory
+        pieces, memory = list[Epochs](), lineage.memory
         members, room = _members(memory["macro"]), QUANTUM
         for number in np.flatnonzero(memory["epochs"][:, 1] < self.settings.epochs).tolist():
             rows = members[number]
@@ -109,27 +109,27 @@ class MacrogroupEvolution:
                 break
         return pieces
 
-    def work(self, space: PartitionSpace, task: Piece) -> Piece:
+    def work(self, space: PartitionSpace, task: Epochs) -> Epochs:
         points = np.ascontiguousarray(space.points[task.rows])
         letters, least, epochs, word = (part.copy() for part in task.best)  # what an engine hands over may be read-only
         if self.settings.solves_exactly(len(points)):
             letters[:], least[0] = optimal_partition(points, task.k)
             epochs[1] += task.epochs
-            return Piece(task.number, task.rows, task.k, 0, task.genes, task.sse, (letters, least, epochs, word))
+            return Epochs(task.number, task.rows, task.k, 0, task.genes, task.sse, (letters, least, epochs, word))
         brood = genetic.Brood(task.genes.copy(), task.sse.copy())
         best, settings = genetic.Best(letters, least, epochs, word), self.settings
         rates = (settings.crossover_rate, settings.mutation_rate)
         genetic.evolve(points, task.k, brood, best, (task.epochs, self.least), rates, settings.keep_best)
-        return Piece(task.number, task.rows, task.k, 0, brood.genes, brood.sse, tuple(best))
+        return Epochs(task.number, task.rows, task.k, 0, brood.genes, brood.sse, tuple(best))
 
-    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Piece]) -> Lineage:
+    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Epochs]) -> Lineage:
         after = {name: array.copy() for name, array in lineage.memory.items()}
         for piece in results:
             _write(after, piece)
         return Lineage(lineage.k, _labels(after), after)
 
     @staticmethod
-    def _piece(memory: Memory, number: int, rows: NDArray[np.int64], k: int, epochs: int) -> Piece:
+    def _piece(memory: Memory, number: int, rows: NDArray[np.int64], k: int, epochs: int) -> Epochs:
         """What belongs to one macrogroup, copied."""
         best = (
             memory["letters"][rows],
@@ -138,10 +138,10 @@ class MacrogroupEvolution:
             memory["words"][number : number + 1].copy(),
         )
         genes = np.ascontiguousarray(memory["genes"][:, rows])
-        return Piece(number, rows, k, epochs, genes, memory["sse"][number].copy(), best)
+        return Epochs(number, rows, k, epochs, genes, memory["sse"][number].copy(), best)
 
 
-def _write(memory: dict[str, NDArray[Any]], piece: Piece) -> None:
+def _write(memory: dict[str, NDArray[Any]], piece: Epochs) -> None:
     letters, least, epochs, word = piece.best
     memory["genes"][:, piece.rows] = piece.genes
     memory["sse"][piece.number] = piece.sse

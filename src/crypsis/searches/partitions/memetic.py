@@ -23,7 +23,7 @@ from crypsis.masking.partition import partitioners
 from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.partitions.bounds import SOLVED_UP_TO
 from crypsis.searches.partitions.evolving import EvolvingPartitioner
-from crypsis.searches.partitions.lineages import Labels, Lineage
+from crypsis.searches.partitions.lineages import Labels, Lineage, Refinement
 from crypsis.searches.partitions.recombination import recombine
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.partitions.walk import Walk
@@ -62,7 +62,7 @@ def moves(records: int) -> int:
 
 
 @dataclass(frozen=True)
-class Annealing:
+class Annealing(Refinement):
     """A refinement by annealing runs, with quanta in between that go on from the best partition alone.
 
     It ends after so many steps, moves per record, or never.

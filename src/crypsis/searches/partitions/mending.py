@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.masking.blocks import QUICK_BLOCK, Blocks, Border, GroupLayout, mend
-from crypsis.searches.partitions.lineages import Labels, Lineage, Memory
+from crypsis.searches.partitions.lineages import Labels, Lineage, Memory, Refinement
 from crypsis.searches.partitions.space import PartitionSpace
 
 BLOCKS = 4
@@ -24,7 +24,7 @@ Mended = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
-class Mending:
+class Mending(Refinement):
     """A refinement in which records of near groups change places, in blocks of whole groups cut anew for each round.
 
     Memory: `labels` int32[n], the partition so far; `groups` int64[g] and `offsets` int64[b + 1], which groups the

@@ -48,6 +48,7 @@ class Walk:
         return annealing.arrange(self.groups, self.context.points, labels)
 
     def labels(self) -> NDArray[np.int32]:
+        """The partition as it is now."""
         return self.groups.labels.copy()
 
     def anneal(self, steps: int, hot: float, cold: float) -> float:
