@@ -51,6 +51,13 @@ CASES = [
     ),
     ({"demand": "model", "model": "t-closeness", "settings": {"t": 0.2}}, Evidence(table()), Evidence(table((9, 1)))),
     ({"demand": "class-size", "at_least": 6}, Evidence(table()), Evidence(table((7, 5)))),
+    ({"demand": "audit"}, Evidence(table(), waived=[]), Evidence(table(), waived=["singling-out"])),
+    ({"demand": "audit"}, Evidence(table(), waived=[]), Evidence(table())),
+    (
+        {"demand": "audit", "kinds": ["filled"], "at_most": 1},
+        Evidence(table(), waived=["filled", "dependence", "dependence"]),
+        Evidence(table(), waived=["filled", "filled"]),
+    ),
     (
         {"demand": "risk", "measure": "record-linkage", "at_most": 5},
         Evidence(table(), risks=[risk(5.0)]),
@@ -145,7 +152,7 @@ def test_shipped_rulebooks_can_be_read_and_kept(name: str) -> None:
     assert rules.title
     assert rules.about
     large = table((60, 60))
-    results = check_rulebook(rules, Evidence(large, risks=[risk(1.0)]))
+    results = check_rulebook(rules, Evidence(large, risks=[risk(1.0)], waived=[]))
     assert all(result.holds for result in results), results
     assert not all(result.holds for result in check_rulebook(rules, Evidence(table((2, 1)), risks=None)))
 

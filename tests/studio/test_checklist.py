@@ -11,12 +11,14 @@ import pytest
 from starlette.testclient import TestClient
 
 from crypsis.measures.evaluation import Complaint
+from crypsis.plan.sections import Column
 from crypsis.release import verify
 from crypsis.studio.app import build
 from crypsis.studio.checklist import checklist
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.studio.vega import Bundle
+from crypsis.table.attribute import Role
 from run.runs import PLAN, begun, finished, folder_with
 
 WAIVED = '[[waive]]\nfinding = "singling-out"\ncolumn = "income"\nbecause = "known to nobody outside"\n'
@@ -116,7 +118,10 @@ def test_every_other_item_can_fail(session: Session) -> None:
         solution.evaluation, verdicts=(verdict,), complaints=(Complaint("model", "k-anonymity"), Complaint("no-model"))
     )
     items = checklist(session, replace(solution, evaluation=broken))
-    assert [item.holds for item in items] == [True, False, False, True, True]
+    assert [item.holds for item in items] == [True, False, False, True, True, True]
+    columns = {**session.run.plan.columns, "sex": Column(role=Role.UNDECIDED)}
+    session.run.plan = session.run.plan.model_copy(update={"columns": columns})
+    assert failing(session) == ["Somebody decided about every column"]
     unguarded = replace(solution, evaluation=replace(solution.evaluation, verdicts=()))
     items = {item.what: item.holds for item in checklist(session, unguarded)}
     assert items["A privacy model or a risk limit is demanded"] is False

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import numpy as np
+import polars as pl
 import pytest
 from scipy.stats.contingency import association
 
@@ -16,7 +17,7 @@ from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
-from crypsis.studio.columns import MOST_ORDERED
+from crypsis.studio.columns import MOST_ORDERED, grid, settle
 from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
 from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
@@ -24,7 +25,7 @@ from crypsis.studio.opening import safe_name
 from crypsis.studio.pages.compare import MOST_DRAWN
 from crypsis.studio.pages.front import MOST_MARKS
 from crypsis.studio.publishing import framed
-from crypsis.studio.session import MOST_PINS
+from crypsis.studio.session import MOST_PINS, Session
 from crypsis.studio.studio import percent, whole
 from crypsis.table.example import example
 
@@ -185,3 +186,18 @@ def test_a_job_that_ended_is_not_alive(tmp_path: Path) -> None:
     assert jobs.job(tmp_path / "run") == job
     assert "there is no such file" in job.complaint()
     assert jobs.as_typed(jobs.resume_command(Path("a run"), "5s")) == "crypsis resume 'a run' --budget 5s"
+
+
+def test_undecided_columns_are_settled_by_one_click(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [30 + n % 9 for n in range(60)], "x7": [n % 4 for n in range(60)]})
+    frame = frame.with_columns(note=pl.Series([f"case {n}" if n % 3 else "case" for n in range(60)]))
+    frame.write_csv(tmp_path / "people.csv")
+    session = Session(tmp_path / "people.csv", tmp_path / "plan.toml")
+    session.reading.wait()
+    assert grid(session)["undecided"] == ["x7"]
+    document = session.document
+    assert settle(session, document["columns"]) == ["x7"]
+    assert session.save(document) == []
+    assert grid(session)["undecided"] == []
+    assert session.plan.columns["x7"].role == "quasi"
+    assert settle(session, session.document["columns"]) == []

@@ -65,6 +65,11 @@ class Audit:
         """Whether nothing stops a release."""
         return not self.open
 
+    @property
+    def waived_kinds(self) -> list[str]:
+        """Kinds of the findings that were waived, one entry each."""
+        return [str(each.kind) for each in self.findings if self.reason(each)]
+
     def reason(self, finding: Finding) -> str:
         """Why a finding may pass.
 

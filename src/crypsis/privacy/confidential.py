@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from crypsis.errors import TableError, listing, unknown_column
-from crypsis.privacy.model import PrivacyModel, models
+from crypsis.privacy.model import Assumption, PrivacyModel, models
 from crypsis.privacy.properties import Floats
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import MISSING
@@ -22,6 +23,8 @@ class ConfidentialModel(PrivacyModel):
     Values that only look different (`crypsis.table.lookalikes`) are one value. A missing value is none: shares are
     taken among the records that have one. A class in which nobody has a value has none to count and none to give away.
     """
+
+    assumptions: ClassVar[tuple[Assumption, ...]] = (*PrivacyModel.assumptions, Assumption.CONFIDENTIAL_UNKNOWN)
 
     confidential: tuple[str, ...] = Field(
         default=(), description="columns not to be learnt; empty means every confidential one, the worst counts"

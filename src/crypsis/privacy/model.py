@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from enum import StrEnum
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,19 @@ from crypsis.errors import TableError, unknown_column
 from crypsis.privacy.properties import Floats, Sense, failing, worst
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
+
+
+class Assumption(StrEnum):
+    """What a guarantee takes for granted."""
+
+    KNOWN_COLUMNS = "known-columns"
+    """The intruder knows the named columns and no other published one."""
+    ONE_RECORD = "one-record"
+    """A person has one record."""
+    CONFIDENTIAL_UNKNOWN = "confidential-unknown"
+    """The intruder knows no confidential value, nor how it depends on other columns."""
+    POPULATION = "population"
+    """The table of the population is complete."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +52,10 @@ class Verdict:
         The demand in words, e.g. 'every record shares its values of age, sex with at least 5 records'.
     columns : tuple of str
         The columns the intruder was taken to know: those the demand names, or every quasi-identifier.
+    unit : {"record"}
+        What is protected; a person with several records is not covered as one.
+    assumptions : tuple of Assumption
+        What must be true for the statement to protect people.
 
     Examples
     --------
@@ -56,6 +74,8 @@ class Verdict:
     sense: Sense
     statement: str
     columns: tuple[str, ...] = ()
+    unit: Literal["record"] = "record"
+    assumptions: tuple[Assumption, ...] = ()
 
 
 class PrivacyModel(Settings):
@@ -70,6 +90,8 @@ class PrivacyModel(Settings):
     """
 
     sense: ClassVar[Sense] = "at least"
+    assumptions: ClassVar[tuple[Assumption, ...]] = (Assumption.KNOWN_COLUMNS, Assumption.ONE_RECORD)
+    """What must be true for the guarantee to protect people."""
     monotone_in_generalisation: ClassVar[bool]
     """Whether coarser classes can only help, so that a search may prune."""
 
@@ -175,6 +197,7 @@ class PrivacyModel(Settings):
             sense=self.sense,
             statement=statement if records else f"{statement} (no record is left to judge)",
             columns=columns,
+            assumptions=self.assumptions,
         )
 
     def obstacle(self, table: Table) -> str:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
-from crypsis.privacy.model import PrivacyModel, models
+from crypsis.privacy.model import Assumption, PrivacyModel, models
 from crypsis.privacy.properties import Floats, Sense
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import classes_of
@@ -42,6 +42,7 @@ class DeltaPresence(PrivacyModel):
     """
 
     sense: ClassVar[Sense] = "at most"
+    assumptions: ClassVar[tuple[Assumption, ...]] = (*PrivacyModel.assumptions, Assumption.POPULATION)
     monotone_in_generalisation: ClassVar[bool] = True
 
     member: ColumnName = Field(default="member", description="column that says who of the population is in the file")

@@ -147,7 +147,13 @@ def publish(
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios)
         suppressed = len(masked) - len(again)
-        rules = _rules(rulebook, of_rules, again, readings, kept, description, order, suppressed)
+        rules = _rules(
+            rulebook,
+            of_rules,
+            readings,
+            kept,
+            Evidence(again, description.family, order, suppressed, None, found.waived_kinds),
+        )
         facts = Facts(
             description,
             order,
@@ -233,19 +239,16 @@ def _limits_again(
 def _rules(
     rulebook: Rulebook | None,
     waivers: Mapping[str, str] | None,
-    again: Table,
     readings: Readings,
     kept: Sequence[LimitResult],
-    description: ReleaseDescription,
-    order: str,
-    suppressed: int,
+    evidence: Evidence,
 ) -> list[RuleResult]:
     if rulebook is None:
         return []
     risks = [*readings.risks, *(s.after for s in readings.scenarios)] if readings.measured else None
     if risks is not None:
         risks += [each.reading for each in kept if each.reading.aim == "risk"]
-    results = check_rulebook(rulebook, Evidence(again, description.family, order, suppressed, risks), waivers)
+    results = check_rulebook(rulebook, replace(evidence, risks=risks), waivers)
     broken = refusals(results)
     if broken:
         raise ReleaseRefused(f"nothing was released: rulebook {rulebook.name}: {'; '.join(broken)}")

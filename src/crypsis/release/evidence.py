@@ -56,6 +56,7 @@ def evidence_of(folder: str | Path) -> Evidence:
         str(manifest.get("order", "kept")),
         int(manifest.get("suppressed", 0)),
         risks,
+        [each["finding"]["kind"] for each in inner["findings"] if each["waived"]] if "findings" in inner else None,
     )
 
 

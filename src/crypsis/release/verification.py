@@ -15,7 +15,7 @@ from crypsis.audits import Audit, Published, audit_published, waiver_key
 from crypsis.errors import CrypsisError
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
-from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
 from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
 from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of
@@ -251,7 +251,15 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
         for item in manifest["requirements"]:
             model = models.build(item["model"], **item["settings"])
             if model.membership:
-                verdicts.append(Verdict(**{**item["verdict"], "columns": tuple(item["verdict"]["columns"])}))
+                verdicts.append(
+                    Verdict(
+                        **{
+                            **item["verdict"],
+                            "columns": tuple(item["verdict"]["columns"]),
+                            "assumptions": tuple(map(Assumption, item["verdict"]["assumptions"])),
+                        }
+                    )
+                )
                 notes.append(f"{item['model']} speaks of a population that is not in the file; it was not judged again")
                 continue
             verdict = data.judge(model)

@@ -14,8 +14,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from crypsis.charts import Spec, bars_before_after, front, to_svg
 from crypsis.privacy.anonymity import SmallestClass
+from crypsis.privacy.model import Assumption
 from crypsis.report.content import ReportContent
-from crypsis.text import over_all_text
+from crypsis.text import assumptions_text, over_all_text
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
 
 
@@ -51,6 +52,7 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
         "front_chart": _front(facts["front"], draw) if facts["front"] else None,
         "release_summary": release_summary(facts),
         "over_all": _over_all(facts),
+        "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         "sort": "internal",
     }
     return _environment().get_template("internal.html").render({**facts, **more})

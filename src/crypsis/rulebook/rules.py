@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field, field_validator, model_validator
 
+from crypsis.audits import FindingKind
 from crypsis.errors import PlanError, listing
 from crypsis.measures import measures
 from crypsis.measures.measure import Reading
@@ -49,6 +50,8 @@ class Evidence:
         Suppressed records.
     risks : sequence of Reading or None
         Measured risks; None where they are not known (a public folder alone, or no original).
+    waived : sequence of str or None
+        Kinds of the findings of the audit that were waived; None where they are not known (a public folder alone).
     """
 
     table: Table
@@ -56,6 +59,7 @@ class Evidence:
     order: str = "shuffled"
     suppressed: int = 0
     risks: Sequence[Reading] | None = None
+    waived: Sequence[str] | None = None
 
 
 class Rule(Settings):
@@ -289,12 +293,39 @@ class CellRule(Rule):
         return f"{sum(small.values())} cells below {self.at_least}: {tables}", False
 
 
+class AuditRule(Rule):
+    """Few findings of the audit may be waived."""
+
+    demand: Literal["audit"]
+    at_most: int = Field(default=0, ge=0, description="findings that may be waived")
+    kinds: tuple[FindingKind, ...] = Field(default=(), description="kinds of findings that count; empty: all")
+
+    def statement(self) -> str:
+        what = f"findings of the audit ({listing(map(str, self.kinds))})" if self.kinds else "findings of the audit"
+        return f"no {what} waived" if self.at_most == 0 else f"at most {self.at_most} {what} waived"
+
+    def find(self, evidence: Evidence) -> Outcome:
+        if evidence.waived is None:
+            return "waivers are not known without the internal part", False
+        counted = [kind for kind in evidence.waived if not self.kinds or kind in self.kinds]
+        return f"{len(counted)} waived", len(counted) <= self.at_most
+
+
 def _small_cells(table: Table, names: Sequence[str], least: int) -> int:
     codes = table.codes(names)
     return int((equivalence_classes(codes, (codes != MISSING).all(axis=1)).sizes < least).sum())
 
 
 AnyRule = Annotated[
-    ModelRule | ClassRule | RiskRule | SuppressionRule | RowsRule | ColumnsRule | IdentifierRule | OrderRule | CellRule,
+    ModelRule
+    | ClassRule
+    | RiskRule
+    | SuppressionRule
+    | RowsRule
+    | ColumnsRule
+    | IdentifierRule
+    | OrderRule
+    | CellRule
+    | AuditRule,
     Field(discriminator="demand"),
 ]

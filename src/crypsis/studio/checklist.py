@@ -9,7 +9,7 @@ from crypsis.errors import CrypsisError, ReleaseRefused
 from crypsis.run import Solution
 from crypsis.studio.session import Session
 from crypsis.studio.studio import figure
-from crypsis.table.attribute import UNPUBLISHED
+from crypsis.table.attribute import UNPUBLISHED, Role
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,7 @@ def checklist(session: Session, solution: Solution | None) -> list[Item]:
         Item("A solution is chosen", True, f"number {solution.number}"),
         *_demands(session, solution),
         _agreement(session),
+        _undecided(session),
         _identifiers(session),
     ]
 
@@ -64,6 +65,13 @@ def _agreement(session: Session) -> Item:
     outdated = session.outdated
     words = "the plan was changed since; start a new search to use it" if outdated else "the run follows this plan"
     return Item("Plan and search agree", not outdated, words)
+
+
+def _undecided(session: Session) -> Item:
+    """Every column of the run has a role."""
+    open_ = [name for name, column in session.run.plan.columns.items() if column.role is Role.UNDECIDED]
+    found = f"undecided: {', '.join(open_)}" if open_ else "all columns have a role"
+    return Item("Somebody decided about every column", not open_, found)
 
 
 def _identifiers(session: Session) -> Item:

@@ -17,6 +17,7 @@ from crypsis.studio.reading import MOST_COLUMNS
 from crypsis.studio.session import Session
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
+from crypsis.table.caution import cautious
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.text import reason_text
 
@@ -53,7 +54,23 @@ def grid(session: Session) -> dict[str, Any]:
             }
             for each in seen.columns[:MOST_COLUMNS]
         ]
-    return {"rows": rows, "roles": list(Role), "kinds": list(Kind)}
+    undecided = [row["name"] for row in rows if row["said"].get("role", Role.UNDECIDED) == Role.UNDECIDED]
+    return {"rows": rows, "roles": list(Role), "kinds": list(Kind), "undecided": undecided}
+
+
+def settle(session: Session, columns: dict[str, Any]) -> list[str]:
+    """Settle the undecided columns of a plan by the safest reading, in place; the names of those that were."""
+    seen = session.reading.profile
+    settled = []
+    for each in cautious(seen).columns if seen is not None else ():
+        said = columns.get(each.name, {})
+        if said.get("role", Role.UNDECIDED) == Role.UNDECIDED and each.role != Role.UNDECIDED:
+            made = {"role": each.role, "kind": said.get("kind", each.kind)}
+            if each.hierarchy and each.role == Role.QUASI_IDENTIFIER:
+                made["hierarchy"] = said.get("hierarchy", each.hierarchy)
+            columns[each.name] = made
+            settled.append(each.name)
+    return settled
 
 
 def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:

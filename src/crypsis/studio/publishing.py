@@ -51,7 +51,8 @@ def rules(
         if not measure.obstacle(original) and solution.family in measure.valid_for:
             risks.append(measure.against(original).explain(masked))
     suppressed = int((~masked.kept).sum())
-    evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks)
+    waived = findings(masked, original, solution.family, decided.waivers).waived_kinds
+    evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks, waived)
     return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 

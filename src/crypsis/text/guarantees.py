@@ -2,7 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from crypsis.privacy.anonymity import SmallestClass
+from crypsis.privacy.model import Assumption
+
+_ASSUMED = {
+    Assumption.KNOWN_COLUMNS: "an intruder knows the named columns and no other",
+    Assumption.ONE_RECORD: "a person has one record",
+    Assumption.CONFIDENTIAL_UNKNOWN: "no confidential value is known outside",
+    Assumption.POPULATION: "the table of the population is complete",
+}
+
+
+def assumptions_text(assumptions: Iterable[Assumption]) -> str:
+    """What guarantees take for granted, in a sentence.
+
+    Parameters
+    ----------
+    assumptions : iterable of Assumption
+        Those of all models.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> assumptions_text([Assumption.ONE_RECORD])
+    'The unit is the record. It is assumed that a person has one record.'
+    """
+    named = [text for assumption, text in _ASSUMED.items() if assumption in set(assumptions)]
+    return f"The unit is the record. It is assumed that {'; that '.join(named)}." if named else ""
 
 
 def over_all_text(smallest: SmallestClass | None, family: str) -> str:

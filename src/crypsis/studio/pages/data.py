@@ -14,9 +14,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from crypsis.errors import CrypsisError, TableError
+from crypsis.errors import CrypsisError, TableError, listing
 from crypsis.studio.access import UPLOAD
-from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, ordered, put_in_order
+from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, ordered, put_in_order, settle
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
@@ -51,6 +51,16 @@ class _DataPage:
             if made.get("hierarchy"):
                 levels(session, name, made["hierarchy"], made.get("kind"))
             return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
+
+    def settle(self, request: Request, form: Form) -> Response:
+        """Give every undecided column the role of the safest reading."""
+        session = self.studio.session
+        with session.lock:
+            document = session.document
+            settled = settle(session, document.setdefault("columns", {}))
+            if not settled:
+                return answer("No column is undecided.")
+            return _saved(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
 
     def preview(self, request: Request, form: Form) -> Response:
         """Group sizes, with the builder around them unless a hierarchy is only tried."""
@@ -100,6 +110,7 @@ def routes(studio: Studio) -> list[Route]:
         get("/data/grid", page.rows),
         post("/data/order", page.order),
         post("/data/column", page.column),
+        post("/data/settle", page.settle),
         post("/data/preview", page.preview),
         get("/data/rows", page.look),
         post("/data/open", page.open_typed),
