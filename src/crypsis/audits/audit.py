@@ -71,17 +71,16 @@ class Audit:
         return [str(each.kind) for each in self.findings if self.reason(each)]
 
     def reason(self, finding: Finding) -> str:
-        """Why a finding may pass.
+        """Why a finding may pass; empty if nobody said.
 
         Parameters
         ----------
         finding : Finding
-            The finding.
+            One of the findings.
 
         Returns
         -------
         str
-            Empty if it is not waived.
         """
         return self.waived.get(finding.key, "")
 

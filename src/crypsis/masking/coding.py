@@ -145,7 +145,7 @@ class GlobalRecoding(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        # Depth by depth; an existing category represents the merged ones.
+        # Depth by depth; an existing category stands for the merged ones.
         names = cls.treatable(table, columns)
         for depth in range(1, _most_categories(table, names)):
             yield cls(columns=names, depth=depth, label="representative")

@@ -96,12 +96,12 @@ class Generalisation(MaskingMethod):
         return table.attribute(name).hierarchy is not None and table.level(name) == 0
 
     def suppressed(self, table: Table) -> Table:
-        """Suppress the classes that the rule leaves out.
+        """The generalised table without the classes the rule leaves out.
 
         Parameters
         ----------
         table : Table
-            The generalised table.
+            The table at some levels, nothing suppressed yet, all records kept.
 
         Returns
         -------

@@ -51,18 +51,19 @@ class MaskingMethod(Settings):
 
     @abstractmethod
     def apply(self, table: Table, rng: Generator) -> Table:
-        """Mask the values; what every method defines.
+        """The masked values; what every method defines.
 
         Parameters
         ----------
         table : Table
-            The original.
+            The table whose values are masked.
         rng : Generator
-            Source of randomness.
+            The only source of chance.
 
         Returns
         -------
         Table
+            Same rows and columns.
         """
 
     def mask(self, table: Table, rng: Generator) -> Table:
@@ -83,14 +84,14 @@ class MaskingMethod(Settings):
         return self.recorded(self.apply(table, rng), table)
 
     def recorded(self, masked: Table, original: Table) -> Table:
-        """Add this method and its settings to the provenance of a masked table.
+        """The masked table with this method and its settings in its provenance.
 
         Parameters
         ----------
         masked : Table
-            The masked table.
+            What the method made of it.
         original : Table
-            The original.
+            The table it was given, with a provenance of its own.
 
         Returns
         -------
@@ -123,19 +124,18 @@ class MaskingMethod(Settings):
 
     @classmethod
     def treatable(cls, table: Table, columns: Sequence[str]) -> tuple[str, ...]:
-        """The columns that the method can mask.
+        """Those of the columns that are of the method's `kinds`.
 
         Parameters
         ----------
         table : Table
-            The table.
+            The table they belong to.
         columns : sequence of str
-            Columns to choose from.
+            Names of columns.
 
         Returns
         -------
         tuple of str
-            Those of the kinds of the method.
         """
         return tuple(name for name in columns if table.attribute(name).kind in cls.kinds)
 

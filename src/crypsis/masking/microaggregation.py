@@ -110,11 +110,11 @@ class Microaggregation(MaskingMethod):
         Parameters
         ----------
         table : Table
-            The original.
+            The table (its quasi-identifiers are masked unless columns are named).
 
         Returns
         -------
-        tuple of tuple of str
+        tuple of tuples of str
         """
         groups = self.groups or ((self.columns or tuple(table.quasi_identifiers)),)
         if not groups[0]:
@@ -129,11 +129,11 @@ class Microaggregation(MaskingMethod):
         Parameters
         ----------
         table : Table
-            The original.
+            The original, or a table masked before.
         rng : Generator
-            Source of randomness.
+            Used by partitioners that draw at random.
         engine : Engine, optional
-            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+            Where the blocks of the partitioner `blocks` are done: the same bits.
 
         Returns
         -------
@@ -142,39 +142,24 @@ class Microaggregation(MaskingMethod):
         return self.recorded(self.apply(table, rng, engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
-        """Replace the values of every group of columns within its groups of records.
-
-        Parameters
-        ----------
-        table : Table
-            The original.
-        rng : Generator
-            Source of randomness.
-        engine : Engine, optional
-            Where the blocks of the partitioner `blocks` are computed; the result is the same.
-
-        Returns
-        -------
-        Table
-        """
+        # The table with every group of columns shared within its groups of records.
         return self.aggregated(table, self.partitions(table, rng, engine))
 
     def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:
-        """Group the records for every group of columns.
+        """For every group of columns the group of each record that is kept, in order.
 
         Parameters
         ----------
         table : Table
-            The original.
+            What is grouped.
         rng : Generator
-            Source of randomness.
+            For partitioners that draw.
         engine : Engine, optional
-            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+            Where the blocks of the partitioner `blocks` are computed.
 
         Returns
         -------
-        list of int32[kept]
-            The group of each kept record, in order.
+        list of int32[n]
         """
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
@@ -189,30 +174,30 @@ class Microaggregation(MaskingMethod):
         return found
 
     def points(self, table: Table, names: Iterable[str]) -> NDArray[np.float64]:
-        """Records in the space of the distance.
+        """float64[n, q]: the records in the space of the distance.
 
         Parameters
         ----------
         table : Table
-            The original.
+            Its records become points.
         names : iterable of str
-            Columns.
+            Columns that span the space.
 
         Returns
         -------
-        float64[n, q]
+        ndarray of shape (n, q)
         """
         return embed(table, names, self.scaling, apart=self.missing == "keep")
 
     def aggregated(self, table: Table, partitions: Sequence[NDArray[np.int32]]) -> Table:
-        """Replace the values of every group of columns within given groups of records.
+        """The table with every group of columns shared within its own groups of records.
 
         Parameters
         ----------
         table : Table
-            The original.
-        partitions : sequence of int32[kept]
-            One for every group of columns.
+            The original of the groups.
+        partitions : sequence of int32[n]
+            For each group of columns the group of every kept record.
 
         Returns
         -------
@@ -226,7 +211,7 @@ class Microaggregation(MaskingMethod):
 
     @classmethod
     def graded(cls, table: Table, columns: Sequence[str]) -> Iterator[Self]:
-        # k = 2, 3, …; each column alone, a pair and the rest, all together; by median and by mode.
+        # k = 2, 3, …; each column alone, a pair and the rest, all together; by the median where all have one, mode.
         names = tuple(columns)
         alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
         groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, (names,)])
@@ -240,14 +225,16 @@ class Microaggregation(MaskingMethod):
     def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
         """Replace the values of some columns within given groups of records.
 
+        labels  group of each record that is kept, in order
+
         Parameters
         ----------
         table : Table
-            The original.
+            The original of the values.
         names : tuple of str
-            Columns.
-        labels : int32[kept]
-            Group of each kept record, in order.
+            Columns that take one value in each group.
+        labels : int32[n]
+            Group of every kept record.
 
         Returns
         -------
@@ -269,9 +256,9 @@ class Microaggregation(MaskingMethod):
         Parameters
         ----------
         table : Table
-            The original.
+            Has the columns.
         names : iterable of str
-            Columns.
+            Columns that would share values.
         """
         for name in names:
             self._check(table, name)

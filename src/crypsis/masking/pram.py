@@ -98,18 +98,18 @@ class Pram(MaskingMethod):
             yield from (cls(columns=names, theta=step / 10) for step in range(1, 10))
 
     def matrix(self, table: Table, name: str) -> Matrix:
-        """The Markov matrix of a column, which an analyst needs to correct tables.
+        """The Markov matrix this method applies to a column; an analyst needs it to correct tables.
 
         Parameters
         ----------
         table : Table
-            The original.
+            Its frequencies make the matrix.
         name : str
-            The column.
+            A column of categories, which are its rows and columns.
 
         Returns
         -------
-        Matrix
+        ndarray of shape (categories, categories)
         """
         size = len(table.attribute(name).categories)
         frequencies = category_counts(table, name)

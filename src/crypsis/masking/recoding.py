@@ -71,31 +71,30 @@ class LocalRecoding(MaskingMethod):
         return Publication(table, names).publish(self.solve(table, rng))
 
     def names(self, table: Table) -> tuple[str, ...]:
-        """The columns that are recoded.
+        """The columns that are recoded: those named, or every quasi-identifier with a hierarchy.
 
         Parameters
         ----------
         table : Table
-            The original.
+            The table (suppressed records stay in place).
 
         Returns
         -------
         tuple of str
-            Those named, or every quasi-identifier with a hierarchy.
         """
         return tuple(self.columns) or tuple(
             n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
         )
 
     def solve(self, table: Table, rng: Generator) -> LocalClasses:
-        """Find the class of every kept record, and the levels of each class.
+        """The class of every kept record, and the levels each class publishes.
 
         Parameters
         ----------
         table : Table
-            The original.
+            The original, with hierarchies.
         rng : Generator
-            Source of randomness.
+            Ties, and nodes of large lattices.
 
         Returns
         -------

@@ -60,7 +60,7 @@ class ContingencyLoss(CategoricalLoss):
         return "%" if self.normalisation == "tables" else "records per cell"
 
     def subsets(self, attributes: int) -> list[tuple[int, ...]]:
-        """The attributes of each contingency table.
+        """The attributes of each table.
 
         Parameters
         ----------
@@ -69,23 +69,22 @@ class ContingencyLoss(CategoricalLoss):
 
         Returns
         -------
-        list of tuple of int
+        list of tuples of int
         """
         sizes = range(1, min(self.order, attributes) + 1)
         return [chosen for size in sizes for chosen in combinations(range(attributes), size)]
 
     def lay_out(self, pairing: Pairing) -> tuple[TableLayout, int]:
-        """Lay out the contingency tables in one array.
+        """Strides and starts of the tables, and their number of cells.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Gives the number of categories, new labels included.
 
         Returns
         -------
-        layout : TableLayout
-            Strides and starts of the tables; then their number of cells.
+        tuple of TableLayout and int
         """
         widths = [len(span) for span in pairing.spans]
         subsets = self.subsets(len(widths))
@@ -101,12 +100,12 @@ class ContingencyLoss(CategoricalLoss):
         return pairing.shape._replace(strides=strides, starts=starts), cells
 
     def divisor(self, pairing: Pairing) -> float:
-        """The largest sum of differences, by which the loss is divided.
+        """What the summed differences are divided by.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Both files, of which the tables are made.
 
         Returns
         -------
@@ -222,17 +221,16 @@ class EntropyLoss(CategoricalLoss):
             raise TableError(f"the transition matrix of {name!r} must hold probabilities whose rows sum to one")
 
     def known(self, pairing: Pairing) -> NDArray[np.float64]:
-        """Entropy of the original given each masked code, where it follows from the code alone.
+        """Entropy of the original given each masked code; NaN where the pair counts must tell.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Both files; known matrices replace their counts.
 
         Returns
         -------
-        float64[codes]
-            NaN where the counts of pairs decide.
+        ndarray of float64
         """
         context, mark = pairing.context, pairing.shape.mark
         known = np.full(int(mark[-1]), np.nan)
@@ -248,17 +246,16 @@ class EntropyLoss(CategoricalLoss):
         return known
 
     def logs(self, context: CategoryContext) -> NDArray[np.float64]:
-        """The largest loss of each attribute.
+        """What counts as total loss in each attribute; 0 where nothing can be lost.
 
         Parameters
         ----------
         context : CategoryContext
-            The original.
+            Sizes and frequencies of the original attributes.
 
         Returns
         -------
-        float64[attributes]
-            0 where nothing can be lost.
+        ndarray of float64
         """
         if self.normalisation == "entropy":
             return np.array([context.entropy(j) for j in range(len(context.sizes))])

@@ -48,12 +48,12 @@ class CategoricalMeasure(Measure):
         return BoundCategories(self, self.context(original))
 
     def context(self, original: Table) -> CategoryContext:
-        """Bind the original; settings that do not fit it are refused.
+        """The original side of the comparison; settings that do not fit it are refused here.
 
         Parameters
         ----------
         original : Table
-            The original.
+            The table before masking; its categories are as they were collected.
 
         Returns
         -------
@@ -63,12 +63,12 @@ class CategoricalMeasure(Measure):
 
     @abstractmethod
     def score(self, pairing: Pairing) -> float:
-        """The value for one masked file.
+        """The number for one masked file.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Original and masked file in one numbering (see `CategoryContext.pair`).
 
         Returns
         -------
@@ -76,12 +76,12 @@ class CategoricalMeasure(Measure):
         """
 
     def explained(self, pairing: Pairing) -> Explained:
-        """The value with the counts behind it.
+        """The same number with what it was computed from.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Original and masked file, numbered alike.
 
         Returns
         -------

@@ -64,14 +64,14 @@ class CategoryDisclosure(CategoricalRisk):
     width: float = Field(default=0.1, ge=0.0, le=1.0, description="width of the interval, as a share of the domain")
 
     def reach(self, context: CategoryContext, j: int) -> int:
-        """Largest distance between categories that still discloses.
+        """How many ranks from the original a category discloses it.
 
         Parameters
         ----------
         context : CategoryContext
-            The original.
+            The original side.
         j : int
-            Place of the attribute.
+            Position of the attribute.
 
         Returns
         -------
@@ -80,17 +80,16 @@ class CategoryDisclosure(CategoricalRisk):
         return math.floor(self.width * context.sizes[j] / 2 + 1e-9) if context.ordinal[j] else 0
 
     def near(self, pairing: Pairing) -> Ints:
-        """Cells in which the published category discloses the original one.
+        """1 where every category the masked one stands for is within reach of the original.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Two files numbered alike (see `CategoryContext.pair`).
 
         Returns
         -------
-        int64[pairs]
-            1 if every category that the published one covers is within reach of the original.
+        ndarray of int64
         """
         context, tables = pairing.context, []
         for j, span in enumerate(pairing.spans):
@@ -137,33 +136,33 @@ class CategoricalLinkage(CategoricalRisk):
 
     @abstractmethod
     def costs(self, pairing: Pairing) -> Ints:
-        """Cost of each masked category for each original one.
+        """Cost of each masked category for each original one, in the lay-out of the pairing.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Gives the lay-out of the categories.
 
         Returns
         -------
-        int64[costs]
-            In the layout of the pairing.
+        ndarray of int64
         """
 
     def links(self, pairing: Pairing, counted: bool) -> tuple[Ints, Ints]:
         """Count the nearest records of each original tuple.
 
+        Where containment alone earns credit, the candidates need not be counted.
+
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Two files in one numbering.
         counted : bool
-            Whether all candidates are counted; not needed where containment alone earns credit.
+            Whether the number of candidates is needed.
 
         Returns
         -------
-        nearest, own : int64[tuples]
-            Records at the least cost, and own records among them (under ``first``: of the winner).
+        ties, hits : ndarray of int64
         """
         tuples, own = pairing.context.tuples, pairing.context.classes.of
         shape, costs = pairing.shape, self.costs(pairing)

@@ -89,12 +89,12 @@ class Evaluation:
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> Evaluation:
-        """The evaluation from stored plain data.
+        """The evaluation that was stored.
 
         Parameters
         ----------
         content : mapping
-            What `to_dict` gives.
+            What `to_dict` gave.
 
         Returns
         -------

@@ -62,19 +62,18 @@ class CellMeasure(Measure):
 
     @abstractmethod
     def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        """Loss of a leaf that is published as a node above it.
+        """float64[nodes, leaves] or [nodes, 1]: loss in [0, 1] of a leaf published as a node above it.
 
         Parameters
         ----------
         hierarchy : Hierarchy
-            The hierarchy of the column.
+            The hierarchy of a column.
         leaf : int32[n]
-            Leaves of the original.
+            The leaf of each original value.
 
         Returns
         -------
-        float64[nodes, leaves] or float64[nodes, 1]
-            Losses from 0 to 1.
+        ndarray
         """
 
 
@@ -214,12 +213,12 @@ class ClassMeasure(Measure):
 
     @abstractmethod
     def figure(self, original: Table, kept: NDArray[np.bool_], classes: EquivalenceClasses) -> float:
-        """The value from the equivalence classes of the kept records.
+        """The figure from the classes of the kept records.
 
         Parameters
         ----------
         original : Table
-            The original.
+            Has the labels, if any are predicted.
         kept : bool[n]
             Records that are not suppressed.
         classes : EquivalenceClasses

@@ -31,8 +31,8 @@ class Reading:
 
     Parameters
     ----------
-    measure : str
-        Its registered name, such as "cell-loss" or "record-linkage".
+    measure, definition : str
+        Its registered name, and how the number is computed, in a sentence.
     value : float
     unit : str
         Its unit; ``%`` for most losses and risks.
@@ -40,8 +40,6 @@ class Reading:
         Which direction is better.
     aim : {"loss", "risk", "privacy"}
         What is measured.
-    definition : str
-        How the number is computed, in a sentence.
     scope : tuple of str
         The columns it refers to.
     missing : str
@@ -177,17 +175,16 @@ class Measure(Settings):
         return "" if original.rows else NO_RECORDS
 
     def chosen(self, original: Table) -> tuple[str, ...]:
-        """The columns that are compared.
+        """The columns to compare: those named, or every quasi-identifier the measure can read.
 
         Parameters
         ----------
         original : Table
-            The original.
+            The table before masking, with its roles.
 
         Returns
         -------
         tuple of str
-            Those named, or every quasi-identifier that the measure can read.
         """
         return self.columns or tuple(original.quasi_identifiers)
 
@@ -207,26 +204,24 @@ class Measure(Settings):
         control: float | None = None,
         warning: str = "",
     ) -> Reading:
-        """A value of this measure with its definition, scope and interval.
+        """A number of this measure with what a signatory needs to know about it.
 
         Parameters
         ----------
         value : float
-            The value.
+            The number.
         scope : sequence of str
-            Columns it is about.
+            Columns it refers to.
         missing : str
-            How missing values are treated.
+            How missing values were treated.
         counts : mapping of str to float
-            Counts behind it.
+            What it was computed from.
         interval : tuple of float, optional
-            95 % interval.
-        baseline : float, optional
-            What is achieved without the file.
-        control : float, optional
-            What is achieved on people who are not in the file.
+            95 % interval, if it is an estimate.
+        baseline, control : float, optional
+            What a guess achieves, and the same attack on people outside the file.
         warning : str
-            Why it may mislead.
+            Why it should be read with care.
 
         Returns
         -------

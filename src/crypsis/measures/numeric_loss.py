@@ -40,35 +40,37 @@ class NumericLoss(Measure):
         return BoundNumeric(self, numbers, self.prepare(numbers))
 
     def prepare(self, numbers: Numbers) -> Any:
-        """Compute once what all maskings of one original share.
+        """What never changes while maskings of one original are compared.
 
         Parameters
         ----------
         numbers : Numbers
-            The original.
+            The numeric columns of the original.
 
         Returns
         -------
         object
+            Given back to `score`.
         """
         return None
 
     @abstractmethod
     def score(self, numbers: Numbers, prepared: Any, published: NDArray[np.float64]) -> Score:
-        """The loss of published numbers.
+        """The loss of the published numbers.
 
         Parameters
         ----------
         numbers : Numbers
-            The original.
+            The original columns.
         prepared : object
-            What `prepare` gives.
-        published : float64[n, q]
-            The masked numbers.
+            What `prepare` gave.
+        published : ndarray of shape (n, p)
+            The published numbers.
 
         Returns
         -------
-        Score
+        tuple of float and mapping
+            The loss, and what it was computed from.
         """
 
 

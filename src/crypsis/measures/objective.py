@@ -181,16 +181,17 @@ class Objective:
     # -- scoring --
 
     def score(self, masked: Table) -> tuple[float, float]:
-        """Mean loss, and mean risk to the worst intruder, which searches minimise.
+        """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises.
 
         Parameters
         ----------
         masked : Table
-            A masked table.
+            A candidate, decoded.
 
         Returns
         -------
-        loss, risk : float
+        tuple of float
+            Loss and risk in per cent.
         """
         losses = [_signed(r.measure, bound.read(masked)) for r in self.losses for bound in r.bound.values()]
         read = {
@@ -214,9 +215,9 @@ class Objective:
         Parameters
         ----------
         masked : Table
-            A masked table.
+            A masked version of the original, row by row.
         family : str
-            Family of its masking.
+            How it was masked: aggregation, recoding or perturbation.
 
         Returns
         -------
@@ -280,21 +281,20 @@ class Objective:
         return None if lacking or not worst else max(worst), risks
 
     def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
-        """One of the figures that every table has; nothing else is measured.
+        """One of the figures that every table has, without reading what it does not need; None if it has no meaning.
 
         Parameters
         ----------
         figure : {"loss", "risk", "suppressed"}
-            The figure.
+            Which one.
         masked : Table
             A masked table.
         family : str
-            Family of its masking.
+            Its masking family.
 
         Returns
         -------
         float or None
-            None if it has no meaning after this family.
         """
         found = _Found(family)
         if figure == "suppressed":

@@ -71,21 +71,20 @@ class ProbabilisticLinkage(CategoricalRisk):
 
     @property
     def rule(self) -> int:
-        """The credit of a link: a rule of `kernels.ledger`."""
+        """What a link among ties is worth: a rule of `kernels.ledger`."""
         return STRICT if self.ties == "strict" else EXPECTED
 
     def patterns(self, pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32], Ints]:
-        """Patterns of agreement between originals and masked records.
+        """Own and all patterns per original tuple, and pairs with each pattern.
 
         Parameters
         ----------
         pairing : Pairing
-            Original and masked codes.
+            Both files (see `CategoryContext.pair`).
 
         Returns
         -------
-        own, every : int32[tuples]
-            Patterns with the own record and with all; then the number of pairs with each pattern.
+        own, seen, counted : ndarray
         """
         context, shape = pairing.context, pairing.shape
         agree = agreements(pairing)

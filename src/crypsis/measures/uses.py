@@ -79,34 +79,34 @@ class DeclaredUse(Measure):
 
     @abstractmethod
     def prepare(self, original: Table) -> Any:
-        """Run the analysis on the original.
+        """The analysis of the original, and what is needed to repeat it on a released file.
 
         Parameters
         ----------
         original : Table
-            The original.
+            The table, with its roles; nothing in it is changed.
 
         Returns
         -------
         object
-            Its results, and what is needed to repeat it.
+            Given back to `compare`.
         """
 
     @abstractmethod
     def compare(self, prepared: Any, masked: Table) -> Found:
-        """Repeat the analysis on the masked table.
+        """The same analysis on the released records, and how far its results moved.
 
         Parameters
         ----------
         prepared : object
-            What `prepare` gives.
+            The result of `prepare`.
         masked : Table
-            The masked table.
+            The released table.
 
         Returns
         -------
-        Found
-            How far its results differ.
+        tuple of float and mapping
+            The loss from 0 to 100, and its parts.
         """
 
 

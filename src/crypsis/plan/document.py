@@ -185,7 +185,7 @@ class Plan(Settings):
         Parameters
         ----------
         table : Table
-            The original.
+            The original, with its roles, to which all figures refer.
 
         Returns
         -------

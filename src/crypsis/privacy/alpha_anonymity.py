@@ -53,10 +53,11 @@ class AlphaKAnonymity(ConfidentialModel):
         return max(self.k, math.ceil(1.0 / self.alpha - 1e-9))
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        # The largest share in each class.
         return largest_share(classes, contents)
 
     def levels(self, table: Table) -> Floats:
-        # 1 where the class has fewer than k records.
+        # The largest share in the class of each record; 1 where it has fewer than k records.
         shares = super().levels(table)
         return np.where(class_sizes(table, self.known(table)) < self.k, 1.0, shares)
 

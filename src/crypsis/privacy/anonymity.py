@@ -44,6 +44,7 @@ class KAnonymity(PrivacyModel):
         return self.k
 
     def levels(self, table: Table) -> Floats:
+        # The size of each record's class.
         return class_sizes(table, self.known(table))
 
     def statement(self) -> str:

@@ -88,6 +88,7 @@ class TCloseness(ConfidentialModel):
         return self.t
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        # The distance of each class from the table.
         nominal = table.attribute(column).kind is Kind.NOMINAL
         ordered = self.distance == "ordered" or (self.distance == "by-kind" and not nominal)
         return (ordered_distance if ordered else equal_distance)(classes, contents)

@@ -32,41 +32,41 @@ class ConfidentialModel(PrivacyModel):
 
     @abstractmethod
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
-        """The property of each class for one confidential column.
+        """float64[classes]: the property of each class under one confidential column.
 
         Parameters
         ----------
         table : Table
-            The table.
+            The judged table.
         column : str
             The confidential column.
         classes : EquivalenceClasses
-            Its classes.
+            Classes of equal quasi-identifiers.
         contents : ClassContents
-            Confidential values of each class.
+            How often each value of the column occurs in each class.
 
         Returns
         -------
-        float64[classes]
+        ndarray of float64
+            One number per class.
         """
 
     def hidden(self, table: Table) -> tuple[str, ...]:
-        """The confidential columns that must not be learnt.
+        """The columns that must not be learnt: those named, or all with that role.
 
         Parameters
         ----------
         table : Table
-            The table.
+            A table; its confidential columns are taken unless some are named.
 
         Returns
         -------
         tuple of str
-            Those named, or all with that role.
         """
         return self.confidential or tuple(table.confidential)
 
     def levels(self, table: Table) -> Floats:
-        # The worst confidential column counts.
+        # The property of each record's class, under the worst confidential column.
         classes = classes_of(table, self.known(table))
         pick = np.minimum if self.sense == "at least" else np.maximum
         found: Floats | None = None

@@ -90,6 +90,7 @@ class LDiversity(ConfidentialModel):
         return math.ceil(self.l - 1e-9)
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        # The diversity of each class.
         if self.kind == "distinct":
             return distinct_values(classes, contents)
         if self.kind == "entropy":

@@ -63,6 +63,7 @@ class BetaLikeness(ConfidentialModel):
         return self.beta
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
+        # The largest relative gain in each class.
         return largest_gain(classes, contents, self.kind == "enhanced")
 
     def statement(self) -> str:

@@ -135,7 +135,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table whose records are looked at.
+            The judged table (a suppressed record has no level).
 
         Returns
         -------
@@ -148,17 +148,16 @@ class PrivacyModel(Settings):
         """The demand in words, with {columns} where those the intruder knows are to be named."""
 
     def known(self, table: Table) -> tuple[str, ...]:
-        """The columns that the intruder knows.
+        """The columns the intruder knows: those named, or all with that role.
 
         Parameters
         ----------
         table : Table
-            The table.
+            A table, of which only the roles are read.
 
         Returns
         -------
         tuple of str
-            Those named, or all quasi-identifiers.
         """
         return self.quasi_identifiers or tuple(table.quasi_identifiers)
 
@@ -168,7 +167,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to judge.
+            The table to judge: masked, or as it was collected.
 
         Returns
         -------
@@ -206,7 +205,7 @@ class PrivacyModel(Settings):
         Parameters
         ----------
         table : Table
-            The table to which it would be applied.
+            The table to which the model would be applied, masked or not.
 
         Returns
         -------

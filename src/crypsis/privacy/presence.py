@@ -75,23 +75,24 @@ class DeltaPresence(PrivacyModel):
         return np.asarray(column == labels.index(self.present))
 
     def beliefs(self, table: Table) -> Floats:
-        """The share of members in the class of each record.
+        """The share of members in each record's class.
 
         Parameters
         ----------
         table : Table
-            The population.
+            The population, with the column of members.
 
         Returns
         -------
-        float64[n]
+        ndarray of float64
+            NaN for a suppressed record.
         """
         classes = classes_of(table, self.known(table))
         members = np.bincount(classes.of[table.kept], weights=self.members(table)[table.kept], minlength=classes.count)
         return classes.spread_out(members / classes.sizes)
 
     def levels(self, table: Table) -> Floats:
-        # How far the share of members is outside the bounds; 0 inside.
+        # How far the share of members in each record's class lies outside the bounds; 0 inside.
         beliefs = self.beliefs(table)
         outside: Floats = np.maximum(np.maximum(beliefs - self.most, self.least - beliefs), 0.0)
         return outside
