@@ -91,7 +91,7 @@ class MaskingMethod(Settings):
         masked : Table
             What the method made of it.
         original : Table
-            The table it was given, with a provenance of its own.
+            The table it was given.
 
         Returns
         -------

@@ -26,22 +26,13 @@ MOST_RECORDS = 20
 def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.int32], float]:
     """The k-partition of least SSE, proven by full search.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        n ≤ MOST_RECORDS unless one group is forced (n < 2k) or k = 1.
-    k : int
-        Least group size.
-
-    Returns
-    -------
-    tuple of ndarray and float
-        Labels, numbered by each group's lowest record, and their SSE.
+    points  ndarray of shape (n, p): n ≤ MOST_RECORDS unless one group is forced (n < 2k) or k = 1
+    returns  labels, numbered by each group's lowest record, and their SSE
 
     Raises
     ------
     SearchError
-        If there are too many records for a full search.
+        If the records are too many to try every partition of them.
 
     Examples
     --------
@@ -65,17 +56,6 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
 
 def count_partitions(n: int, k: int) -> int:
     """How many partitions of n records have all group sizes in [k, 2k − 1]: the candidates for the optimum.
-
-    Parameters
-    ----------
-    n : int
-        Records.
-    k : int
-        Least group size.
-
-    Returns
-    -------
-    int
 
     Examples
     --------
@@ -102,19 +82,7 @@ def _partitions_by_groups(n: int, k: int) -> list[int]:
 
 
 def representatives(n: int, k: int) -> int:
-    """a(n, k) of Equation 4: ways to write n as a sum of group sizes in [k, 2k − 1], order ignored (Table I).
-
-    Parameters
-    ----------
-    n : int
-        Records.
-    k : int
-        Least group size.
-
-    Returns
-    -------
-    int
-    """
+    """a(n, k) of Equation 4: ways to write n as a sum of group sizes in [k, 2k − 1], order ignored (Table I)."""
     # sums[r]: ways to write r with the sizes admitted so far.
     sums = [1] + [0] * n
     for size in range(k, 2 * k):
@@ -126,14 +94,7 @@ def representatives(n: int, k: int) -> int:
 def paper_bound(n: int, k: int) -> int:
     """μ of Equation 5: partitions of the representative with G groups (of sizes as even as possible).
 
-    Parameters
-    ----------
-    n, k : int
-        Records, and least group size.
-
-    Returns
-    -------
-    int
+    n, k  records, and least group size
 
     Notes
     -----
@@ -165,14 +126,7 @@ def paper_probability(n: int, k: int) -> Fraction:
 def chromosome_probability(n: int, k: int) -> Fraction:
     """The true probability that n uniform letters out of G form a candidate partition.
 
-    Parameters
-    ----------
-    n, k : int
-        Records, and least group size.
-
-    Returns
-    -------
-    Fraction
+    n, k  records, and least group size
 
     Notes
     -----

@@ -27,7 +27,7 @@ class LadderSearch(Search):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The table; its quasi-identifiers are taken unless the settings name columns.
 
         Returns
         -------

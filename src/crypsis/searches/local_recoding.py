@@ -38,16 +38,10 @@ KEPT_CELLS = 16_000_000
 class RecodingCandidates:
     """What the search varies: k, l, how many nodes are offered and which; and how a candidate is worked out.
 
-    Parameters
-    ----------
-    encoding : RecodingEncoding
-        Genome ⇄ recoded table.
-    ladder : tuple of int
-        Class sizes to begin with; the search stays between the least and the largest.
-    diversity : int
-        Confidential values that every class must have.
-    exponents : tuple of int
-        Least and largest power of two of nodes that are offered.
+    encoding  genome ⇄ recoded table
+    ladder  class sizes to begin with; the search stays between the least and the largest
+    diversity  confidential values that every class must have
+    exponents  least and largest power of two of nodes that are offered
     """
 
     encoding: RecodingEncoding

@@ -73,16 +73,7 @@ class PaperFamilies(Settings):
     def methods(self, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
         """One settings object per file.
 
-        Parameters
-        ----------
-        table : Table
-            The original.
-        columns : sequence of str
-            Categorical columns that are masked.
-
-        Returns
-        -------
-        list of MaskingMethod
+        columns  categorical columns that are masked
         """
         groups = takewhile(lambda method: method.k <= self.largest_k, Microaggregation.graded(table, columns))
         made: list[MaskingMethod] = [method for method in groups if method.k >= self.least_k]
@@ -99,18 +90,8 @@ class PaperFamilies(Settings):
 def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:
     """The families of the paper, then a few files by every other registered method that offers some.
 
-    Parameters
-    ----------
-    families : PaperFamilies
-        How many of each family.
-    table : Table
-        The original.
-    columns : sequence of str
-        Categorical columns that are masked.
-
-    Returns
-    -------
-    list of MaskingMethod
+    families  how many of each family
+    columns  categorical columns that are masked
     """
     others: Iterable[type[MaskingMethod]] = (methods[name] for name in methods if methods[name] not in families.named)
     made = families.methods(table, columns)

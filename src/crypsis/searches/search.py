@@ -62,7 +62,7 @@ class Search(Settings):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The table, of which roles, kinds, hierarchies and missing values may stand in the way.
 
         Returns
         -------
@@ -77,7 +77,7 @@ class Search(Settings):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The original, with its roles: what genomes are applied to.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class Search(Settings):
         Parameters
         ----------
         guided : bool
-            Whether an objective says what is minimised.
+            Whether an objective says what is minimised, as measures of a plan do.
 
         Returns
         -------
@@ -147,11 +147,11 @@ class Search(Settings):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The table that is protected, read once.
         objective : Objective or None
-            Scores the decoded tables; without one the search minimises figures of its own.
+            As for `problem`.
         rng : Generator
-            The only source of chance.
+            Chance of the first population and of the operators.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class Search(Settings):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The table for which a plan is written, with the roles that were suggested.
 
         Returns
         -------

@@ -31,12 +31,7 @@ DENSE = 4
 class EquivalenceClasses:
     """The class of every row; classes are numbered from 0 in the lexicographic order of their codes.
 
-    Attributes
-    ----------
-    of : int64[n]
-        Class of each row; −1 for a row that was left out.
-    count : int
-        Number of classes.
+    of  int64[n]: class of each row; −1 for a row that was left out
     """
 
     of: Integers

@@ -103,14 +103,7 @@ def plan_key(column: str) -> str:
 def decisions_text(findings: Sequence[Finding]) -> str:
     """Why a release is refused, and what to write into the plan; one line each.
 
-    Parameters
-    ----------
-    findings : sequence of Finding
-        Those that stop it.
-
-    Returns
-    -------
-    str
+    findings  those that stop it
     """
     lines = ["nothing was released: the file reveals more than the plan decides"]
     for kind in dict.fromkeys(each.kind for each in findings):

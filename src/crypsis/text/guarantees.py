@@ -18,14 +18,7 @@ _ASSUMED = {
 def assumptions_text(assumptions: Iterable[Assumption]) -> str:
     """What guarantees take for granted, in a sentence.
 
-    Parameters
-    ----------
-    assumptions : iterable of Assumption
-        Those of all models.
-
-    Returns
-    -------
-    str
+    assumptions  those of all models
 
     Examples
     --------

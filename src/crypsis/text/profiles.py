@@ -30,14 +30,7 @@ _TEXTS = {
 def reason_text(reasons: Iterable[Reason]) -> str:
     """Why a role and a kind are suggested for a column.
 
-    Parameters
-    ----------
-    reasons : iterable of Reason
-        The reasons of one column.
-
-    Returns
-    -------
-    str
+    reasons  the reasons of one column
 
     Examples
     --------

@@ -13,14 +13,7 @@ from crypsis.errors import SearchError
 def all_together(attributes: int) -> Groups:
     """One group: the only choice that keeps k-anonymity over all attributes.
 
-    Parameters
-    ----------
-    attributes : int
-        How many there are.
-
-    Returns
-    -------
-    Groups
+    attributes  how many there are
 
     Examples
     --------
@@ -33,14 +26,7 @@ def all_together(attributes: int) -> Groups:
 def univariate(attributes: int) -> Groups:
     """Every attribute alone.
 
-    Parameters
-    ----------
-    attributes : int
-        How many there are.
-
-    Returns
-    -------
-    Groups
+    attributes  how many there are
 
     Examples
     --------
@@ -61,16 +47,8 @@ def likeness(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def correlated_together(values: NDArray[np.float64], n: int) -> Groups:
     """Groups of n attributes that are alike (the last may be smaller): little information is lost.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, p)
-        Complete and numeric.
-    n : int
-        Attributes of a group.
-
-    Returns
-    -------
-    Groups
+    values  ndarray of shape (n, p): complete and numeric
+    n  attributes of a group
 
     Notes
     -----
@@ -96,16 +74,8 @@ def _together(alike: NDArray[np.float64], n: int) -> Groups:
 def correlated_apart(values: NDArray[np.float64], n: int) -> Groups:
     """Groups of about n attributes that are unlike, so that the groups are like each other: little is linked.
 
-    Parameters
-    ----------
-    values : ndarray of shape (n, p)
-        Complete and numeric.
-    n : int
-        Attributes of a group.
-
-    Returns
-    -------
-    Groups
+    values  ndarray of shape (n, p): complete and numeric
+    n  attributes of a group
 
     Notes
     -----

@@ -197,7 +197,7 @@ class GroupingSearch(Search):
         Parameters
         ----------
         table : Table
-            The table to protect, with its roles.
+            The table; only numeric columns can be grouped.
 
         Returns
         -------

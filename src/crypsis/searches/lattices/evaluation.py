@@ -105,20 +105,12 @@ def evaluate_lattice(
 class Node:
     """A node of a lattice with what it protects and loses.
 
-    Parameters
-    ----------
-    levels : tuple of int
-        Level of each column.
-    message : str
-        The node in words.
-    rule : str
-        Which classes are suppressed.
-    k, l : int
-        Of the surviving classes; l is None where nothing is confidential.
-    glm : float
-        Mean cell loss, 0 … 1.
-    suppressed, allowance : int
-        Records suppressed, and how many may be.
+    levels  level of each column
+    message  the node in words
+    rule  which classes are suppressed
+    k, l  of the surviving classes; l is None where nothing is confidential
+    glm  mean cell loss, 0 … 1
+    suppressed, allowance  records suppressed, and how many may be
     """
 
     levels: Levels

@@ -40,18 +40,10 @@ class FeasibleFirst:
 class Found:
     """The best node of a feasibility-first search.
 
-    Parameters
-    ----------
-    levels : tuple of int
-        Level of each column.
-    message : str
-        The node in words.
-    loss : float
-        Mean cell loss, per cent.
-    evaluations : int
-        Different nodes judged.
-    nodes : int
-        Nodes of the lattice.
+    levels  level of each column
+    message  the node in words
+    loss  mean cell loss, per cent
+    nodes  nodes of the lattice
     """
 
     levels: Levels

@@ -20,18 +20,8 @@ COLUMNS_UP_TO = {2: 100, 3: 100, 4: 40, 5: 30}
 def best_bound(points: NDArray[np.float64], k: int, labels: NDArray[np.int32]) -> tuple[float, str]:
     """The best lower bound that costs little, and its name.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        Finite and already scaled.
-    k : int
-        Least group size.
-    labels : ndarray of int32
-        A good k-partition, from which column generation starts.
-
-    Returns
-    -------
-    tuple of float and str
+    points  ndarray of shape (n, p): finite and already scaled
+    labels  a good k-partition, from which column generation starts
     """
     n = len(points)
     if k == 1 or n < 2 * k:
@@ -49,16 +39,7 @@ def best_bound(points: NDArray[np.float64], k: int, labels: NDArray[np.int32]) -
 def nearest_neighbour_bound(points: NDArray[np.float64], k: int) -> float:
     """A lower bound on the SSE of every partition of the points into groups of at least k, cheap at any size.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        Finite and already scaled.
-    k : int
-        Least group size.
-
-    Returns
-    -------
-    float
+    points  ndarray of shape (n, p): finite and already scaled
 
     Notes
     -----

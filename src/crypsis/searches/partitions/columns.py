@@ -61,23 +61,11 @@ def column_generation_bound(
 ) -> float:
     """A lower bound on the SSE of every partition into groups of at least k.
 
-    Parameters
-    ----------
-    points : ndarray of shape (n, p)
-        Finite and already scaled.
-    k : int
-        Least group size.
-    start : ndarray of int32
-        Any k-partition with groups of at most 2k − 1, the first columns; no bound depends on it.
-    reach : int, optional
-        Neighbours listed for each record; by default all, which is what few records can afford.
-    rounds : int
-        Most linear programs that are solved.
-
-    Returns
-    -------
-    float
-        Zero if pricing never came to an end.
+    points  ndarray of shape (n, p): finite and already scaled
+    start  any k-partition with groups of at most 2k − 1, the first columns; no bound depends on it
+    reach  neighbours listed for each record; by default all, which is what few records can afford
+    rounds  most linear programs that are solved
+    returns  zero if pricing never came to an end
 
     Notes
     -----

@@ -96,20 +96,7 @@ class Refinement(Protocol):
         """
 
     def work(self, space: PartitionSpace, task: Any) -> Any:
-        """Do one piece: a pure function, done anywhere and in any order.
-
-        Parameters
-        ----------
-        space : PartitionSpace
-            The records.
-        task : object
-            One of `tasks`.
-
-        Returns
-        -------
-        object
-            What `absorb` needs.
-        """
+        """Do one piece: a pure function, done anywhere and in any order."""
 
     def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Any]) -> Lineage:
         """Put the pieces of a quantum together; what was given is not changed.
