@@ -58,7 +58,7 @@ class MaskingMethod(Settings):
         table : Table
             The table whose values are masked.
         rng : Generator
-            The only source of chance.
+            Where chance comes from, if the method uses any.
 
         Returns
         -------

@@ -32,7 +32,7 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
     Raises
     ------
     SearchError
-        If the records are too many to try every partition of them.
+        If there are more records than MOST_RECORDS.
 
     Examples
     --------
