@@ -6,6 +6,7 @@ pip install -e ".[docs]" && python docs/make.py [--pages-only]
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -53,7 +54,9 @@ def main() -> None:
     write_pages(folder)
     (folder / "commands.md").write_text(commands(), encoding="utf-8")
     if not arguments.pages_only:
-        subprocess.run([sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"], cwd=HERE.parent, check=True)
+        quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}  # news of the theme is no warning about our pages
+        build = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet"]
+        subprocess.run(build, cwd=HERE.parent, check=True, env=quiet)
 
 
 if __name__ == "__main__":

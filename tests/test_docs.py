@@ -18,6 +18,8 @@ import pytest
 import crypsis
 import crypsis.sklearn
 from crypsis.cli import main
+from crypsis.masking.partition import partitioners
+from crypsis.measures import measures
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").rglob("*.md") if "reference" not in p.parts)]
@@ -151,3 +153,9 @@ def test_the_verdicts_page_counts_every_printed_number(tmp_path: Path) -> None:
                 printed = len(list(csv.DictReader(file)))
             line = next(line for line in page.splitlines() if line.startswith(f"| {path.parent.name} |"))
             assert sum(int(cell) for cell in line.split("|")[3:-1]) == printed, path.parent.name
+
+
+def test_the_readme_counts_what_is_registered() -> None:
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"**Measures**: {len(list(measures))} of loss and risk" in text
+    assert f"microaggregation with {len(list(partitioners))} partitioners" in text

@@ -1,6 +1,6 @@
 """The commands, and where an error becomes a sentence and an exit code.
 
-0 done or passed · 1 a gate failed · 2 bad usage or input · 3 stopped, can be resumed · 70 an internal error
+0 done or passed · 1 a check failed · 2 bad usage or input · 3 stopped, can be resumed · 70 an internal error
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def protect(
     seed: int | None = None,
     folder: str | Path | None = None,
 ) -> Run:
-    """Search protections of a table or frame and return the finished run.
+    """Search for protected versions of a table or frame; returns the finished run.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def protect(
     k : int
         Smallest equivalence class over all quasi-identifiers.
     models : PrivacyModel or sequence of them
-        Further models a released file must meet.
+        Further privacy models that a released file must meet.
     search : str, Search or sequence of them
         Names or settings objects.
     budget : str or None
         "30s", "500 evaluations" or "50 generations"; with None, the budget of each search.
     seed : int, optional
-        Of a repeatable run; secret. By default from the operating system.
+        Makes the run repeatable; keep it secret. By default from the operating system.
     folder : path, optional
         Folder of the run; by default a temporary one that is removed when the run is closed.
 
