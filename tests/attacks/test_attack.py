@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 from crypsis.attacks import AttackContext, Findings, Intruder, attack
 from crypsis.attacks.held_out import held_out
-from crypsis.attacks.identifying import nearest_record, undo_microaggregation, undo_rank_swapping
+from crypsis.attacks.identifying import nearest_record
 from crypsis.attacks.intersection import intersection
 from crypsis.attacks.linkability_inference import inference, linkability
 from crypsis.attacks.outcome import Outcome, Rate, Untried
+from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError
 from crypsis.masking import Microaggregation, RankSwapping

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.attacks.identifying import nearest_in_rank
-from crypsis.attacks.reversal import Means, Ranks, treated_together
+from crypsis.attacks.reversal import Means, Ranks, nearest_in_rank, treated_together
 from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.measures.categorical_risk import RankLinkage
 from crypsis.table.attribute import Attribute, Kind, Role

@@ -19,8 +19,8 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
 from crypsis.studio.columns import MOST_ORDERED, grid, settle
 from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
-from crypsis.studio.editing import apply
 from crypsis.studio.forms import answers, entries, number
+from crypsis.studio.goal_form import apply_goal
 from crypsis.studio.opening import safe_name
 from crypsis.studio.pages.compare import MOST_DRAWN
 from crypsis.studio.pages.front import MOST_MARKS
@@ -67,7 +67,7 @@ def test_answers_leave_defaults_out() -> None:
 def test_editing_keeps_what_the_form_does_not_show() -> None:
     document = tomllib.loads(PLAN)
     form = {"require.count": ["1"], "require-0.model": ["k-anonymity"], "require-0.k": ["9"], "do": ["add:scenario"]}
-    changed, _ = apply(document, form, ["age", "sex"])
+    changed, _ = apply_goal(document, form, ["age", "sex"])
     assert changed["require"] == [{"model": "k-anonymity", "k": 9}]
     assert changed["run"]["seed"] == 5
     assert changed["scenario"] == [{"name": "intruder 1", "knows": ["age", "sex"]}]
@@ -77,16 +77,16 @@ def test_editing_keeps_what_the_form_does_not_show() -> None:
 def test_demands_against_one_intruder() -> None:
     document = tomllib.loads(PLAN) | {"scenario": [{"name": "neighbour", "knows": ["age"]}]}
     form = {"scenario.count": ["1"], "scenario-0.name": ["neighbour"], "scenario-0.knows": ["age", "sex"]}
-    added, message = apply(
+    added, message = apply_goal(
         document, {**form, "do": ["add:scenario-0-require"], "new.scenario-0-require": ["l-diversity"]}, ["age", "sex"]
     )
     assert added["scenario"] == [{"name": "neighbour", "knows": ["age", "sex"], "require": [{"model": "l-diversity"}]}]
     assert "l-diversity" in message
     row = {"scenario-0-require.count": ["1"], "scenario-0-require-0.model": ["l-diversity"]}
-    changed, _ = apply(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
+    changed, _ = apply_goal(added, {**form, **row, "scenario-0-require-0.l": ["4"]}, ["age", "sex"])
     assert changed["scenario"][0]["require"] == [{"model": "l-diversity", "l": 4}]
     assert [model.quasi_identifiers for model in Plan.parse(changed).models()] == [("age", "sex")]
-    dropped, _ = apply(changed, {**form, **row, "do": ["drop:scenario-0-require:0"]}, ["age", "sex"])
+    dropped, _ = apply_goal(changed, {**form, **row, "do": ["drop:scenario-0-require:0"]}, ["age", "sex"])
     assert "require" not in dropped["scenario"][0]
 
 
@@ -94,7 +94,7 @@ def test_the_plans_order_of_searches_and_written_defaults_stay() -> None:
     document = tomllib.loads(PLAN) | {"search": [{"name": "partition"}, {"name": "lattice"}]}
     document["release"] = {"format": "csv"}
     form = {"search": ["lattice", "masking", "partition"], "release.format": ["csv"], "release.suppression": ["1%"]}
-    changed, _ = apply(document, form, ["age"])
+    changed, _ = apply_goal(document, form, ["age"])
     assert [item["name"] for item in changed["search"]] == ["partition", "lattice", "masking"]
     assert changed["release"] == {"format": "csv"}
 
@@ -112,7 +112,7 @@ def test_figures_for_the_eye() -> None:
 
 
 def test_a_rulebook_becomes_demands() -> None:
-    changed, message = apply(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
+    changed, message = apply_goal(tomllib.loads(PLAN), {"do": ["rulebook"], "rulebook": ["public-use"]}, ["age"])
     assert {item["model"] for item in changed["require"]} == {"k-anonymity", "l-diversity"}
     assert changed["limit"] == [{"measure": "record-linkage", "at_most": 20}]
     assert "Public-use file" in message

@@ -208,32 +208,32 @@ def _labelled(original: Table, table: Table, name: str, place: int) -> Numbers:
     return np.where(strange, codes + (place + 1) * 1_000_000, codes)
 
 
-def distances(encounter: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+def distances(pair: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     """Distance of each known person to every published record, some people at a time.
 
-    encounter  people and published records
+    pair  people and published records
     returns  positions of the people, and distances float64[people, published]
     """
-    people, published = len(encounter.points), len(encounter.kept)
+    people, published = len(pair.points), len(pair.kept)
     step = max(1, CELLS // max(published, 1))
     for begin in range(0, people, step):
         part = slice(begin, min(begin + step, people))
         square = np.zeros((part.stop - begin, published))
-        if encounter.points.shape[1]:
-            square += cdist(encounter.points[part], encounter.published, "sqeuclidean")
-        for codes, places in zip(encounter.codes.T, encounter.places.T, strict=True):
-            square += encounter.ancestors[part][:, places] != codes
-        square[:, ~encounter.kept] = np.inf
+        if pair.points.shape[1]:
+            square += cdist(pair.points[part], pair.published, "sqeuclidean")
+        for codes, places in zip(pair.codes.T, pair.places.T, strict=True):
+            square += pair.ancestors[part][:, places] != codes
+        square[:, ~pair.kept] = np.inf
         yield part, np.sqrt(square)
 
 
-def nearest_sets(encounter: LinkagePair) -> Iterator[tuple[slice, Flags]]:
+def nearest_sets(pair: LinkagePair) -> Iterator[tuple[slice, Flags]]:
     """The nearest published records of each known person.
 
-    encounter  people and published records
+    pair  people and published records
     returns  positions of the people, and their nearest records bool[people, published]
     """
-    for part, distance in distances(encounter):
+    for part, distance in distances(pair):
         yield part, distance <= distance.min(axis=1, keepdims=True) + SAME
 
 

@@ -1,15 +1,25 @@
-"""Reversal of masking methods: which published values a known value may have become."""
+"""Reversal of microaggregation and rank swapping: which published records a person may have become.
+
+Reversal of a method uses the method and nothing secret. A value replaced by univariate microaggregation lies between
+neighbouring means, so each column leaves two groups of candidates, and several columns treated separately leave the
+intersection (Nin, Herranz and Torra 2008, Data & Knowledge Engineering 67). Rank swapping leaves the records within a
+window of ranks in every column (Nin, Herranz and Torra 2008, Data & Knowledge Engineering 64).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
+from crypsis.attacks.attack_context import SAME, AttackContext
+from crypsis.attacks.identifying import identify, parts
+from crypsis.attacks.outcome import Outcome, Untried
 from crypsis.measures.pairing import alike_codes
+from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scales
@@ -21,6 +31,104 @@ Integers = NDArray[np.int64]
 
 ALIKE = 1.25
 """Largest number of pairs of values per value for which two columns count as treated together."""
+
+
+def undo_microaggregation(context: AttackContext) -> Outcome | Untried:
+    """Reverse microaggregation: candidates are the groups with means next to the known values.
+
+    context  what the attack starts from
+    """
+    attack = "undo microaggregation"
+    names = [name for name in context.knows if context.release.holds_numbers(name)]
+    if not names:
+        return Untried(attack, "no column the intruder knows is published as numbers")
+    groups = treated_together(context.release, names)
+    groups_means = [Means.published(context.release, group) for group in groups]
+
+    def candidates(people: Table) -> Iterator[tuple[slice, Flags]]:
+        for part in parts(len(people), len(context.release)):
+            some = people.take(np.arange(part.start, part.stop))
+            left = np.broadcast_to(context.release.kept, (len(some), len(context.release))).copy()
+            for each in groups_means:
+                left &= each.possible(some)
+            yield part, left
+
+    return identify(
+        context,
+        attack,
+        tuple(names),
+        candidates,
+        "treat the columns together, or raise k",
+        f"candidates: records whose mean is next to the known value in every column treated separately, and nearest in "
+        f"columns treated together ({len(groups)} groups of columns)",
+        {"groups of columns": len(groups)},
+    )
+
+
+def undo_rank_swapping(context: AttackContext) -> Outcome | Untried:
+    """Reverse rank swapping: candidates are the records within a window of ranks in every ordered column.
+
+    Parameters
+    ----------
+    context : AttackContext
+        What the attack starts from.
+
+    Returns
+    -------
+    Outcome or Untried
+    """
+    attack = "undo rank swapping"
+    names = [name for name in context.knows if _ordered(context, name)]
+    if not names:
+        return Untried(attack, "no column the intruder knows is published as ordered values")
+    ranks = [Ranks.published(context.release, name) for name in names]
+    window = context.intruder.window
+
+    def candidates(people: Table) -> Iterator[tuple[slice, Flags]]:
+        for part in parts(len(people), len(context.release)):
+            some = people.take(np.arange(part.start, part.stop))
+            yield part, nearest_in_rank([each.gaps(some) for each in ranks], context.release.kept, window)
+
+    known = "the smallest window of ranks that leaves any"
+    if window is not None:
+        known = f"{window:g} % of the ranks, and among these at the smallest sum of ranks,"
+    return identify(
+        context,
+        attack,
+        tuple(names),
+        candidates,
+        "swap over a wider window, or fewer columns",
+        f"candidates: records within {known} in every ordered column",
+    )
+
+
+def nearest_in_rank(gaps: Sequence[NDArray[np.float64]], kept: Flags, window: float | None) -> Flags:
+    """Candidates of each person by ranks.
+
+    Parameters
+    ----------
+    gaps : sequence of float64[people, published]
+        Differences of ranks in each column, as shares of the ranks.
+    kept : bool[published]
+        Published records.
+    window : float or None
+        Window in per cent; the smallest with a candidate if it is not known.
+
+    Returns
+    -------
+    bool[people, published]
+        Records within the window in every column, with the smallest sum of differences.
+    """
+    widest = np.maximum.reduce(gaps)
+    widest[:, ~kept] = np.inf
+    if window is None:
+        return np.asarray(widest <= widest.min(axis=1, keepdims=True) + SAME)
+    total = np.where(widest <= window / 100.0 + SAME, np.add.reduce(gaps), np.inf)
+    return np.asarray((total <= total.min(axis=1, keepdims=True) + SAME) & np.isfinite(total))
+
+
+def _ordered(context: AttackContext, name: str) -> bool:
+    return context.release.level(name) == 0 and context.release.attribute(name).kind is not Kind.NOMINAL
 
 
 def treated_together(release: Table, names: Sequence[str]) -> list[tuple[str, ...]]:

@@ -94,12 +94,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""
-        encounter = self._meet(masked, self.original)
-        earned = _credits(encounter, self.measure.ties, self.people)
+        pair = self._meet(masked, self.original)
+        earned = _credits(pair, self.measure.ties, self.people)
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = wilson(float(earned.sum()), len(earned))
-        claims = {} if control is None else self._claims(masked, control, encounter, earned)
+        claims = {} if control is None else self._claims(masked, control, pair, earned)
         counts = {
             "records": len(earned),
             **({"records in all": self.original.rows} if len(earned) < self.original.rows else {}),
@@ -140,11 +140,11 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         }
 
 
-def _claimed(encounter: LinkagePair, accepted: float, rule: Ties) -> float:
+def _claimed(pair: LinkagePair, accepted: float, rule: Ties) -> float:
     """The mean worth of links to the nearest published record that lie within the accepted distance."""
-    distance = encounter.nearest()
+    distance = pair.nearest()
     near = np.where(distance <= accepted * (1 + 1e-12) + 1e-12, distance, np.nan)
-    return float(_fitness(encounter.ties(near)[0], rule).mean())
+    return float(_fitness(pair.ties(near)[0], rule).mean())
 
 
 def _transferred(rate: float, claims: dict[str, float]) -> float:
@@ -159,11 +159,11 @@ def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _credits(encounter: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
-    if not encounter.kept.any():
+def _credits(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
+    if not pair.kept.any():
         return np.zeros(len(people))
-    distance = encounter.own_distance()[people]
-    some = encounter if len(people) == len(encounter.points) else encounter.about(people)
+    distance = pair.own_distance()[people]
+    some = pair if len(people) == len(pair.points) else pair.about(people)
     ties, lowest = some.ties(distance)
     if rule == "first":
         return np.asarray(lowest == people, dtype=np.float64)

@@ -20,7 +20,7 @@ from crypsis.measures.measure import Measure
 from crypsis.measures.objective import LimitDemand, Objective, UseDemand
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
-from crypsis.plan.problems import place_text, problems_of
+from crypsis.plan.problems import place_text, problems_of, problems_text
 from crypsis.plan.sections import (
     Column,
     Data,
@@ -298,25 +298,6 @@ def load(path: Path) -> dict[str, Any]:
         return read_toml(path, "plan", "see `crypsis init` for an example")
     except FileNotFoundError:
         raise PlanError(f"{path}: there is no such file; write a plan with `crypsis init FILE`") from None
-
-
-def problems_text(where: str, problems: list[str]) -> str:
-    """One problem in one line, several as a list.
-
-    Parameters
-    ----------
-    where : str
-        Name of the document.
-    problems : list of str
-        One sentence each.
-
-    Returns
-    -------
-    str
-    """
-    if len(problems) == 1:
-        return f"{where}: {problems[0]}"
-    return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
 
 
 _NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (

@@ -90,6 +90,25 @@ def problems_of(error: ValidationError, root: type[BaseModel], also: Sequence[st
     return found
 
 
+def problems_text(where: str, problems: list[str]) -> str:
+    """One problem in one line, several as a list.
+
+    Parameters
+    ----------
+    where : str
+        Name of the document.
+    problems : list of str
+        One sentence each.
+
+    Returns
+    -------
+    str
+    """
+    if len(problems) == 1:
+        return f"{where}: {problems[0]}"
+    return f"{where}: {len(problems)} problems\n" + "\n".join(f"  {n}. {text}" for n, text in enumerate(problems, 1))
+
+
 def _message(item: dict[str, Any], root: type[BaseModel], also: Sequence[str]) -> str:
     loc, kind = item["loc"], item["type"]
     where = place_text(loc) or "settings"

@@ -16,8 +16,8 @@ from crypsis.plan.document import Plan
 from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
 from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
-from crypsis.studio.editing import apply
 from crypsis.studio.forms import Entry, Form, entries, one
+from crypsis.studio.goal_form import apply_goal
 from crypsis.studio.reading import WAIT
 from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
@@ -45,7 +45,7 @@ def routes(studio: Studio) -> list[Route]:
         if one(form, "rulebook") != session.choices.rulebook:
             session.change(rulebook=one(form, "rulebook"), waivers=split_waivers(session.choices.waivers)[1])
         with session.lock:
-            document, message = apply(session.document, form, _quasi(session.document))
+            document, message = apply_goal(session.document, form, _quasi(session.document))
             problems = session.save(document)
         if problems:
             return refusal(*problems)

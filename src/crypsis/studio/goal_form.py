@@ -21,7 +21,7 @@ _LISTS: dict[str, tuple[type[Any], Any, str]] = {
 }
 
 
-def apply(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Document, str]:
+def apply_goal(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Document, str]:
     """The document with the form's answers, and a sentence about what changed."""
     document = {**document}
     for section in _LISTS:
