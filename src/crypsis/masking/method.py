@@ -89,7 +89,7 @@ class MaskingMethod(Settings):
         Parameters
         ----------
         masked : Table
-            What the method made of it.
+            What the method made.
         original : Table
             The table it was given.
 

@@ -60,12 +60,10 @@ class Verification:
         What could not be checked, and why.
     smallest_class : SmallestClass or None
         k over every quasi-identifier of the file, whatever columns its guarantees name.
-    family : str
-        Family of the masking, as the manifest says.
+    family, signed_by : str
+        Family of the masking and public key (64 hexadecimal digits), as the manifest says.
     signature : {"unsigned", "unchecked", "signed", "trusted"}
         State of the signature.
-    signed_by : str
-        Public key that the manifest names, 64 hexadecimal digits.
     """
 
     folder: str

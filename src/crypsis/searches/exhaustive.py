@@ -32,7 +32,7 @@ def optimal_partition(points: NDArray[np.float64], k: int) -> tuple[NDArray[np.i
     Raises
     ------
     SearchError
-        If there are more records than MOST_RECORDS.
+        Beyond MOST_RECORDS.
 
     Examples
     --------
