@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import audit
@@ -83,6 +83,7 @@ def test_of_a_perturbed_table_only_true_values_count() -> None:
     assert few_together(Published(swapped, original)).findings[0].records == 40
 
 
+@settings(deadline=None)
 @given(st.integers(0, 10_000))
 def test_combinations_are_their_slow_twin(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -113,6 +114,7 @@ def test_what_was_not_looked_at_is_said() -> None:
     assert 0 < found.looked < found.all
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=1, max_size=30), st.floats(0, 1))
 def test_the_count_is_its_slow_twin(values: list[int | None], most: float) -> None:
     table = Table.from_columns({"n": values, "c": [None if v is None else f"v{v}" for v in values]})

@@ -53,7 +53,8 @@ def test_the_bundle_says_what_measures_and_models_read_from_the_table(source, bu
     told = json.loads((folder / "internal" / "report.json").read_text())
     for model, verdict, before in zip(MODELS, told["verdicts"], told["verdicts_before"], strict=True):
         for said, judged in ((verdict, model.judge(masked)), (before, model.judge(table))):
-            assert {**said, "columns": tuple(said["columns"])} == judged.__dict__
+            lists = {name: tuple(said[name]) for name in ("columns", "assumptions")}
+            assert {**said, **lists} == judged.__dict__
     assert told["smallest_class"] == {"columns": list(QUASI), "size": smallest_class(masked).size}
     assert verify(folder).smallest_class == smallest_class(masked)
     assert told["losses"][0]["value"] == pytest.approx(GeneralLoss().against(table).read(masked), rel=1e-12)

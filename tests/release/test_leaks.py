@@ -24,6 +24,7 @@ from crypsis.release.leaks import refuse_leaks
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.table.files import write_table
+from crypsis.table.precision import at_source_precision
 from crypsis.table.table import Table
 from waiving import waiving
 
@@ -136,7 +137,7 @@ def test_words_that_would_tell_are_refused_without_repeating_them(
 
 
 def test_a_risk_figure_in_words_is_refused(original: Table, masked: Table, tmp_path: Path) -> None:
-    value = measures.build("record-linkage").against(original).read(masked)
+    value = measures.build("record-linkage").against(original).read(at_source_precision(masked, original))
     description = ReleaseDescription("Survey", f"An intruder finds {value:.6g} per cent.", "aggregation")
     with pytest.raises(ReleaseRefused, match="figure of record-linkage"):
         release(masked, tmp_path / "out", original=original, description=description)

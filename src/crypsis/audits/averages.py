@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from crypsis.masking.aggregates import means, medians
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
+from crypsis.table.precision import decimals
 from crypsis.table.table import Table
 
 Flags = NDArray[np.bool_]
@@ -17,8 +18,6 @@ Floats = NDArray[np.float64]
 
 CLOSE = 1e-9
 """Relative difference at which a published number is still taken for an average."""
-DATE = 0.5
-"""The same for dates, which are published as whole days or seconds."""
 
 
 def small_averages(published: Table, original: Table, rows: NDArray[np.intp], least: int = 3) -> dict[str, Flags]:
@@ -60,21 +59,23 @@ def small_averages(published: Table, original: Table, rows: NDArray[np.intp], le
         collected, shown = original.column(name)[rows], published.column(name)
         if np.array_equal(collected, shown, equal_nan=True):
             continue
-        close = np.full(len(shown), DATE) if published.attribute(name).dates else CLOSE * np.abs(shown)
+        digits = decimals(collected)
+        written = digits if np.array_equal(np.round(shown, digits), shown, equal_nan=True) else None
         marks = np.zeros(len(shown), dtype=np.bool_)
         for classes in (alike, classes_of(published, [name])):
-            marks |= _few(classes, collected, shown, close, least)
+            marks |= _few(classes, collected, shown, written, least)
         found[name] = marks
     return found
 
 
-def _few(classes: EquivalenceClasses, collected: Floats, shown: Floats, close: Floats, least: int) -> Flags:
-    """Cells that equal the mean or median of fewer than `least` known values of their class."""
+def _few(classes: EquivalenceClasses, collected: Floats, shown: Floats, digits: int | None, least: int) -> Flags:
+    """Cells that equal the mean or median of fewer than `least` known values of their class, rounded as they are."""
     known = ~np.isnan(collected) & (classes.of >= 0)
     values, labels = collected[known], classes.of[known]
     few = np.bincount(labels, minlength=classes.count) < least
     marks = np.zeros(len(shown), dtype=np.bool_)
     for averages, there in (means(values, labels, classes.count), medians(values, labels, classes.count, lower=False)):
-        equal = np.abs(np.append(averages, np.nan)[classes.of] - shown) <= close
+        rounded = averages if digits is None else np.round(averages, digits)
+        equal = np.abs(np.append(rounded, np.nan)[classes.of] - shown) <= CLOSE * np.abs(shown)
         marks |= equal & np.append(few & there, False)[classes.of]
     return marks

@@ -40,6 +40,7 @@ from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, ref
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
+from crypsis.table.precision import at_source_precision
 from crypsis.table.table import Table
 
 __all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
@@ -126,6 +127,7 @@ def publish(
     masked, original, population = members_only(models, masked, original)
     of_rules, of_findings = split_waivers(waivers)
     rows = row_order(masked, order, rng)
+    masked = masked if original is None else at_source_precision(masked, original)
     published = flatten(masked, rows)
 
     def judged(table: Table) -> list[Verdict]:

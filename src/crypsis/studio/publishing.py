@@ -16,6 +16,7 @@ from crypsis.release.findings import audit_release, split_waivers
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.run import Solution
+from crypsis.table.precision import at_source_precision
 from crypsis.table.table import Table
 
 STYLE = re.compile(r'\sstyle="([^"]*)"')
@@ -43,7 +44,7 @@ def rules(
     book = decided.book()
     if book is None:
         return []
-    published = flatten(masked, masked.kept.nonzero()[0])
+    published = flatten(at_source_precision(masked, original), masked.kept.nonzero()[0])
     wanted = {str(getattr(rule, "measure", "")) for rule in book.rule} - {""}
     risks: list[Reading] = []
     for name in sorted(wanted):
@@ -59,7 +60,10 @@ def rules(
 def findings(masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> Audit:
     """What the file reveals, with the reasons findings were waived for."""
     rows = row_order(masked, "kept")
-    return replace(audit_release(flatten(masked, rows), original, rows, family), waived=dict(waivers))
+    return replace(
+        audit_release(flatten(at_source_precision(masked, original), rows), original, rows, family),
+        waived=dict(waivers),
+    )
 
 
 def fresh_preview(home: Path) -> Path:
