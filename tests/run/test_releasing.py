@@ -6,14 +6,13 @@ import tomllib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from crypsis.errors import ReleaseRefused
 from crypsis.plan import Plan
 from crypsis.run import Run, Solution
-from crypsis.run.releasing import release_solution
+from crypsis.run.releasing import ReleaseTerms, release_solution
 from run.runs import PLAN, begun, finished, folder_with
 
 
@@ -35,15 +34,8 @@ def forged(solution: Solution) -> Solution:
 
 
 def release(run: Run, plan: Plan, solution: Solution, folder: Path) -> None:
-    more: dict[str, Any] = {
-        "front": run.front,
-        "seed": 1,
-        "title": "People",
-        "rulebook": None,
-        "waivers": None,
-        "sign": None,
-    }
-    release_solution(plan, run.original, run.decode(solution), solution, folder, **more)
+    masked, terms = run.decode(solution), ReleaseTerms("People", None, None, None)
+    release_solution(plan, run.original, masked, solution, folder, front=run.front, seed=1, terms=terms)
 
 
 @pytest.mark.parametrize("figure", ["loss", "risk"])
@@ -70,7 +62,7 @@ def test_suppressed_records_are_counted_again(run: Run, tmp_path: Path, allowed:
     with pytest.raises(ReleaseRefused, match=f"suppressed.* may be at most {most} and is {share:.4g}"):
         release_solution(
             plan, few, gone, forged(solution), tmp_path / "out",
-            front=run.front, seed=1, title="People", rulebook=None, waivers=None, sign=None,
+            front=run.front, seed=1, terms=ReleaseTerms("People", None, None, None),
         )  # fmt: skip
 
 

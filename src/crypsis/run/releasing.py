@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,6 +32,20 @@ def refuse_infeasible(solution: Solution) -> None:
         raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
 
 
+@dataclass(frozen=True)
+class ReleaseTerms:
+    """What a person adds to the plan when a solution is released.
+
+    waivers  findings and rules that may pass, with reasons; None: those of the plan
+    sign  file of a private key
+    """
+
+    title: str
+    rulebook: Rulebook | None
+    waivers: Mapping[str, str] | None
+    sign: str | Path | None
+
+
 def release_solution(
     plan: Plan,
     original: Table,
@@ -40,10 +55,7 @@ def release_solution(
     *,
     front: Front,
     seed: int,
-    title: str,
-    rulebook: Rulebook | None,
-    waivers: Mapping[str, str] | None,
-    sign: str | Path | None,
+    terms: ReleaseTerms,
 ) -> None:
     """Publish the masked table of a solution."""
     _, released, _ = members_only(plan.models(), masked, original)
@@ -52,16 +64,16 @@ def release_solution(
         folder,
         models=plan.models(),
         original=original,
-        description=ReleaseDescription.of(masked, title),
+        description=ReleaseDescription.of(masked, terms.title),
         format=plan.release.format,
         order=plan.release.order,
         limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,
         front=_points(front, solution),
         seed=seed,
-        rulebook=rulebook,
-        waivers=plan.waivers() if waivers is None else waivers,
-        sign=sign,
+        rulebook=terms.rulebook,
+        waivers=plan.waivers() if terms.waivers is None else terms.waivers,
+        sign=terms.sign,
     )
 
 

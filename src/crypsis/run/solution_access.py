@@ -12,7 +12,7 @@ from crypsis.rulebook import Rulebook
 from crypsis.run.decoding import DecodedTables
 from crypsis.run.folder import Lock
 from crypsis.run.front import Front
-from crypsis.run.releasing import refuse_infeasible, release_solution
+from crypsis.run.releasing import ReleaseTerms, refuse_infeasible, release_solution
 from crypsis.run.solution import Solution
 from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
@@ -147,9 +147,6 @@ class SolutionAccess:
             Path(folder),
             front=self.front,
             seed=self.lock.seed,
-            title=title,
-            rulebook=rulebook,
-            waivers=waivers,
-            sign=sign,
+            terms=ReleaseTerms(title, rulebook, waivers, sign),
         )
         return solution

@@ -27,6 +27,9 @@ from crypsis.text import node_text
 USUAL_CROSSOVER = 1 / 3
 """Share of the children made by crossover, unless another is asked for."""
 
+POPULATION = 30
+"""Members of the population of `least_loss`."""
+
 
 @dataclass(frozen=True)
 class FeasibleFirst:
@@ -94,7 +97,6 @@ def least_loss(
     suppression: float = 0.01,
     columns: tuple[str, ...] = (),
     evaluations: int = 1000,
-    population: int = 30,
 ) -> Found:
     """Search for the node of least loss that meets k, l or any models while suppressing no more than allowed.
 
@@ -114,8 +116,6 @@ def least_loss(
         Quasi-identifiers; all of them unless named.
     evaluations : int
         Most nodes judged.
-    population : int
-        Members of the population.
 
     Returns
     -------
@@ -155,15 +155,15 @@ def least_loss(
         scores = DemandScores(context, allowance, max(k, 1), l)
     problem = Problem(
         key=levels_key,
-        strategy=feasible_strategy(lattice.heights, population),
-        start=first_nodes(lattice, rng, population),
+        strategy=feasible_strategy(lattice.heights, POPULATION),
+        start=first_nodes(lattice, rng, POPULATION),
         evaluate=scores,
         objectives=("loss", "shortfall"),
     )
     size = min(evaluations, lattice.size)
     state = None
     for state in evolve(problem, rng, Budget(evaluations=size, generations=20 * evaluations)):
-        if state.evaluations + sum(a.times for a in feasible_strategy(lattice.heights, population).applications) > size:
+        if state.evaluations + sum(a.times for a in feasible_strategy(lattice.heights, POPULATION).applications) > size:
             break
     if state is None or state.best_scores[1] > 0:
         beyond = state.best_scores[1] if state else 100.0
