@@ -142,7 +142,21 @@ class Microaggregation(MaskingMethod):
         return self.recorded(self.apply(table, rng, engine), table)
 
     def apply(self, table: Table, rng: Generator, engine: Engine | None = None) -> Table:
-        # The table with every group of columns shared within its groups of records.
+        """Replace the values of every group of columns within its groups of records.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+        engine : Engine, optional
+            Where the blocks of the partitioner `blocks` are computed; the result is the same.
+
+        Returns
+        -------
+        Table
+        """
         return self.aggregated(table, self.partitions(table, rng, engine))
 
     def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from jinja2 import UndefinedError
 
@@ -22,7 +22,8 @@ from crypsis.release.evidence import public_of
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
 from crypsis.release.published import read_published, schema_of
-from crypsis.release.signing import INSTALL, available, read_public, signature_fits
+from crypsis.release.signature_check import Trust, check_signature, signature_notes
+from crypsis.release.signing import read_public
 from crypsis.report import external_html, internal_html
 from crypsis.report.content import external_facts, guarantees
 from crypsis.table.provenance import PERTURBATION
@@ -32,12 +33,6 @@ from crypsis.version import __version__
 
 DRAWING = re.compile(r"<svg.*?</svg>", re.DOTALL)
 """Charts depend on the version of the renderer; their numbers are also in tables."""
-UNSIGNED = (
-    "unsigned: anybody who can write the folder can change data, reports and manifest together; only a signature "
-    "shows who released it (`crypsis release --sign`)"
-)
-Trust = Literal["unsigned", "unchecked", "signed", "trusted"]
-"""State of the signature: none; not checked; valid for the key in the manifest; valid for the key that was given."""
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 """What a manifest or report of another shape raises when it is read."""
 
@@ -132,8 +127,8 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     manifest = read_manifest(public / MANIFEST, problems)
     files = check_files(public, manifest, problems)
     report = read_json(public / "report.json", problems)
-    trust = _check_signature(public, manifest, wanted, problems)
-    notes = _signature_notes(trust, manifest)
+    trust = check_signature(public, manifest, wanted, problems)
+    notes = signature_notes(trust, manifest)
     verdicts, smallest = list[Verdict](), None
     if manifest:
         data = _read_data(public, manifest, report, problems)
@@ -168,39 +163,6 @@ def _revealed(audit: Audit | None, internal: Path) -> list[str]:
         waived = set()
     found = [finding_text(each) for each in audit.open if each.key not in waived]
     return [audited_text(audit), *(f"the file reveals: {text}" for text in found)]
-
-
-# -- the signature --
-
-
-def _check_signature(folder: Path, manifest: Mapping[str, Any], wanted: str, problems: list[str]) -> Trust:
-    """The state of the signature of a manifest; an invalid one is a problem."""
-    name, signer = f"{folder.name}/{MANIFEST}", manifest.get("signed_by", "")
-    if not signer:
-        if wanted:
-            problems.append(f"{name} is not signed, and a key was given to check its signature")
-        return "unsigned"
-    if not wanted and not available():
-        return "unchecked"
-    if not signature_fits(folder / MANIFEST, str(signer)):
-        problems.append(f"{name}: its signature is missing or does not fit; it was changed after it was signed")
-        return "unchecked"
-    if wanted and signer != wanted:
-        problems.append(f"{name} was signed with the key {signer}, and not with the key that was given")
-        return "signed"
-    return "trusted" if wanted else "signed"
-
-
-def _signature_notes(trust: Trust, manifest: Mapping[str, Any]) -> list[str]:
-    signer = manifest.get("signed_by", "")
-    return {
-        "unsigned": [UNSIGNED],
-        "unchecked": [f"the signature was not checked; install what it needs with: {INSTALL}"]
-        if not available()
-        else [],
-        "signed": [f"signed with the key {signer}, which was not compared with one you trust: give it with --key"],
-        "trusted": list[str](),
-    }[trust]
 
 
 # -- the data and what was demanded of them --
@@ -331,7 +293,7 @@ def _verify_internal(
     if inner and inner.get("public") != sha256(public / MANIFEST):
         problems.append("public/manifest.json is not the one the internal manifest was written with")
     if inner:
-        _check_signature(internal, inner, wanted, problems)
+        check_signature(internal, inner, wanted, problems)
     facts = read_json(internal / "report.json", problems)
     if not facts or not inner:
         return files
