@@ -44,7 +44,7 @@ def test_a_reading_holds_interval_baseline_and_counts() -> None:
     assert reading.interval is not None
     assert reading.interval[0] < 62.5 < reading.interval[1]
     assert reading.counts == {"records": 4, "published": 4, "expected hits": 2.5, "certain hits": 1}
-    assert reading.warning.startswith("the rate (62.5 %) cannot be told from blind guessing (25 %)")
+    assert reading.warning.startswith("the rate (62.5 %) is not distinguishable from the baseline (25 %)")
     assert reading.control is None
     assert (reading.measure, reading.unit, reading.better, reading.aim) == ("record-linkage", "%", "low", "risk")
     assert (reading.definition, reading.scope) == (RecordLinkage.definition, ("v0",))

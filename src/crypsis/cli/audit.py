@@ -29,7 +29,7 @@ def audit(
 ) -> None:
     """Look for everything a file reveals: singling out, restored cells, invented values, leftovers in the file.
 
-    Exit 1 if something stops a release and is not waived. Of a raw file it tells what will be in the way.
+    Exit 1 if something stops a release and is not waived. For a raw file: what must be decided before a release.
     """
     from crypsis.audits import audit as look
     from crypsis.audits.metadata import metadata

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crypsis.table.profile import ColumnProfile, Profile
 
 LATER = "later"
-"""Answer of whoever does not want to decide now."""
+"""Answer that leaves a column undecided."""
 
 
 def init(
@@ -85,9 +85,9 @@ def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
 
 def _role_of(column: ColumnProfile) -> str:
     roles = ["quasi", "confidential", "identifier", "weight", "household", "stratum", "other", LATER]
-    told = f"{column.distinct} values, {column.unique} records alone with theirs"
+    counts = f"{column.distinct} values, {column.unique} of them in one record only"
     while True:
-        answer = str(typer.prompt(f"  {column.name} ({told})", default=LATER)).strip().lower()
+        answer = str(typer.prompt(f"  {column.name} ({counts})", default=LATER)).strip().lower()
         if answer in roles:
             return answer
         say(f"  {answer!r} is not one of {listing(roles, most=10)}")

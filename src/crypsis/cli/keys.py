@@ -30,7 +30,7 @@ def new(
     if json:
         say_json({"private": str(private), "public": str(public), "key": key})
         return
-    say(f"private key: {private} (only you may read it; whoever has it can sign in your name)")
+    say(f"private key: {private} (only you may read it; anybody who has it can sign in your name)")
     say(f"public key:  {public} (give it to those who receive your releases, by a way they trust)")
     say(f"key:         {key}")
     say(f"sign with:   crypsis release RUN --out RELEASE --sign {private}")

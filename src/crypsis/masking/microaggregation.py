@@ -294,7 +294,7 @@ class Microaggregation(MaskingMethod):
         absent = int((table.missing(name) & table.kept).sum())
         if absent and self.missing == "refuse":
             raise TableError(
-                f"column {name!r} has {absent} missing value{'s' if absent > 1 else ''} and microaggregation was told "
+                f"column {name!r} has {absent} missing value{'s' if absent > 1 else ''} and microaggregation is set "
                 f"to refuse them; fill them in, leave the column out, or set missing = 'keep'"
             )
         if attribute.numeric and np.isinf(column[table.kept]).any():

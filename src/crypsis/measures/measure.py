@@ -1,4 +1,4 @@
-"""The contract of a measure, what a reading tells a person, and the registry of measures.
+"""The contract of a measure, readings, and the registry of measures.
 
 A measure is bound to the original once (`against`), which computes all that never changes, and then
 asked many times. Losses and risks are 0–100 unless the unit says otherwise; SSE is raw.

@@ -67,7 +67,7 @@ class RecordLinkage(Measure):
         default=0,
         ge=0,
         description="people drawn at random to be looked for among all published records, for tables too large to look "
-        "for everybody; the interval tells what the draw leaves open; 0 or more than there are: everybody",
+        "for everybody; the interval covers the uncertainty of the draw; 0 or more than there are: everybody",
     )
 
     def against(self, original: Table) -> BoundRecordLinkage:
@@ -175,8 +175,8 @@ def _warning(rate: float, interval: tuple[float, float], baseline: float, publis
         return "every record is suppressed; nothing was published that could be linked"
     if interval[0] <= baseline:
         return (
-            f"the rate ({rate:.3g} %) cannot be told from blind guessing ({baseline:.3g} %); that is no proof that "
-            f"other attacks fail"
+            f"the rate ({rate:.3g} %) is not distinguishable from the baseline ({baseline:.3g} %); that is no proof "
+            f"that other attacks fail"
         )
     return ""
 

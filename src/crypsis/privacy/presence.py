@@ -1,4 +1,4 @@
-"""δ-presence (Nergiz, Atzori and Clifton 2007): nobody can tell well who of a population is in the file.
+"""δ-presence (Nergiz, Atzori and Clifton 2007): whether a person of the population is in the file stays uncertain.
 
 The table judged is the whole population, generalised; one column says who is in the file to be published. The
 intruder knows the population and its quasi-identifiers, and believes that a person is in the file with the

@@ -1,4 +1,4 @@
-"""The gate on what a written file reveals by itself: a finding refuses the release unless it was waived by name."""
+"""Findings on a written file: each refuses the release unless it is waived with a reason."""
 
 from __future__ import annotations
 

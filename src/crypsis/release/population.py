@@ -1,4 +1,4 @@
-"""Models that speak of a population: only its members are released, and the column that tells who they are never is."""
+"""Privacy models about a population: only its members are released, without the column of membership."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from crypsis.table.table import Table
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """The people a file was drawn from; they stay in the house.
+    """The population of a file; internal, never released.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Population:
 def members_only(
     models: Sequence[PrivacyModel], masked: Table, original: Table | None
 ) -> tuple[Table, Table | None, Population | None]:
-    """Reduce a population to the members who are released, without the column that tells who they are.
+    """Reduce a population to the members who are released, without the column of membership.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def members_only(
     Raises
     ------
     PlanError
-        If a model cannot tell who is a member.
+        If the members cannot be identified.
     """
     speaking = [model for model in models if model.membership]
     if not speaking:

@@ -109,8 +109,8 @@ def _misplaced(original: Table, masked: Table, name: str) -> Flags:
 def _coarsened(before: Values, after: Values, ordered: bool) -> bool:
     """Whether equal values became equal ones and, where they have an order, kept it."""
     _, first, place = np.unique(before, return_index=True, return_inverse=True)
-    told = after[first]
-    return bool((told[place] == after).all() and not (ordered and (np.diff(told) < 0).any()))
+    shown = after[first]
+    return bool((shown[place] == after).all() and not (ordered and (np.diff(shown) < 0).any()))
 
 
 def _averaged(

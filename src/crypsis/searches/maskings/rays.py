@@ -75,8 +75,8 @@ def best_on_each(pairs: Floats, goals: Floats) -> NDArray[np.int64]:
     """
     chosen, pairs = np.arange(len(pairs)), pairs.copy()
     for seat, goal in enumerate(goals):
-        worth = [fitness(loss, risk, goal) for loss, risk in pairs]
-        best = int(np.argmin(worth))
-        if worth[best] < worth[seat]:
+        fitnesses = [fitness(loss, risk, goal) for loss, risk in pairs]
+        best = int(np.argmin(fitnesses))
+        if fitnesses[best] < fitnesses[seat]:
             chosen[seat], pairs[seat] = chosen[best], pairs[best]
     return chosen
