@@ -3,9 +3,22 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
+
+import pytest
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 if BESIDE.is_dir():
     os.environ.setdefault("CRYPSIS_DATA", str(BESIDE))
+
+
+# Fixtures of a module release before any fixture of a test can name a ledger.
+os.environ["CRYPSIS_LEDGER"] = str(Path(tempfile.mkdtemp(prefix="crypsis-ledger-")) / "releases.json")
+
+
+@pytest.fixture(autouse=True)
+def ledger_of_its_own(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Releases of one test are no earlier releases of another."""
+    monkeypatch.setenv("CRYPSIS_LEDGER", str(tmp_path_factory.mktemp("ledger") / "releases.json"))

@@ -51,10 +51,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def released(folder: Path) -> Path:
+    known = [f"--waive=earlier-release:{name}=both files are for one office" for name in ("age", "income", "diagnosis")]
     for k in (4, 6):
-        answer = release(folder, k, f"release{k}", "-r", f"k-anonymity:k={k}")
+        answer = release(folder, k, f"release{k}", "-r", f"k-anonymity:k={k}", *(known if k == 6 else ()))
         assert answer.returncode == 0, answer.stderr
     return folder
+
+
+def test_a_second_release_of_one_source_is_refused_where_both_together_reveal_more(folder: Path) -> None:
+    assert release(folder, 4, "first", "-r", "k-anonymity:k=4").returncode == 0
+    second = release(folder, 6, "second", "-r", "k-anonymity:k=6")
+    assert second.returncode == 1
+    assert "an earlier release of the same source and this one together fix it for" in second.stderr
+    assert "--waive 'earlier-release:" in second.stderr
+    assert not (folder / "second").exists()
+    assert release(folder, 4, "again", "-r", "k-anonymity:k=4").returncode == 0, "the same classes reveal no more"
 
 
 def release(folder: Path, k: int, name: str, *more: object) -> Answer:

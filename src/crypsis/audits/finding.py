@@ -25,6 +25,9 @@ class FindingKind(StrEnum):
     """Categories that differ only in case, spaces or Unicode form."""
     INVENTED = "invented"
     """Values or pairs of values that no record of the original holds."""
+    EARLIER_RELEASE = "earlier-release"
+    """Values of a column that an earlier release of the same source fixes together with this one; or, where more
+    columns are named, people left with fewer candidates by both than by each."""
     METADATA = "metadata"
     """Something in the file beside the table."""
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options
+from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
@@ -20,6 +21,11 @@ if TYPE_CHECKING:
 def diff_release(
     old: Annotated[Path, typer.Argument(help="the release that was approved before", show_default=False)],
     new: Annotated[Path, typer.Argument(help="the release to approve", show_default=False)],
+    columns: Roles,
+    original: Annotated[
+        Path | None,
+        typer.Option(help="the file before masking: people are then counted by their true values", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """Compare two releases.
@@ -29,12 +35,12 @@ def diff_release(
     from crypsis.release import diff_release as compare
 
     with working(f"comparing {old} and {new}"):
-        found = compare(old, new)
+        found = compare(old, new, columns.read(original) if original else None)
     if json:
-        say_json({**asdict(found), "reveals_more": found.pair.reveals_more})
+        say_json({**asdict(found), "reveals_more": found.reveals_more})
     else:
         _report(found)
-    if found.pair.reveals_more:
+    if found.reveals_more:
         raise typer.Exit(1)
 
 
@@ -61,6 +67,7 @@ def _report(found: Differences) -> None:
         say(table(("column", "distance of the distributions, %"), rows, right=[1]))
     say()
     _pair(found.pair)
+    _together(found)
     say("Not known from the files: " + "; ".join(found.unknown) + ".")
 
 
@@ -78,8 +85,23 @@ def _pair(pair: Pair) -> None:
         f"unique in the pair and {pair.below} share both their classes with fewer than {least} records "
         f"(smallest class: {pair.smallest_class[0]} old, {pair.smallest_class[1]} new)."
     )
+
+
+def _together(found: Differences) -> None:
+    """Print what both reveal and neither alone."""
+    both = found.together
+    for name, number in both.fixed.items():
+        say(f"Together they fix the {name} of {_share(number, both.people)}, which neither fixes alone.")
+    say(
+        f"Together they leave {_share(both.below, both.people)} with fewer than {both.k} records, which neither does "
+        f"alone."
+    )
     say(
         "Together they reveal MORE than each alone: withdraw the old file, or publish the new one by the same classes."
-        if pair.reveals_more
+        if found.reveals_more
         else "Together they reveal no more than the weaker of them, as far as their values show."
     )
+
+
+def _share(number: float, people: int) -> str:
+    return f"{100 * number / max(people, 1):.1f} % of the people ({number:.0f} of {people})"

@@ -215,6 +215,7 @@ class Release(Settings):
         default="shuffled", description="order of the rows; the original order can identify people"
     )
     suppression: str = Field(default="1%", description="largest share of records that may be suppressed, e.g. 1%")
+    ledger: str = Field(default="", description="file that lists the releases of each source; the user's unless given")
 
     @field_validator("suppression")
     @classmethod

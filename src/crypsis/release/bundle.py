@@ -29,6 +29,7 @@ from crypsis.release.guarantees import (
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
+from crypsis.release.ledger import Ledger, earlier_findings
 from crypsis.release.manifest import seal, sha256, write_manifests, write_text
 from crypsis.release.population import members_only
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
@@ -63,6 +64,7 @@ def publish(
     front: Sequence[Mapping[str, Any]] = (),
     seed: int | None = None,
     sign: str | Path | None = None,
+    ledger: Ledger | None = None,
 ) -> Path:
     """Publish a masked table as a release: data, schema, manifest and two reports.
 
@@ -98,6 +100,8 @@ def publish(
         Seed of the masking; reported as a salted digest only, and refused anywhere in the public files.
     sign : path, optional
         File of a private key that signs the manifests: see `new_keys`.
+    ledger : Ledger, optional
+        Where releases of one source are entered and looked up to be attacked together; by default that of the user.
 
     Returns
     -------
@@ -124,6 +128,8 @@ def publish(
         original, masked = aligned_pair(original, masked)
     folder, description = Path(folder), description or ReleaseDescription.of(masked)
     _refuse_early(masked, original, models, limits, description, rulebook, waivers)
+    ledger, source = ledger or Ledger.usual(), original
+    ledger.check()
     masked, original, population = members_only(models, masked, original)
     of_rules, of_findings = split_waivers(waivers)
     rows = row_order(masked, order, rng)
@@ -144,7 +150,8 @@ def publish(
         write_table(published, public / schema["file"])
         write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
         again = _read_again(public, published, judged, verdicts)
-        found = check_findings(again, original, rows, description.family, of_findings, public / schema["file"])
+        earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
+        found = check_findings(again, original, rows, description.family, of_findings, public / schema["file"], earlier)
         shown = put_back(again, masked, rows)
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios)
@@ -179,6 +186,8 @@ def publish(
         sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
         sentences += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
         refuse_leaks(public, again, original, risks=risks, seed=seed, sentences=sentences)
+    if source is not None:
+        ledger.enter(source, folder)
     return folder
 
 

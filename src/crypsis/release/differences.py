@@ -16,9 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.attacks.together import Together, reveal_together, tuples_together
 from crypsis.measures.masking_description import Treatment
 from crypsis.release.evidence import public_of
 from crypsis.release.published import read_published
+from crypsis.table.aligning import in_terms_of
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -75,12 +77,31 @@ class Differences:
     distributions: tuple[Change, ...]
     """Per common column the distance between the two distributions, 0–100, as `new`."""
     pair: Pair
+    together: Together
+    """What both reveal and neither alone."""
     unknown: tuple[str, ...]
     """What cannot be known from the files alone."""
 
+    @property
+    def reveals_more(self) -> bool:
+        """Whether both together reveal more than each alone of at least one person."""
+        return self.pair.reveals_more or self.together.exposed >= 1
 
-def diff_release(old: str | Path, new: str | Path) -> Differences:
-    """Compare two releases (bundles or public folders) from their public files alone."""
+
+def diff_release(old: str | Path, new: str | Path, original: Table | None = None) -> Differences:
+    """Compare two releases (bundles or public folders) from their public files, and from their source if it is given.
+
+    Parameters
+    ----------
+    old, new : path
+        Releases.
+    original : Table, optional
+        The people, with their true values; without it numbers of people are expected ones.
+
+    Returns
+    -------
+    Differences
+    """
     one, other = _Side.read(Path(old)), _Side.read(Path(new))
     common = [name for name in one.table.names if name in other.table.names]
     return Differences(
@@ -96,6 +117,7 @@ def diff_release(old: str | Path, new: str | Path) -> Differences:
         losses=_changes(_losses(one.manifest), _losses(other.manifest)),
         distributions=tuple(Change(name, None, distance(one.table, other.table, name)) for name in common),
         pair=join(one, other, common),
+        together=_together(one, other, common, original),
         unknown=_unknown(one, other),
     )
 
@@ -214,6 +236,21 @@ def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
     pairs = np.stack([classes[0].of[row_one[sure]], classes[1].of[row_other[sure]]], axis=1)
     shared = _shared_records(pairs, (classes[0], mine), (classes[1], theirs))
     return Pair(tuple(anchors), len(sure), int((shared == 1).sum()), int((shared < min(pair)).sum()), pair)
+
+
+def _together(one: _Side, other: _Side, common: Sequence[str], original: Table | None) -> Together:
+    """What both files reveal and neither alone, by true values or else by what both publish."""
+    if original is not None:
+        releases = [in_terms_of(original, side.table, "the release") for side in (one, other)]
+        return reveal_together(original, releases)
+    anchors = [
+        name
+        for name in common
+        if _unmasked(one, name)
+        and _unmasked(other, name)
+        and one.table.attribute(name).numeric == other.table.attribute(name).numeric
+    ]
+    return tuples_together(one.table, other.table, anchors)
 
 
 def _unmasked(side: _Side, name: str) -> bool:

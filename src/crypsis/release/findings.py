@@ -56,6 +56,7 @@ def check_findings(
     family: str,
     waivers: Mapping[str, str],
     file: Path | None = None,
+    beside: Sequence[Finding] = (),
 ) -> Audit:
     """Everything the audit finds in a published table, with the reason it was waived for.
 
@@ -73,6 +74,8 @@ def check_findings(
         Finding (kind:column) → reason.
     file : Path, optional
         The written file, for what it holds beside the table.
+    beside : sequence of Finding
+        What was found beside the file, such as earlier releases.
 
     Returns
     -------
@@ -83,17 +86,23 @@ def check_findings(
     ReleaseRefused
         If a finding that stops a release was not waived.
     """
-    return refuse_open(replace(audit_release(published, original, rows, family, file), waived=dict(waivers)))
+    found = audit_release(published, original, rows, family, file, beside)
+    return refuse_open(replace(found, waived=dict(waivers)))
 
 
 def audit_release(
-    published: Table, original: Table | None, rows: NDArray[np.intp], family: str, file: Path | None = None
+    published: Table,
+    original: Table | None,
+    rows: NDArray[np.intp],
+    family: str,
+    file: Path | None = None,
+    beside: Sequence[Finding] = (),
 ) -> Audit:
     """The audit of a published table whose rows stand in another order than the original's.
 
     Parameters
     ----------
-    published, original, rows, family, file
+    published, original, rows, family, file, beside
         As for `check_findings`.
 
     Returns
@@ -102,7 +111,7 @@ def audit_release(
     """
     before = None if original is None else original.take(rows)
     seen = Published(published, before, family == PERTURBATION)
-    return audit_published(seen, beside=metadata(file) if file is not None else ())
+    return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 
 def refuse_open(found: Audit) -> Audit:

@@ -11,7 +11,7 @@ from crypsis.errors import ReleaseRefused
 from crypsis.measures.objective import readable
 from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
-from crypsis.release import ReleaseDescription, publish
+from crypsis.release import Ledger, ReleaseDescription, publish
 from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
@@ -38,12 +38,14 @@ class ReleaseTerms:
 
     waivers  findings and rules that may pass, with reasons; None: those of the plan
     sign  file of a private key
+    preview  only to be looked at: not entered into the ledger of releases
     """
 
     title: str
     rulebook: Rulebook | None
     waivers: Mapping[str, str] | None
     sign: str | Path | None
+    preview: bool = False
 
 
 def release_solution(
@@ -74,7 +76,14 @@ def release_solution(
         rulebook=terms.rulebook,
         waivers=plan.waivers() if terms.waivers is None else terms.waivers,
         sign=terms.sign,
+        ledger=ledger_of(plan, enters=not terms.preview),
     )
+
+
+def ledger_of(plan: Plan, enters: bool = True) -> Ledger:
+    """The ledger in which a plan's releases are entered."""
+    source = Path(plan.data.source)
+    return Ledger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
 
 
 def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:

@@ -109,6 +109,7 @@ class SolutionAccess:
         rulebook: Rulebook | None = None,
         waivers: Mapping[str, str] | None = None,
         sign: str | Path | None = None,
+        preview: bool = False,
     ) -> Solution:
         """Publish a solution under all demands of the plan.
 
@@ -126,6 +127,8 @@ class SolutionAccess:
             Rule (its id) or finding (such as ``singling-out:weight``) → why it may pass; instead of the plan's own.
         sign : path, optional
             Private key that signs the release: see `new_keys`.
+        preview : bool
+            Whether the folder is only looked at, and not entered into the ledger of releases.
 
         Returns
         -------
@@ -147,6 +150,6 @@ class SolutionAccess:
             Path(folder),
             front=self.front,
             seed=self.lock.seed,
-            terms=ReleaseTerms(title, rulebook, waivers, sign),
+            terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
         )
         return solution

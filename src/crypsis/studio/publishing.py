@@ -13,9 +13,11 @@ from crypsis.audits import Audit
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
 from crypsis.release.findings import audit_release, split_waivers
+from crypsis.release.ledger import earlier_findings
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
 from crypsis.run import Solution
+from crypsis.run.releasing import ledger_of
 from crypsis.table.precision import at_source_precision
 from crypsis.table.table import Table
 
@@ -52,18 +54,17 @@ def rules(
         if not measure.obstacle(original) and solution.family in measure.valid_for:
             risks.append(measure.against(original).explain(masked))
     suppressed = int((~masked.kept).sum())
-    waived = findings(masked, original, solution.family, decided.waivers).waived_kinds
+    waived = findings(plan, masked, original, solution.family, decided.waivers).waived_kinds
     evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks, waived)
     return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 
-def findings(masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> Audit:
-    """What the file reveals, with the reasons findings were waived for."""
+def findings(plan: Plan, masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> Audit:
+    """What the file reveals, alone and with earlier releases, with the reasons findings were waived for."""
     rows = row_order(masked, "kept")
-    return replace(
-        audit_release(flatten(at_source_precision(masked, original), rows), original, rows, family),
-        waived=dict(waivers),
-    )
+    published = flatten(at_source_precision(masked, original), rows)
+    earlier = earlier_findings(original, published, ledger_of(plan).earlier(original))
+    return replace(audit_release(published, original, rows, family, beside=earlier), waived=dict(waivers))
 
 
 def fresh_preview(home: Path) -> Path:

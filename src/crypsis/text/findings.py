@@ -46,6 +46,16 @@ def finding_text(finding: Finding) -> str:
             return f"{first} and {others}: {records} records hold a pair of values that no original record holds"
         case FindingKind.INVENTED:
             return f"{first}: {records} numbers lie outside the range of the original"
+        case FindingKind.EARLIER_RELEASE if rest:
+            return (
+                f"{first}: joined with an earlier release of the same source by {others}, {share} of the people share "
+                f"both their classes with fewer records than either file promises: {records}"
+            )
+        case FindingKind.EARLIER_RELEASE:
+            return (
+                f"{first}: an earlier release of the same source and this one together fix it for {share} of the "
+                f"people: {records}"
+            )
         case FindingKind.METADATA:
             return f"the file holds entries beside its table: {listing(finding.columns)}"
 
@@ -79,6 +89,8 @@ def remedies(finding: Finding) -> list[str]:
             return [masks, alone, waive]
         case FindingKind.COMBINATION | FindingKind.DEPENDENCE:
             return [masks, waive]
+        case FindingKind.EARLIER_RELEASE:
+            return ["withdraw the earlier release and delete its folder, or release it again instead of another", waive]
         case FindingKind.METADATA:
             return ["write the file again without them"]
         case _:

@@ -56,7 +56,7 @@ class _ReleasePage:
         return self.studio.part(
             "rules.html",
             rules=rules(run.plan, masked, run.original, solution, decided),
-            audit=(audit := findings(masked, run.original, solution.family, decided.waivers)),
+            audit=(audit := findings(run.plan, masked, run.original, solution.family, decided.waivers)),
             findings=[(each, finding_text(each), audit.reason(each)) for each in audit.findings],
             audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),
@@ -78,7 +78,7 @@ class _ReleasePage:
     def preview(self, request: Request, form: Form) -> Response:
         session = self.studio.session
         session.change(title=one(form, "title"))
-        self.shown["folder"] = _publish(session, fresh_preview(self.studio.home))
+        self.shown["folder"] = _publish(session, fresh_preview(self.studio.home), preview=True)
         html = self.studio.render("previews.html")
         message = (
             "Both reports are below, from a test release that was written, read back and judged. Nothing was released."
@@ -160,10 +160,12 @@ def _decisions(session: Session) -> ReleaseDecisions:
     return ReleaseDecisions(choices.title or f"Protected {session.source.stem}", choices.rulebook, waivers)
 
 
-def _publish(session: Session, folder: Path) -> Path:
+def _publish(session: Session, folder: Path, preview: bool = False) -> Path:
     solution = _needed(session)
     decided = _decisions(session)
-    session.run.release(solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers)
+    session.run.release(
+        solution, folder, title=decided.title, rulebook=decided.book(), waivers=decided.waivers, preview=preview
+    )
     return folder
 
 

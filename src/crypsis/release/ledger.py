@@ -1,0 +1,326 @@
+"""The ledger: which releases of a source were made, and what a new one reveals together with them.
+
+The ledger is a file of the user, readable by nobody else. It holds no value of any table: a digest of the source, when
+and where a release was written, the digest of its manifest and the names of its quasi-identifiers.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from crypsis.attacks.together import Together, reveal_together, tuples_together
+from crypsis.audits import Finding, FindingKind
+from crypsis.errors import CrypsisError, TableError
+from crypsis.release.evidence import public_of, published_of
+from crypsis.release.manifest import sha256
+from crypsis.table.aligning import in_terms_of
+from crypsis.table.atomic_files import private_folder, write_atomically
+from crypsis.table.attribute import UNMASKED
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.table import Table
+
+VARIABLE = "CRYPSIS_LEDGER"
+"""Environment variable with the path of the ledger."""
+
+
+@dataclass(frozen=True)
+class LedgerEntry:
+    """One release.
+
+    Attributes
+    ----------
+    source : str
+        Digest of the original's values, whatever their roles.
+    path : str
+        File of the original, if it is known.
+    folder : str
+        Where the release was written.
+    date : str
+        When, in UTC.
+    manifest : str
+        Digest of its public manifest.
+    quasi_identifiers : tuple of str
+        Columns an intruder was assumed to know.
+    """
+
+    source: str
+    path: str
+    folder: str
+    date: str
+    manifest: str
+    quasi_identifiers: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """A file that lists releases, and the source of the one at hand.
+
+    Attributes
+    ----------
+    file : Path
+        The ledger; made when the first release is entered.
+    path : str
+        File of the original, if it is known: another version of it is the same source.
+    enters : bool
+        Whether releases are entered; a preview is not.
+
+    Examples
+    --------
+    >>> Ledger.usual().enters
+    True
+    """
+
+    file: Path
+    path: str = ""
+    enters: bool = True
+
+    @classmethod
+    def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> Ledger:
+        """The ledger that is named, else that of the environment, else that of the user.
+
+        Parameters
+        ----------
+        path : path
+            File of the original, if it is known.
+        file : path
+            The ledger; `CRYPSIS_LEDGER`, or `crypsis/releases.json` among the states of the user, unless given.
+        enters : bool
+            Whether releases are entered.
+
+        Returns
+        -------
+        Ledger
+        """
+        states = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+        named = Path(file or os.environ.get(VARIABLE) or states / "crypsis" / "releases.json").expanduser()
+        return cls(named, str(Path(path).resolve()) if path else "", enters)
+
+    def entries(self) -> list[LedgerEntry]:
+        """All releases that were entered.
+
+        Returns
+        -------
+        list of LedgerEntry
+
+        Raises
+        ------
+        TableError
+            If the file is no ledger.
+        """
+        try:
+            listed = json.loads(self.file.read_text(encoding="utf-8"))["releases"]
+            return [LedgerEntry(**{**each, "quasi_identifiers": tuple(each["quasi_identifiers"])}) for each in listed]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError, KeyError):
+            raise TableError(
+                f"{self.file.name}: the ledger of releases cannot be read, so that earlier releases are not known; "
+                f"mend it, or name another file by {VARIABLE}"
+            ) from None
+
+    def earlier(self, original: Table) -> list[LedgerEntry]:
+        """Releases of the same source that are still where they were written.
+
+        Parameters
+        ----------
+        original : Table
+            The source.
+
+        Returns
+        -------
+        list of LedgerEntry
+        """
+        own = source_digest(original)
+        return [
+            each
+            for each in self.entries()
+            if (each.source == own or (self.path and each.path == self.path)) and Path(each.folder).is_dir()
+        ]
+
+    def enter(self, original: Table, folder: Path) -> None:
+        """Add a release to the file.
+
+        Parameters
+        ----------
+        original : Table
+            Its source.
+        folder : Path
+            Where it was written.
+
+        Raises
+        ------
+        TableError
+            If the file cannot be written.
+        """
+        if not self.enters:
+            return
+        entry = LedgerEntry(
+            source_digest(original),
+            self.path,
+            str(folder.resolve()),
+            datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+            sha256(public_of(folder) / "manifest.json"),
+            tuple(original.quasi_identifiers),
+        )
+        with self._alone():
+            kept = [asdict(each) for each in self.entries() if each.folder != entry.folder]
+            text = json.dumps({"releases": [*kept, asdict(entry)]}, indent=2, ensure_ascii=False) + "\n"
+            write_atomically(self.file, text.encode("utf-8"), replace=True)
+
+    def check(self) -> None:
+        """Refuse before anything is released if the release could not be entered.
+
+        Raises
+        ------
+        TableError
+            If the ledger cannot be read or written.
+        """
+        self.entries()
+        if self.enters:
+            with self._alone():
+                pass
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """One writer at a time."""
+        try:
+            private_folder(self.file.parent)
+            lock = os.open(self.file.with_name(self.file.name + ".lock"), os.O_CREAT | os.O_RDWR, 0o600)
+        except OSError:
+            raise TableError(
+                f"{self.file}: the ledger of releases cannot be written; name a file that can by {VARIABLE}"
+            ) from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(lock)
+
+
+def source_digest(original: Table) -> str:
+    """Digest of the values of a table, whatever roles its columns have and in whatever order they stand.
+
+    Parameters
+    ----------
+    original : Table
+        The source.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> one, other = (Table.from_columns({"age": [3, 4]}, {"age": role}) for role in ("quasi", "confidential"))
+    >>> source_digest(one) == source_digest(other)
+    True
+    """
+    digest = hashlib.sha256()
+    for name in sorted(original.names):
+        column = original.column(name)
+        digest.update(f"{name}\0".encode())
+        if not original.attribute(name).numeric:
+            labels = original.labels(name)
+            order = sorted(range(len(labels)), key=lambda code: labels[code])
+            place = np.full(len(labels) + 1, MISSING, dtype=np.int64)
+            held = set(np.unique(column[column != MISSING]).tolist())
+            for rank, code in enumerate(code for code in order if code in held):
+                place[code] = rank
+                digest.update(f"{labels[code]}\0".encode())
+            column = place[column]
+        digest.update(np.ascontiguousarray(column).tobytes())
+    return digest.hexdigest()
+
+
+def earlier_findings(original: Table | None, published: Table, entries: Sequence[LedgerEntry]) -> list[Finding]:
+    """What a release reveals together with earlier ones of the same source.
+
+    Parameters
+    ----------
+    original : Table or None
+        The source; without it nothing is known of its people.
+    published : Table
+        The new release.
+    entries : sequence of LedgerEntry
+        The earlier ones.
+
+    Returns
+    -------
+    list of Finding
+        One for people whose class shrinks below that of each file (a quasi-identifier, then the columns that join the
+        files), and one for every column of which values become certain.
+    """
+    if original is None or not entries or not published.quasi_identifiers:
+        return []
+    new = in_terms_of(original, published, "the release")
+    found, read = [], []
+    for entry in entries:
+        try:
+            old = published_of(entry.folder)
+        except CrypsisError:
+            continue
+        try:
+            read.append(in_terms_of(original, old, "an earlier release"))
+            pair = reveal_together(original, [read[-1], new])
+        except TableError:
+            # Recoded by hierarchies that are not at hand: only what both files show can be compared.
+            pair = tuples_together(old, published, common_columns(old, published))
+        found += findings_of(pair, new)
+    if len(read) > 1:
+        found += findings_of(reveal_together(original, [*read, new]), new)
+    worst: dict[str, Finding] = {}
+    for each in found:
+        if each.key not in worst or each.share > worst[each.key].share:
+            worst[each.key] = each
+    return list(worst.values())
+
+
+def common_columns(one: Table, other: Table) -> list[str]:
+    """Columns of two releases that neither assumes an intruder to know, and that were masked in neither.
+
+    Parameters
+    ----------
+    one, other : Table
+        What is published.
+
+    Returns
+    -------
+    list of str
+    """
+    both = [name for name in one.named(*UNMASKED) if name in other.named(*UNMASKED)]
+    return [name for name in both if one.attribute(name).numeric == other.attribute(name).numeric]
+
+
+def findings_of(together: Together, release: Table) -> list[Finding]:
+    """What several releases reveal together, as findings; those above the usual share stop a release.
+
+    Parameters
+    ----------
+    together : Together
+        What they reveal.
+    release : Table
+        The new one.
+
+    Returns
+    -------
+    list of Finding
+    """
+    people, quasi = max(together.people, 1), release.quasi_identifiers[:1]
+    counted: list[tuple[tuple[str, ...], float]] = [((name,), number) for name, number in together.fixed.items()]
+    counted.append(((*quasi, *together.joined_by), together.below))
+    return [
+        Finding(FindingKind.EARLIER_RELEASE, columns, round(number), number / people, number / people > LARGEST_SHARE)
+        for columns, number in counted
+        if number
+    ]

@@ -1,0 +1,167 @@
+"""The ledger of releases, and what two releases of one source reveal together: by hand, and against a slow twin."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.attacks.together import reveal_together, tuples_together
+from crypsis.errors import ReleaseRefused, TableError
+from crypsis.privacy import KAnonymity
+from crypsis.release import Ledger, ReleaseDescription, diff_release, publish
+from crypsis.release.ledger import source_digest
+from crypsis.table.table import Table
+
+ROLES = {"region": "quasi", "age": "quasi", "ill": "confidential"}
+ILL = list("aabbccdd")
+
+
+def people(regions: str, ages: list[float], ill: list[str] = ILL) -> Table:
+    return Table.from_columns({"region": list(regions), "age": ages, "ill": ill}, roles=ROLES)
+
+
+ORIGINAL = people("nnnnssss", [30.0, 31, 50, 51, 30, 31, 50, 51])
+"""Region and age cross in pairs that share an illness: each file alone leaves two illnesses, both together one."""
+BY_REGION = people("nnnnssss", [40.0] * 8)
+BY_AGE = Table.from_columns(
+    {"region": ["*"] * 8, "age": [30.0, 30, 50, 50, 30, 30, 50, 50], "ill": ILL}, roles=ROLES
+)  # fmt: skip
+
+
+def release(masked: Table, folder: Path, waivers: dict[str, str] | None = None, original: Table = ORIGINAL) -> Path:
+    description = ReleaseDescription("Test", "Grouped.", "aggregation")
+    return publish(
+        masked, folder, models=[KAnonymity(k=4)], original=original, description=description, waivers=waivers,
+    )  # fmt: skip
+
+
+def test_two_releases_fix_what_neither_tells_by_hand() -> None:
+    found = reveal_together(ORIGINAL, [BY_REGION, BY_AGE.drop(["region"])])
+    assert (found.people, found.joined_by, found.k) == (8, ("ill",), 4)
+    assert found.fixed == {"ill": 8.0}
+    assert (found.below, found.exposed, found.share) == (8.0, 8.0, 1.0)
+    same = reveal_together(ORIGINAL, [BY_REGION, BY_REGION])
+    assert (same.below, same.fixed, same.exposed) == (0.0, {"ill": 0.0}, 0.0)
+
+
+def test_without_the_original_pairs_of_classes_are_expected_by_hand() -> None:
+    found = tuples_together(BY_REGION, BY_AGE, ["ill"])
+    assert found.fixed == {"ill": 8.0}, "an illness leads to one class of each file"
+    # The a of n is the a of x or of y: with x = {a, c} only a is left of n = {a, b}, with y = {a, b} both are. Half a
+    # person of n is expected to be known, half a person of s likewise, and whoever has b or c keeps company.
+    crossing = tuples_together(
+        people("nnss", [1.0] * 4, list("abac")), people("xyyx", [1.0] * 4, list("abac")), ["ill"]
+    )
+    assert (crossing.fixed, crossing.below, crossing.exposed) == ({"ill": 1.0}, 1.0, 1.0)
+    assert tuples_together(BY_REGION, BY_REGION, ["ill"]).exposed == 0.0
+
+
+@given(st.integers(0, 100_000))
+@settings(max_examples=40, deadline=None)
+def test_reveal_together_is_its_definition(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n = 12
+    ages, codes = rng.integers(0, 6, n), rng.integers(0, 3, n)
+    roles = {"age": "quasi", "size": "quasi", "ill": "confidential"}
+    sizes = rng.integers(0, 6, n)
+
+    def table(age: np.ndarray, size: np.ndarray) -> Table:
+        ill = [str(code) for code in codes]
+        return Table.from_columns({"age": age.astype(float), "size": size.astype(float), "ill": ill}, roles=roles)
+
+    original = table(ages, sizes)
+    tables = [original.drop(["size"]), original.drop(["age"])]
+    k = min(np.unique(part, return_counts=True)[1].min() for part in (ages, sizes))
+    below = fixed = 0
+    for person in range(n):
+        sets = [codes[part == part[person]] for part in (ages, sizes)]
+        shared = [code for code in range(3) if all(code in some for some in sets)]
+        left = sum(min((some == code).sum() for some in sets) for code in shared)
+        below += left < k
+        fixed += len(shared) == 1 and all(len(set(some.tolist())) > 1 for some in sets)
+    found = reveal_together(original, tables)
+    assert (found.below, found.fixed["ill"]) == (below, fixed)
+
+
+def test_a_second_release_is_refused_unless_waived(tmp_path: Path) -> None:
+    release(BY_REGION, tmp_path / "one")
+    with pytest.raises(ReleaseRefused, match="earlier release of the same source and this one together fix it for 100"):
+        release(_of_ages(), tmp_path / "two")
+    assert not (tmp_path / "two").exists()
+    reasons = {f"earlier-release:{name}": "the first was withdrawn" for name in ("ill", "region")}
+    folder = release(_of_ages(), tmp_path / "two", reasons)
+    report = json.loads((folder / "internal" / "report.json").read_text(encoding="utf-8"))
+    assert any("an earlier release of the same source" in each["found"] for each in report["findings"])
+
+
+def _of_ages() -> Table:
+    return people("nnnnnnnn", [30.0, 30, 50, 50, 30, 30, 50, 50])
+
+
+def test_a_release_that_is_gone_or_of_another_source_is_none(tmp_path: Path) -> None:
+    other = people("nnnnssss", [30.0, 31, 50, 51, 30, 31, 50, 52])
+    release(BY_REGION, tmp_path / "one", original=other)
+    release(_of_ages(), tmp_path / "two")
+    ledger = Ledger.usual()
+    assert [Path(each.folder).name for each in ledger.earlier(ORIGINAL)] == ["two"]
+    (tmp_path / "two").rename(tmp_path / "elsewhere")
+    assert ledger.earlier(ORIGINAL) == []
+
+
+def test_another_version_of_the_same_file_is_the_same_source(tmp_path: Path) -> None:
+    ledger = Ledger.usual(tmp_path / "people.csv")
+    folder = release(BY_REGION, tmp_path / "one")
+    ledger.enter(ORIGINAL, folder)
+    grown = people("nnnnsssss", [30.0, 31, 50, 51, 30, 31, 50, 51, 52], [*ILL, "a"])
+    assert len(ledger.earlier(grown)) == 1
+    assert Ledger.usual(tmp_path / "others.csv").earlier(grown) == []
+
+
+def test_the_ledger_is_private_and_holds_no_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "state" / "releases.json"
+    monkeypatch.setenv("CRYPSIS_LEDGER", str(file))
+    before = os.umask(0)
+    try:
+        release(BY_REGION, tmp_path / "one")
+    finally:
+        os.umask(before)
+    assert [p.stat().st_mode & 0o777 for p in (file, file.parent)] == [0o600, 0o700]
+    (entry,) = json.loads(file.read_text(encoding="utf-8"))["releases"]
+    assert entry["source"] == source_digest(ORIGINAL)
+    assert entry["quasi_identifiers"] == ["region", "age"]
+    assert set(entry) == {"source", "path", "folder", "date", "manifest", "quasi_identifiers"}
+
+
+def test_the_digest_is_of_values_whatever_their_roles_and_order() -> None:
+    turned = ORIGINAL.with_roles({"age": "confidential"})
+    names = ["ill", "region", "age"]
+    sorted_columns = Table.from_columns(
+        {"ill": ILL, "region": list("nnnnssss"), "age": ORIGINAL.column("age").tolist()},
+        roles=dict.fromkeys(names, "quasi"),
+    )
+    assert source_digest(turned) == source_digest(ORIGINAL) == source_digest(sorted_columns)
+    assert source_digest(BY_REGION) != source_digest(ORIGINAL)
+
+
+def test_a_ledger_that_cannot_be_read_refuses_before_anything_is_written(tmp_path: Path) -> None:
+    ledger = Ledger.usual()
+    ledger.file.write_text("[]", encoding="utf-8")
+    with pytest.raises(TableError, match="the ledger of releases cannot be read"):
+        release(BY_REGION, tmp_path / "one")
+    assert not (tmp_path / "one").exists()
+
+
+def test_diff_release_says_what_both_fix(tmp_path: Path) -> None:
+    reasons = {f"earlier-release:{name}": "the first was withdrawn" for name in ("ill", "region")}
+    one, two = release(BY_REGION, tmp_path / "one"), release(_of_ages(), tmp_path / "two", reasons)
+    for original in (None, ORIGINAL):
+        found = diff_release(one, two, original)
+        assert found.together.fixed == {"ill": 8.0}
+        assert found.reveals_more
+    assert not diff_release(one, one).reveals_more
