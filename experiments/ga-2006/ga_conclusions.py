@@ -7,14 +7,14 @@ from typing import Any
 
 from verdicts import Report
 
-from crypsis.sensitivity import Findings
+from crypsis.sensitivity import SensitivityFindings
 
 
 def _span(values: Sequence[Any]) -> str:
     return f"{values[0]:g}" if len(values) == 1 else f"{min(values):g} - {max(values):g}"
 
 
-def conclude(report: Report, findings: dict[str, Findings], epochs: dict[str, int]) -> None:
+def conclude(report: Report, findings: dict[str, SensitivityFindings], epochs: dict[str, int]) -> None:
     """Table V and the conclusions drawn from it."""
     columns = {"Mut. rate": "mutation_rate", "Cross. rate": "crossover_rate", "Pop. size": "population"}
     met = [0, 0]
@@ -63,7 +63,7 @@ def conclude(report: Report, findings: dict[str, Findings], epochs: dict[str, in
     )
 
 
-def _p(found: Findings, factor: str) -> str:
+def _p(found: SensitivityFindings, factor: str) -> str:
     """The p on SSE and, where the factor still varies among the best, on the convergence epoch."""
     words = f"p = {found.result.anova.effect(factor).p:.2g}"
     if found.speed is not None and factor in {effect.factor for effect in found.speed.anova.effects}:

@@ -31,9 +31,9 @@ from crypsis.searches.partitions.genetic import Genetic
 from crypsis.sensitivity import (
     Design,
     Factor,
-    Findings,
     PartitionerSubject,
     Results,
+    SensitivityFindings,
     analyse,
     run_design,
 )
@@ -269,7 +269,7 @@ def convergence(report: Report, all_results: dict[str, Results], epochs: dict[st
     )
 
 
-def draw(report: Report, results: dict[str, Results], findings: dict[str, Findings]) -> None:
+def draw(report: Report, results: dict[str, Results], findings: dict[str, SensitivityFindings]) -> None:
     for name in ("11x2", "11x3"):
         if name not in results:
             continue
