@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import json
+
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.intervals import NORMAL_95, wilson
+from crypsis.measures.intervals import NORMAL_95, score_interval, wilson
+from reference import conformance
 
 
 @pytest.mark.parametrize(
@@ -40,3 +44,39 @@ def test_none_and_all_reach_the_ends_exactly(trials: int) -> None:
 
 def test_without_trials_anything_is_possible() -> None:
     assert wilson(0, 0) == (0.0, 100.0)
+
+
+SCORES = {
+    "80 scores 1/3, 20 zeros, sample of 3000": (np.repeat([1 / 3, 0.0], [80, 20]), 3000, 2),
+    "5 ones, 95 zeros, no finite population": (np.repeat([1.0, 0.0], [5, 95]), None, 1),
+    "50 scores 1/5 then 50 zeros, groups of 5": (np.repeat([0.2, 0.0], [50, 50]), None, 5),
+    "all 1/3": (np.full(100, 1 / 3), None, 5),
+}
+
+
+def test_score_intervals_are_those_of_the_published_vectors() -> None:
+    cases = json.loads(conformance("score_intervals.json").read_text(encoding="utf-8"))["cases"]
+    assert {each["case"] for each in cases} == set(SCORES)
+    for each in cases:
+        scores, population, size = SCORES[each["case"]]
+        plain, grouped = (np.array(each[key]) * 100 for key in ("wilson-neff", "wilson-neff-groups"))
+        assert score_interval(scores, population) == pytest.approx(plain, abs=1e-7)
+        assert score_interval(scores, population, np.arange(100) // size) == pytest.approx(grouped, abs=1e-7)
+
+
+def test_a_score_interval_by_hand() -> None:
+    """Two scores of ½, with 0 and 1 added: variance 1/6 of four values, so 6 trials; Wilson of 3 hits in 6."""
+    assert score_interval(np.array([0.5, 0.5])) == pytest.approx(wilson(3, 6))
+    assert score_interval(np.array([0.5, 0.5]), population=2) == (50.0, 50.0), "everybody was drawn"
+    assert score_interval(np.array([])) == (0.0, 100.0)
+
+
+@given(st.lists(st.sampled_from([0.0, 0.2, 1 / 3, 0.5, 1.0]), min_size=2, max_size=200), st.integers(0, 1000))
+@settings(max_examples=60, deadline=None)
+def test_a_score_interval_holds_its_mean_and_shrinks_as_the_draw_nears_the_file(scores: list[float], more: int) -> None:
+    values = np.array(scores)
+    low, high = score_interval(values)
+    drawn = score_interval(values, len(values) + more)
+    assert 0 <= low <= 100 * values.mean() + 1e-9
+    assert 100 * values.mean() - 1e-9 <= high <= 100
+    assert drawn[1] - drawn[0] <= high - low + 1e-9

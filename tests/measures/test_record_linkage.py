@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, MANHATTAN, mdav
+from crypsis.measures.intervals import score_interval
 from crypsis.measures.record_linkage import RecordLinkage, control_rate
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -44,7 +45,10 @@ def test_a_reading_holds_interval_baseline_and_counts() -> None:
     assert reading.interval is not None
     assert reading.interval[0] < 62.5 < reading.interval[1]
     assert reading.counts == {"records": 4, "published": 4, "expected hits": 2.5, "certain hits": 1}
-    assert reading.warning.startswith("the rate (62.5 %) is not distinguishable from the baseline (25 %)")
+    assert reading.interval == pytest.approx(score_interval(np.array([1.0, 0.5, 0.5, 0.5])))
+    assert (reading.interval[0] > 25, reading.warning) == (True, "")
+    alike = RecordLinkage().against(original).explain(table(np.full((4, 1), 3.0)))
+    assert alike.warning.startswith("the rate (25 %) is not distinguishable from the baseline (25 %)")
     assert reading.control is None
     assert (reading.measure, reading.unit, reading.better, reading.aim) == ("record-linkage", "%", "low", "risk")
     assert (reading.definition, reading.scope) == (RecordLinkage.definition, ("v0",))

@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.measures.intervals import wilson
+from crypsis.measures.intervals import score_interval, wilson
 from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.pairing import Numbers, check_rows, numeric_names, numeric_obstacle, published_numbers
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
 Matrix = NDArray[np.float64]
@@ -99,11 +100,32 @@ class BoundInterval(BoundMeasure):
             self.numbers.names,
             MISSING_INTERVALS,
             {self.measure.count: units, "suppressed": int(np.sum(~masked.kept))},
-            # Values of one record are not independent: the interval counts records, not cells.
-            interval=wilson(value / 100.0 * self.numbers.rows, self.numbers.rows),
+            interval=self._interval(masked, value / 100.0),
             baseline=self._share(guess)[0],
             warning=self._warning(),
         )
+
+    def scores(self, masked: Table) -> Matrix:
+        """What is disclosed of each record: the share of its values, or of widths at which it is inside as a whole.
+
+        masked  the masked table, row by row as the original
+        """
+        needed, present = self.needed_width(self._published(masked)), self.numbers.present
+        widths = self.measure.width * np.arange(1, self.measure.steps + 1) / self.measure.steps * (1 + ROUNDING)
+        if self.measure.count == "records":
+            needed = np.where(present, needed, 0.0).max(axis=1, keepdims=True)
+            present = np.any(present, axis=1, keepdims=True)
+        inside = (len(widths) - np.searchsorted(widths, needed, side="left")) / len(widths) * present
+        held = present.sum(axis=1)
+        total = inside.sum() / max(int(held.sum()), 1)
+        # Records with missing values count by the values they hold; those with all of them score their own share.
+        return np.asarray(total + (inside.sum(axis=1) - total * held) / max(float(held.mean()), 1e-9))
+
+    def _interval(self, masked: Table, value: float) -> tuple[float, float]:
+        """Values of a record are not independent, nor are records of a class: both count once."""
+        if not self.numbers.present.any():
+            return wilson(value * self.numbers.rows, self.numbers.rows)
+        return score_interval(self.scores(masked), groups=equivalence_classes(masked.codes(self.numbers.names)).of)
 
     def _published(self, masked: Table) -> Matrix:
         check_rows(self.numbers.rows, masked)

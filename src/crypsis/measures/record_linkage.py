@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.measures.intervals import wilson
+from crypsis.measures.intervals import score_interval
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.mixed_distance import MISSING_LINKS, LinkagePair
 from crypsis.measures.pairing import check_rows
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
@@ -98,7 +99,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         earned = _credits(pair, self.measure.ties, self.people)
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
-        interval = wilson(float(earned.sum()), len(earned))
+        interval = self._interval(masked, earned)
         claims = {} if control is None else self._claims(masked, control, pair, earned)
         counts = {
             "records": len(earned),
@@ -118,6 +119,12 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
             control=_transferred(100.0 * rate, claims) if claims else None,
             warning=_warning(100.0 * rate, interval, baseline, published),
         )
+
+    def _interval(self, masked: Table, earned: NDArray[np.float64]) -> tuple[float, float]:
+        """Of a draw, where the whole file would lie; of everybody, where another file of such people would."""
+        if len(earned) < self.original.rows:
+            return score_interval(earned, population=self.original.rows)
+        return score_interval(earned, groups=equivalence_classes(masked.codes(self.names)).of)
 
     def _meet(self, masked: Table, known: Table) -> LinkagePair:
         check_rows(self.original.rows, masked)
