@@ -65,14 +65,58 @@ def score_interval(
     if not trials:
         return 0.0, 100.0
     left = 1.0 if population is None else max(1.0 - trials / population, 0.0)
-    mean, padded = float(scores.mean()), np.append(scores, (0.0, 1.0))
-    variance = left * float(padded.var(ddof=1)) / len(padded)
+    total, between = float(scores.sum()), 0.0
     if groups is not None:
-        sums = np.bincount(np.unique(groups, return_inverse=True)[1], scores - mean)
-        between = float((sums**2).sum()) / trials**2 * len(sums) / max(len(sums) - 1, 1)
-        variance = max(variance, left * between)
+        sums = np.bincount(np.unique(groups, return_inverse=True)[1], scores - total / trials)
+        between = _between(float((sums**2).sum()), len(sums), trials)
+    return _by_variance(total, float((scores**2).sum()), trials, left, between)
+
+
+def class_interval(sizes: NDArray[np.int64], records: int) -> tuple[float, float]:
+    """The interval of record linkage where one person of every class is expected to be found, and nobody else.
+
+    Parameters
+    ----------
+    sizes : int64[classes]
+        Records of each published class; each scores 1/size.
+    records : int
+        All records; those in no class score 0, each by itself.
+
+    Returns
+    -------
+    pair of float
+        That of `score_interval` with the classes as groups, in per cent.
+
+    Examples
+    --------
+    >>> scores, groups = np.array([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3, 0, 0]), np.array([0, 0, 1, 1, 1, 2, 3])
+    >>> np.allclose(class_interval(np.array([2, 3]), 7), score_interval(scores, groups=groups))
+    True
+    """
+    total, alone = float(len(sizes)), records - int(sizes.sum())
+    mean = total / max(records, 1)
+    sums = float(((1.0 - sizes * mean) ** 2).sum()) + alone * mean**2
+    between = _between(sums, len(sizes) + alone, records) if records else 0.0
+    return _by_variance(total, float((1.0 / sizes).sum()), records, 1.0, between)
+
+
+def _between(squares: float, groups: int, trials: int) -> float:
+    """Variance of a mean by the sums of its groups' deviations."""
+    return squares / trials**2 * groups / max(groups - 1, 1)
+
+
+def _by_variance(total: float, squares: float, trials: int, left: float, between: float) -> tuple[float, float]:
+    """Wilson's interval with as many trials as vary like scores of this sum and sum of squares, one 0 and one 1 added.
+
+    left  share of the file that was not drawn
+    between  variance of the mean by groups
+    """
+    if not trials:
+        return 0.0, 100.0
+    mean, more = total / trials, trials + 2
+    middle = (total + 1.0) / more
+    variance = left * max((squares + 1.0 - more * middle**2) / (more - 1) / more, between)
     if variance <= 0:
         return 100.0 * mean, 100.0 * mean
-    middle = float(padded.mean())
-    effective = middle * (1 - middle) / variance
+    effective = middle * (1.0 - middle) / variance
     return wilson(mean * effective, effective)

@@ -124,7 +124,10 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         """Of a draw, where the whole file would lie; of everybody, where another file of such people would."""
         if len(earned) < self.original.rows:
             return score_interval(earned, population=self.original.rows)
-        return score_interval(earned, groups=equivalence_classes(masked.codes(self.names)).of)
+        classes = equivalence_classes(masked.codes(self.names))
+        # A suppressed record is in no class.
+        groups = np.where(masked.kept, classes.of, classes.count + np.arange(len(earned)))
+        return score_interval(earned, groups=groups)
 
     def _meet(self, masked: Table, known: Table) -> LinkagePair:
         check_rows(self.original.rows, masked)

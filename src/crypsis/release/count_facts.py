@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from crypsis.audits import Audit
 from crypsis.measures.generalisation_loss import GeneralLoss
-from crypsis.measures.intervals import wilson
+from crypsis.measures.intervals import class_interval
 from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading
 from crypsis.measures.mixed_distance import MISSING_LINKS
@@ -81,7 +81,8 @@ def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Readin
         "certain hits": int((classes[RECORDS] == 1).sum()),
     }
     rate, baseline = 100.0 * hits / total, 100.0 / published
-    return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=wilson(hits, total), baseline=baseline)
+    interval = class_interval(classes[RECORDS].to_numpy().astype(np.int64), total)
+    return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=interval, baseline=baseline)
 
 
 def counted_report_content(
