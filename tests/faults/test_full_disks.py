@@ -114,7 +114,7 @@ def test_an_upload_that_finds_no_room_leaves_nothing(size: int, client: TestClie
     with room(size):
         answer = client.post(access.UPLOAD, headers={**ORIGIN, "x-file-name": "more.csv"}, content=more)
     assert answer.status_code == 422
-    assert answer.json()["problems"] == ["more.csv did not arrive whole; check the free space and try again"]
+    assert answer.json()["problems"] == ["more.csv did not arrive completely; check the free space and try again"]
     assert list((tmp_path / "uploads").iterdir()) == []
     assert client.post(access.UPLOAD, headers={**ORIGIN, "x-file-name": "p.csv"}, content=PEOPLE.encode()).is_success
 

@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 
 from crypsis.errors import ReleaseRefused
+from crypsis.measures import measures
 from crypsis.plan import Plan
 from crypsis.run import Run, Solution
 from crypsis.run.releasing import ReleaseTerms, release_solution
+from crypsis.table.precision import at_source_precision
 from run.runs import PLAN, begun, finished, folder_with
 
 
@@ -41,7 +43,9 @@ def release(run: Run, plan: Plan, solution: Solution, folder: Path) -> None:
 @pytest.mark.parametrize("figure", ["loss", "risk"])
 def test_a_forged_figure_does_not_help(run: Run, tmp_path: Path, figure: str) -> None:
     solution = next(s for s in run.front.solutions if s.feasible and (s.figure(figure) or 0.0) > 1.0)
-    value = solution.figure(figure) or 0.0
+    written = at_source_precision(run.decode(solution), run.original)
+    measure = measures.build({"loss": "cell-loss", "risk": "record-linkage"}[figure])
+    value = measure.against(run.original).read(written)
     with pytest.raises(ReleaseRefused, match=f"{figure} may be at most .* and is {value:.4g}"):
         release(run, limited(figure, value / 2), forged(solution), tmp_path / "refused")
     assert not (tmp_path / "refused").exists()
