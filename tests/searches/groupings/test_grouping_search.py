@@ -161,9 +161,11 @@ def test_customary_groupings_are_groupings(p, seed, data):
 # -- the search --
 
 
-@pytest.mark.parametrize("recipe", ["best", "paper", "dynamic", "pareto"])
-def test_never_worse_than_plain_mdav_or_univariate(small, recipe):
-    search = small_search(recipe=recipe)
+@pytest.mark.parametrize(
+    "settings", [{"recipe": "best"}, {"recipe": "pareto"}, {"recipe": "paper", "start": "customary"}]
+)
+def test_never_worse_than_plain_mdav_or_univariate_from_the_customary_start(small, settings):
+    search = small_search(**settings)
     final = states(search, small)[-1]
     convention = search._convention()
     evaluator = Evaluator(small.numbers(small.names), convention)
@@ -171,11 +173,23 @@ def test_never_worse_than_plain_mdav_or_univariate(small, recipe):
         assert final.best_fitness <= evaluator.fitness(genome_of(groups, 6, 4)).score + 1e-12
 
 
+@pytest.mark.parametrize("recipe", ["paper", "dynamic"])
+def test_the_paper_starts_at_random_and_ours_from_customary_groupings(small, recipe):
+    first, seeded = (
+        [groups_of(genome) for genome in search.pose(small, None, np.random.default_rng(0)).start]
+        for search in (small_search(recipe=recipe), small_search(recipe=recipe, start="customary"))
+    )
+    assert len(first) == len(seeded) == small_search().population
+    assert all_together(6) not in first
+    assert seeded[:2] == [all_together(6), univariate(6)]
+
+
 def test_recipe_paper_is_the_paper():
     paper, dynamic = GroupingSearch(recipe="paper"), GroupingSearch(recipe="dynamic")
     assert (paper.population, paper.generations, paper.crossovers, paper.group_creates) == (200, 100, 25, 10)
     assert (paper.scaling, paper.ending, paper.metric, paper.interval) == ("range", "gomm", "manhattan", "value")
     assert (paper.copies, paper.climbs, paper.muting, dynamic.muting) == (0, 0, False, True)
+    assert (paper.start, dynamic.start, GroupingSearch().start) == ("random", "random", "customary")
     assert GroupingSearch(recipe="paper", copies=1, metric="euclidean").metric == "euclidean"
     assert GroupingSearch(convention="paper").ending == "gomm"
     for name in ("best", "paper", "dynamic", "pareto"):

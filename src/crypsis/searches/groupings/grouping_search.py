@@ -1,7 +1,7 @@
 """The search "grouping": which attributes are microaggregated together.
 
 GOMM evolves the grouping and D-GOMM switches useless operators off (Balasch-Masoliver, Muntés-Mulero and Nin 2014).
-Ours beside them: no clones, a wide start, local moves of the best, and k as a gene.
+Ours beside them: no clones, a start from customary groupings, local moves of the best, and k as a gene.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.table import Table
 
 _PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
-_PAPER = {"convention": "paper", "copies": 0, "spread": "uniform", "climbs": 0}
+_PAPER = {"convention": "paper", "copies": 0, "start": "random", "spread": "uniform", "climbs": 0}
 RECIPES: dict[str, dict[str, Any]] = {
     "paper": _PAPER,
     "dynamic": {**_PAPER, "muting": True},
@@ -84,7 +84,7 @@ class GroupingSearch(Search):
 
     recipe: Literal["best", "paper", "dynamic", "pareto"] = Field(
         default="best",
-        description="best: no clones, wide start, elites improved by local moves; paper: GOMM as published; "
+        description="best: no clones, customary start, elites improved by local moves; paper: GOMM as published; "
         "dynamic: D-GOMM; pareto: selection by dominance over loss and risk. Sets what is not set by hand",
     )
     k: int = Field(default=5, ge=2, description="least number of records in a cluster of each attribute group")
@@ -135,7 +135,11 @@ class GroupingSearch(Search):
     spread: Literal["uniform", "wide"] = Field(
         default="wide", description="random groupings with many small groups (uniform) or with any number (wide)"
     )
-    correlated: bool = Field(default=True, description="begin with correlation-based groupings too")
+    start: Literal["customary", "random"] = Field(
+        default="customary",
+        description="customary: begin with the groupings people choose (all together, each alone, by correlation), the "
+        "rest at random; random: all at random, as in the paper",
+    )
     muting: bool = Field(default=False, description="switch operators off that did no useful work")
     muting_after: int = Field(default=20, ge=1, description="generation from which operators may be switched off")
     muting_window: int = Field(default=10, ge=1, description="generations without useful work before switching off")
@@ -284,9 +288,9 @@ class GroupingSearch(Search):
         return table.numbers(names)[table.kept]
 
     def _start(self, candidates: GroupingCandidates, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
-        """All together and univariate always; then the customary groupings; the rest at random."""
+        """The customary groupings, all together and univariate first, if asked for; the rest at random."""
         p = candidates.attributes
-        listed = customary(values) if self.correlated else customary(values)[:2]
+        listed = customary(values) if self.start == "customary" else []
         size = max(self.first, self.population)
         fixed = [genome_of(groups, p, self.k) for groups in listed[: max(2, size // 2)]]
         if candidates.largest_k > candidates.k:
