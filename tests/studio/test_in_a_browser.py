@@ -105,7 +105,7 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
 
 def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> None:
     plan = small_example(own_home)
-    quicken(plan, "1h")  # it ends when it is message to
+    quicken(plan, "1h")  # it ends when it is told to
     run = plan.with_name("people-plan-run")
     server = Server(own_home)
     try:
@@ -120,7 +120,7 @@ def test_reload_kill_and_restart_lose_nothing(own_home: Path, visitor: Any) -> N
         held = page.evaluate(label)
         number = page.evaluate("async () => (await (await fetch('/front.json')).json()).points.at(-1).number")
         page.evaluate("number => fetch(`/pin/${number}`, {method: 'POST'})", number)
-        row = "number => document.querySelector(`tr[data-number='${number}']`).textContent.includes('pinned')"
+        row = "number => document.querySelector(`tr[data-number='${number}']`)?.textContent.includes('pinned')"
         until(page, row, number)
         assert page.evaluate(label) == held  # the page was brought up to date and the focus stayed
         job = jobs.job(run)
