@@ -22,6 +22,11 @@ def forest_of(points: np.ndarray, starts: list[int], bucket: int = 2) -> Forest:
     return Forest(points[order], np.ones(len(points), dtype=np.int64), rows[order], low, high, span, root)
 
 
+def always(points: np.ndarray) -> np.ndarray:
+    """Every coordinate counts beside every code."""
+    return np.full((points.shape[1], 2), -1, dtype=np.int32)
+
+
 def ties_at(
     points: np.ndarray,
     distance: np.ndarray,
@@ -30,15 +35,21 @@ def ties_at(
     groups: CodeGroups,
     forest: Forest,
 ) -> tuple[np.ndarray, np.ndarray]:
-    ties, lowest, reach = linked(Known(points, ancestors, order), distance, groups, forest)
+    ties, lowest, reach = linked(Known(points, ancestors, order, always(points)), distance, groups, forest)
     assert np.isnan(reach).all()
     return ties, lowest
 
 
 def nearest(
-    points: np.ndarray, ancestors: np.ndarray, order: np.ndarray, groups: CodeGroups, forest: Forest
+    points: np.ndarray,
+    ancestors: np.ndarray,
+    order: np.ndarray,
+    groups: CodeGroups,
+    forest: Forest,
+    lines: np.ndarray | None = None,
 ) -> np.ndarray:
-    ties, lowest, reach = linked(Known(points, ancestors, order), np.full(len(points), np.inf), groups, forest)
+    known = Known(points, ancestors, order, always(points) if lines is None else lines)
+    ties, lowest, reach = linked(known, np.full(len(points), np.inf), groups, forest)
     assert not ties.any()
     assert (lowest == -1).all()
     return reach
@@ -68,6 +79,17 @@ def test_codes_add_one_each() -> None:
     assert nearest(known, ancestors, np.array([0]), groups_of(codes, places), forest)[0] == pytest.approx(np.sqrt(2))
     ties, lowest = ties_at(known, np.sqrt([2.0]), ancestors, np.array([0]), groups_of(codes, places), forest)
     assert (ties[0], lowest[0]) == (2, 0)
+
+
+def test_a_coordinate_that_counts_beside_one_place_only() -> None:
+    """Published: a leaf at 0.75, a group (place 1), a blank. From 0 a leaf is 0.75 away; a group counts 1 or 0."""
+    codes = np.array([[-1], [0], [7]], dtype=np.int32)
+    places = np.array([[0], [0], [1]], dtype=np.int32)
+    forest = forest_of(np.array([[0.0], [0.75], [0.0]]), [0, 1, 2, 3])
+    known, lines = np.array([[0.0], [0.0], [9.0]]), np.array([[0, 0]], dtype=np.int32)
+    ancestors = np.array([[0, 5], [0, 7], [-1, -1]], dtype=np.int32)  # in no group, in the group, missing
+    groups = groups_of(codes, places)
+    assert nearest(known, ancestors, np.arange(3), groups, forest, lines).tolist() == [0.75, 0, 0]
 
 
 @given(st.integers(0, 10_000), st.integers(1, 40), st.integers(0, 4), st.integers(1, 9))

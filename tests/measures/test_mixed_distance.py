@@ -36,6 +36,59 @@ def test_a_column_without_values_still_tells_blanks_from_values() -> None:
     assert RecordLinkage().against(original).credits(masked).tolist() == [1, 0]
 
 
+def test_an_ordinal_leaf_of_a_recoded_column_keeps_its_rank() -> None:
+    """The fault: all leaves counted as unlike. Published: low, mid, a group of the two; high was masked as mid.
+
+    From high, mid is ½ away; low and the group are 1 away. Untouched, the same column said so already.
+    """
+    tree = Hierarchy.from_rows([["high", "high", "*"], ["low", "below", "*"], ["mid", "below", "*"]])
+    grade = Attribute("grade", Kind.ORDINAL, QUASI, ("low", "mid", "high"), tree)
+    original = Table((grade,), (np.array([0, 2, 1], dtype=np.int32),))
+    masked = original.with_columns({"grade": np.array([1, 2, 4])}, levels={"grade": -1})  # low, mid, below
+    pair = LinkagePair.between(original, original, masked, ["grade"], "z")
+    assert pair.own_distance().tolist() == [0, 0.5, 0]
+    assert pair.nearest().tolist() == [0, 0.5, 0]
+    assert RecordLinkage().against(original).credits(masked).tolist() == [0.5, 1, 0.5]
+
+
+@given(st.integers(0, 10_000), st.integers(2, 20), st.sampled_from([Kind.NUMERIC, Kind.ORDINAL]))
+@settings(max_examples=60, deadline=None)
+def test_recoded_columns_with_an_order_equal_all_pairs(seed: int, n: int, kind: Kind) -> None:
+    """A leaf is as far as the plain value would be; a group is 0 or 1 away; missing is 1 away from what is present."""
+    rng = np.random.default_rng(seed)
+    labels, values = ("1", "2", "3", "4"), np.array([1.0, 2, 3, 7])
+    rows = [["1", "a", "*"], ["2", "a", "*"], ["3", "b", "*"], ["4", "b", "*"]]
+    numeric = kind is Kind.NUMERIC
+    tree = Hierarchy.from_rows(rows, values if numeric else None)
+    first = Attribute("v", kind, QUASI, () if numeric else labels, tree)
+    attributes = (first, Attribute("town", Kind.NOMINAL, QUASI, ("p", "q")))
+    leaf = rng.integers(-1, 4, n).astype(np.int32)
+    leaf[0] = 0
+    towns = rng.integers(0, 2, n).astype(np.int32)
+    original = Table(attributes, (np.append(values, np.nan)[leaf] if numeric else leaf, towns))
+    nodes = np.where(rng.random(n) < 0.5, leaf, rng.integers(-1, 7, n)).astype(np.int32)
+    masked = original.with_columns({"v": nodes}, levels={"v": -1})
+    held = np.append(values, np.nan)[leaf] if numeric else np.where(leaf < 0, np.nan, leaf)
+    middle = np.nanmean(held)
+    width = naive.scale(held[~np.isnan(held)], "z") if numeric else 3.0
+    line = values if numeric else np.arange(4.0)
+    above = {4: (0, 1), 5: (2, 3), 6: (0, 1, 2, 3)}
+    square = (towns[:, None] != towns[None]).astype(float)
+    for i in range(n):
+        for o in range(n):
+            mine, node = leaf[i], nodes[o]
+            if 0 <= node < 4:
+                at = line[mine] if mine >= 0 else middle
+                square[i, o] += ((at - line[node]) / width) ** 2 if width > 0 else 0.0
+                square[i, o] += mine < 0
+            elif node >= 4:
+                square[i, o] += mine not in above[node]
+            else:
+                square[i, o] += mine >= 0
+    credits = RecordLinkage().against(original).credits(masked)
+    assert credits == pytest.approx(naive.linkage_credits(np.sqrt(square), np.ones(n, dtype=bool)))
+
+
 @given(st.integers(0, 10_000), st.integers(1, 20), st.integers(1, 4), st.booleans())
 @settings(max_examples=40, deadline=None)
 def test_many_columns_of_names_equal_all_pairs(seed: int, n: int, p: int, recoded: bool) -> None:

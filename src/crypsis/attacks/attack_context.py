@@ -215,12 +215,16 @@ def distances(pair: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
     returns  positions of the people, and distances float64[people, published]
     """
     people, published = len(pair.points), len(pair.kept)
-    step = max(1, CELLS // max(published, 1))
+    step, counted = max(1, CELLS // max(published, 1)), pair.counted()
     for begin in range(0, people, step):
         part = slice(begin, min(begin + step, people))
         square = np.zeros((part.stop - begin, published))
-        if pair.points.shape[1]:
-            square += cdist(pair.points[part], pair.published, "sqeuclidean")
+        always = pair.lines[:, 0] < 0
+        if always.any():
+            square += cdist(pair.points[part][:, always], pair.published[:, always], "sqeuclidean")
+        for place in np.flatnonzero(~always):
+            apart = pair.points[part][:, place, None] - pair.published[:, place]
+            square += np.where(counted[:, place], apart**2, 0.0)
         for codes, places in zip(pair.codes.T, pair.places.T, strict=True):
             square += pair.ancestors[part][:, places] != codes
         square[:, ~pair.kept] = np.inf

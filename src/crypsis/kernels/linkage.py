@@ -2,9 +2,11 @@
 
 The squared distance of a record to a published one is the squared distance of their points plus one for every
 code that differs. Published records are told apart by their codes first; each group of equal codes holds a
-tree of boxes over its points. An intruder's link to the right record is spoilt by a single nearer one, so a
-search from the right record's distance ends at the first that is nearer, and has all ties when none is. CodeGroups
-whose codes all match are found by bisection; the others are ranked only for a record that must look beyond them.
+tree of boxes over its points. A coordinate may count only beside a code: the rank of a category that is published as
+it is, where other records publish a group of it. An intruder's link to the right record is spoilt by a single nearer
+one, so a search from the right record's distance ends at the first that is nearer, and has all ties when none is.
+CodeGroups whose codes all match are found by bisection; the others are ranked only for a record that must look beyond
+them.
 """
 
 from __future__ import annotations
@@ -41,11 +43,14 @@ class Known(NamedTuple):
     points     float64[n, q]
     ancestors  int32[n, w]: the codes a published code is held against
     order      int64[n]: rows so that equal ancestors follow each other
+    lines      int32[q, 2]: the column of codes beside which a coordinate counts and the place that code must have; it
+               counts 0 beside any other place and beside a missing code; −1: it always counts
     """
 
     points: NDArray[np.float64]
     ancestors: NDArray[np.int32]
     order: NDArray[np.int64]
+    lines: NDArray[np.int32]
 
 
 class Forest(NamedTuple):
@@ -237,6 +242,17 @@ def _rank_groups(
 rank_groups = kernel(_rank_groups)
 
 
+def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: NDArray[np.float64]) -> None:
+    """Write a record's point into `aim`, with 0 for the coordinates that do not count beside the codes of a group."""
+    for j in range(known.points.shape[1]):
+        column = known.lines[j, 0]
+        counts = column < 0 or (groups.places[g, column] == known.lines[j, 1] and groups.codes[g, column] >= 0)
+        aim[j] = known.points[row, j] if counts else 0.0
+
+
+aimed = kernel(_aimed)
+
+
 def _differs(ancestors: NDArray[np.int32], row: int, previous: int) -> bool:
     """Whether a record has other codes than the one before it (−1: there was none)."""
     other = previous < 0
@@ -267,6 +283,7 @@ def _linked(
     bounds = np.empty(2)
     found = np.empty(2, dtype=np.int64)
     stack = np.empty(256, dtype=np.int64)
+    aim = np.zeros(known.points.shape[1])
     previous, matches, ranked = -1, 0, False
     for row in known.order:
         if np.isnan(distance[row]):
@@ -274,14 +291,17 @@ def _linked(
         if differs(known.ancestors, row, previous):
             matches, ranked = matching_groups(known.ancestors, row, groups, matching), False
             previous = row
-        point, asked = known.points[row], np.isinf(distance[row])
+        asked = np.isinf(distance[row])
         slack = 0.0 if asked else SLACK * (1.0 + distance[row])
         bounds[0] = 0.0 if asked else max(distance[row] - slack, 0.0) ** 2
         bounds[1] = (distance[row] + slack) ** 2
         found[0], found[1] = 0, -1
         nearer = False
         for g in matching[:matches]:
-            nearer = nearer or probe(point, 0.0, bounds, forest.root[g], forest, found, stack, asked)
+            if nearer:
+                break
+            aimed(known, row, groups, g, aim)
+            nearer = probe(aim, 0.0, bounds, forest.root[g], forest, found, stack, asked)
         if not nearer and bounds[1] >= 1.0:
             if not ranked:
                 rank_groups(known.ancestors, row, groups, cost, ranking)
@@ -289,7 +309,8 @@ def _linked(
             for g in ranking[matches:]:
                 if nearer or cost[g] > bounds[1]:
                     break
-                nearer = probe(point, float(cost[g]), bounds, forest.root[g], forest, found, stack, asked)
+                aimed(known, row, groups, g, aim)
+                nearer = probe(aim, float(cost[g]), bounds, forest.root[g], forest, found, stack, asked)
         if asked:
             reach[row] = np.sqrt(bounds[1])
         elif not nearer:

@@ -2,8 +2,9 @@
 
 A number becomes a coordinate, scaled by the original column. An ordinal category becomes its rank over the
 number of steps. A nominal category, and any generalised value, is a code: it adds 0 to the squared distance
-if it is the same or contains the original value, else 1. A missing value matches a missing one and lies one
-unit from any other (a missing coordinate is read as the mean, one unit aside).
+if it is the same or contains the original value, else 1. Where a column is recoded record by record, a number or an
+ordinal category that is published as it is keeps its distance, and only groups are codes. A missing value matches a
+missing one and lies one unit from any other (a missing coordinate is read as the mean, one unit aside).
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from crypsis.errors import TableError
 from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
 from crypsis.measures.pairing import alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
-from crypsis.table.hierarchy import MISSING
+from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import LOCAL, Table
 
@@ -31,13 +32,17 @@ MISSING_LINKS = (
 
 
 class Sides(NamedTuple):
-    """One column as coordinates (known, published), or as codes (ancestors, code, place); the other part is empty."""
+    """One column as coordinates (known, published), or as codes (ancestors, code, place); the other part is empty.
+
+    line  for codes of a recoded column with an order: coordinates (known, published), where a leaf is published
+    """
 
     known: NDArray[np.float64]
     published: NDArray[np.float64]
     ancestors: NDArray[np.int32]
     codes: NDArray[np.int32]
     places: NDArray[np.int32]
+    line: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
 
 
 def _coordinates(known: NDArray[np.float64], published: NDArray[np.float64]) -> Sides:
@@ -58,7 +63,7 @@ def _codes(ancestors: NDArray[np.int32], codes: NDArray[np.int32], places: NDArr
     return Sides(np.empty((n, 0)), np.empty((m, 0)), ancestors, codes[:, None], places[:, None])
 
 
-def _generalised(known: Table, masked: Table, name: str) -> Sides:
+def _generalised(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
     """Leaves against the groups that may contain them, at one level or at each record's own."""
     hierarchy = masked.attribute(name).hierarchy
     if hierarchy is None:
@@ -73,13 +78,46 @@ def _generalised(known: Table, masked: Table, name: str) -> Sides:
         for each in range(hierarchy.height + 1)
     ]
     stands = np.searchsorted(hierarchy.offsets, codes, side="right") - 1
-    return _codes(np.stack(ladder, axis=1).astype(np.int32), codes, np.maximum(stands, 0).astype(np.int32))
+    sides = _codes(np.stack(ladder, axis=1).astype(np.int32), codes, np.maximum(stands, 0).astype(np.int32))
+    return sides._replace(line=_line(original, hierarchy, name, scaling, leaf, codes))
+
+
+def _line(
+    original: Table,
+    hierarchy: Hierarchy,
+    name: str,
+    scaling: Scaling,
+    known: NDArray[np.int32],
+    published: NDArray[np.int32],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    """Where known leaves and published leaves lie on the line of a column with an order; 0 for anything else.
+
+    None without an order, or where a leaf is no category of the original.
+    """
+    attribute = original.attribute(name)
+    if attribute.numeric:
+        scales = Scales.of(finite_numbers(original, name)[:, None])
+        at = scales.scaled(hierarchy.values[:, None], scaling)[:, 0]
+    elif attribute.kind is Kind.ORDINAL:
+        rank = {label: code for code, label in enumerate(attribute.categories)}
+        at = np.array([rank.get(label, np.nan) for label in hierarchy.labels[0]], dtype=np.float64)
+        present = original.column(name)[original.column(name) != MISSING]
+        at = (at - (float(present.mean()) if present.size else 0.0)) / max(len(attribute.categories) - 1, 1)
+    else:
+        return None
+    if np.isnan(at[known[known != MISSING]]).any():
+        return None
+    leaf = np.where(published < hierarchy.size, published, MISSING)
+    if np.isnan(at[leaf[leaf != MISSING]]).any():
+        return None
+    padded = np.append(np.nan_to_num(at), 0.0)
+    return padded[known], padded[leaf]
 
 
 def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: Scaling) -> Sides:
     """One column of the intruder's records and of the published ones, on the original's scale."""
     if masked.level(name) != 0:
-        return _generalised(known, masked, name)
+        return _generalised(original, known, masked, name, scaling)
     attribute = original.attribute(name)
     if attribute.numeric != masked.attribute(name).numeric:
         raise TableError(
@@ -111,6 +149,8 @@ class LinkagePair:
     codes: NDArray[np.int32]
     places: NDArray[np.int32]
     kept: NDArray[np.bool_]
+    lines: NDArray[np.int32]
+    """int32[q, 2]: the column of codes beside which a coordinate counts and the place of a leaf there; −1: always."""
 
     @classmethod
     def between(
@@ -120,21 +160,27 @@ class LinkagePair:
         sides = [sides_of(original, known, masked, name, scaling) for name in names]
         offsets = np.cumsum([0, *(side.ancestors.shape[1] for side in sides)])
         places = [side.places + np.int32(start) for side, start in zip(sides, offsets, strict=False)]
-        ancestors = np.ascontiguousarray(np.hstack([side.ancestors for side in sides]))
+        lines, column = [np.full((side.known.shape[1], 2), -1) for side in sides], 0
+        for number, side in enumerate(sides):
+            if side.line is not None:
+                sides[number] = _on_line(side)
+                lines[number] = np.array([[column, offsets[number]]])
+            column += side.codes.shape[1]
         return cls(
             np.ascontiguousarray(np.hstack([side.known for side in sides])),
-            ancestors,
+            np.ascontiguousarray(np.hstack([side.ancestors for side in sides])),
             np.ascontiguousarray(np.hstack([side.published for side in sides])),
             np.ascontiguousarray(np.hstack([side.codes for side in sides])),
             np.ascontiguousarray(np.hstack(places), dtype=np.int32),
             masked.kept,
+            np.ascontiguousarray(np.concatenate(lines), dtype=np.int32),
         )
 
     @cached_property
     def _known(self) -> Known:
         """The intruder's records, those with equal codes one after another."""
         order = np.lexsort(self.ancestors.T) if self.ancestors.shape[1] else np.arange(len(self.points))
-        return Known(self.points, self.ancestors, order.astype(np.int64))
+        return Known(self.points, self.ancestors, order.astype(np.int64), self.lines)
 
     def about(self, rows: NDArray[np.int64]) -> LinkagePair:
         """The same published records and only some of the intruder's."""
@@ -161,9 +207,16 @@ class LinkagePair:
         patterns = np.append(np.flatnonzero(_changes(places)), len(heads)).astype(np.int64)
         return CodeGroups(codes, places, patterns), forest
 
+    def counted(self) -> NDArray[np.bool_]:
+        """bool[m, q]: which coordinates count beside the codes of each published record."""
+        column, place = self.lines.T
+        if not (column >= 0).any():
+            return np.ones(self.published.shape, dtype=np.bool_)
+        return np.asarray((column < 0) | ((self.places[:, column] == place) & (self.codes[:, column] >= 0)))
+
     def own_distance(self) -> NDArray[np.float64]:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
-        square = ((self.points - self.published) ** 2).sum(axis=1)
+        square = (((self.points - self.published) * self.counted()) ** 2).sum(axis=1)
         met = np.take_along_axis(self.ancestors, self.places, axis=1)
         return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
 
@@ -174,6 +227,16 @@ class LinkagePair:
     def nearest(self) -> NDArray[np.float64]:
         """The distance of each record to its nearest published one."""
         return linked(self._known, np.full(len(self.points), np.inf), *self.plant())[2]
+
+
+def _on_line(side: Sides) -> Sides:
+    """A recoded column with an order: leaves by their coordinates, and one code for all of them."""
+    assert side.line is not None
+    ancestors, codes = side.ancestors.copy(), side.codes.copy()
+    ancestors[:, 0] = np.minimum(ancestors[:, 0], 0)
+    codes[side.places == 0] = np.minimum(codes[side.places == 0], 0)
+    known, published = side.line
+    return Sides(known[:, None], published[:, None], ancestors, codes, side.places)
 
 
 def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:
