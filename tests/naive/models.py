@@ -64,3 +64,22 @@ def largest_gain(values: Sequence[Hashable], everyone: Sequence[Hashable]) -> fl
         overall = whole[value] / len(everyone)
         gains.append((here[value] / len(values) - overall) / overall)
     return max(0.0, *gains)
+
+
+def hierarchical_distance(values: Sequence[Hashable], everyone: Sequence[Hashable], tree: dict[Hashable, Row]) -> float:
+    """`tree`: value → its groups from the level above it to the one group that holds all."""
+    height = len(next(iter(tree.values())))
+    paths = {value: (value, *tree[value]) for value in set(everyone)}
+    here, whole = Counter(values), Counter(everyone)
+    apart = {value: here[value] / len(values) - whole[value] / len(everyone) for value in paths}
+    cost = 0.0
+    for level in range(1, height + 1):
+        for group in {path[level] for path in paths.values()}:
+            parts: Counter[Hashable] = Counter()
+            for value, path in paths.items():
+                if path[level] == group:
+                    parts[path[level - 1]] += apart[value]  # type: ignore[assignment]
+            surplus = sum(part for part in parts.values() if part > 0)
+            deficit = -sum(part for part in parts.values() if part < 0)
+            cost += level / height * min(surplus, deficit)
+    return cost

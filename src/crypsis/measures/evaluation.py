@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
@@ -111,3 +112,15 @@ class Evaluation:
                 Complaint(**{**each, "columns": tuple(each["columns"])}) for each in content["complaints"]
             ),
         )
+
+
+def finite(value: float | None) -> float | None:
+    """A number that can be stored; None where it is infinite or not known."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def plain_verdict(verdict: Any) -> dict[str, Any]:
+    """A verdict as plain data."""
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in asdict(verdict).items()}
+    plain["attained"] = finite(plain["attained"])
+    return plain

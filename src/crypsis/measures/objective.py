@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
 from crypsis.errors import SearchError, TableError, listing
-from crypsis.measures.evaluation import Complaint, Evaluation, Omission
+from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess
+from crypsis.measures.evaluation import Complaint, Evaluation, Omission, finite, plain_verdict
 from crypsis.measures.measure import BoundMeasure, Measure, Reading
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -22,36 +23,6 @@ from crypsis.table.table import Table
 ANYBODY = "anybody"
 """Name of the intruder who knows every quasi-identifier, where no other is named."""
 TOLERANCE = 1e-9
-
-
-class Model(Protocol):
-    """A privacy model, as far as an objective needs it."""
-
-    def obstacle(self, table: Table) -> str:
-        """Why the model cannot judge the table; empty if it can."""
-
-    def judge(self, table: Table) -> Any:
-        """The verdict on the table."""
-
-
-@dataclass(frozen=True)
-class UseDemand:
-    """A use the released file must still serve: its measure, and how much that may change."""
-
-    title: str
-    measure: Measure
-    tolerance: float
-    weight: float = 1.0
-    treated_as: Literal["objective", "limit", "report"] = "limit"
-
-
-@dataclass(frozen=True)
-class LimitDemand:
-    """A largest reading, of a measure or (measure None) of a figure every table has: loss, risk, suppressed."""
-
-    title: str
-    at_most: float
-    measure: Measure | None = None
 
 
 @dataclass(frozen=True)
@@ -180,24 +151,71 @@ class Objective:
 
     # -- scoring --
 
-    def score(self, masked: Table) -> tuple[float, float]:
+    def score(self, masked: Table, family: str = "") -> tuple[float, float]:
         """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises.
 
         Parameters
         ----------
         masked : Table
             A candidate, decoded.
+        family : str
+            Its masking family; models are not asked after a perturbation, whose classes mean nothing.
 
         Returns
         -------
         tuple of float
-            Loss and risk in per cent.
+            Loss and risk in per cent; where a demanded model or limit is missed, numbers beyond those of any candidate
+            that misses none, in the order of the shortfall.
         """
         losses = [_signed(r.measure, bound.read(masked)) for r in self.losses for bound in r.bound.values()]
         read = {
             r.title: {who: _signed(r.measure, bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
         }
-        return float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
+        loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
+        short = self.shortfall(masked, family, {"loss": loss, "risk": risk})
+        return beyond(short) if short else (loss, risk)
+
+    def shortfall(self, masked: Table, family: str = "", known: Mapping[str, float] | None = None) -> float:
+        """How far a masked table misses the demanded models, limits and uses.
+
+        Parameters
+        ----------
+        masked : Table
+            A candidate, decoded.
+        family : str
+            Its masking family.
+        known : mapping of str to float, optional
+            Readings that need not be taken again.
+
+        Returns
+        -------
+        float
+            0 … 1: the mean over all demands; 0 exactly where every one is met.
+        """
+        misses = [] if family == "perturbation" else [model.shortfall(masked) for model in self.models]
+        read = {"suppressed": _suppressed(masked), **(known or {})}
+        if self.suppression < 1.0:
+            misses.append(excess(read["suppressed"], 100.0 * self.suppression))
+        for title, most, reader in self.limits:
+            misses.append(excess(self._known(title, reader, read, masked), most))
+        for use, reader in self.uses:
+            if use.treated_as == "limit":
+                misses.append(excess(self._known(use.title, reader, read, masked), use.tolerance))
+        return float(np.mean(misses)) if misses else 0.0
+
+    def _known(self, title: str, reader: _Reader | None, read: Mapping[str, float], masked: Table) -> float:
+        """A reading that is limited: known already, or taken now, of the worst intruder."""
+        if title in read:
+            return read[title]
+        if reader is None:
+            reader = next((r for r in (*self.losses, *self.risks) if r.title == title), None)
+        if reader is None:
+            value = self.overall("loss" if title == "loss" else "risk", masked, "")
+            return math.inf if value is None else value
+        try:
+            return max(bound.read(masked) for bound in reader.bound.values())
+        except TableError:
+            return math.inf
 
     def _risks(self, read: Mapping[str, Mapping[str, float]]) -> dict[str, float | None]:
         """Intruder → mean of the risks that can be read by what the intruder knows."""
@@ -232,12 +250,12 @@ class Objective:
         found.figures["suppressed"] = _suppressed(masked)
         verdicts = [] if family == "perturbation" else [_judge(model, masked) for model in self.models]
         return Evaluation(
-            figures={name: _finite(value) for name, value in found.figures.items()},
+            figures={name: finite(value) for name, value in found.figures.items()},
             omissions=found.omissions,
             intervals=found.intervals,
             baselines=found.baselines,
             notes=tuple(dict.fromkeys(found.notes)),
-            verdicts=tuple(_plain_verdict(verdict) for verdict in verdicts),
+            verdicts=tuple(plain_verdict(verdict) for verdict in verdicts),
             complaints=tuple(self._complaints(verdicts, found)),
         )
 
@@ -301,7 +319,7 @@ class Objective:
             return _suppressed(masked)
         for reader in self.losses if figure == "loss" else self.risks:
             self._read(reader, masked, found)
-        return _finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
+        return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
     def _class_sizes(self, masked: Table, found: _Found) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
@@ -319,7 +337,7 @@ class Objective:
     def _complaints(self, verdicts: Sequence[Any], found: _Found) -> list[Complaint]:
         complaints = [
             Complaint(
-                "model", v.model, float(v.required), _finite(v.attained), v.sense, v.offending, v.records, v.columns
+                "model", v.model, float(v.required), finite(v.attained), v.sense, v.offending, v.records, v.columns
             )
             for v in verdicts
             if not v.holds
@@ -376,13 +394,3 @@ def _signed(measure: Measure, value: float) -> float:
 def _mean(values: Sequence[float | None]) -> float | None:
     present = [value for value in values if value is not None]
     return float(np.mean(present)) if present and len(present) == len(values) else None
-
-
-def _finite(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else float(value)
-
-
-def _plain_verdict(verdict: Any) -> dict[str, Any]:
-    plain = {name: value.item() if hasattr(value, "item") else value for name, value in asdict(verdict).items()}
-    plain["attained"] = _finite(plain["attained"])
-    return plain

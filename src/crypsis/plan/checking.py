@@ -235,7 +235,9 @@ def _use_remark(use: Use) -> list[str]:
 
 
 def _estimates(plan: Plan, table: Table) -> list[Estimate]:
-    return [_estimate(choice.name, choice.build(), plan, table) for choice in plan.search]
+    return [
+        _estimate(choice.name, search, plan, table) for choice, search in zip(plan.search, plan.searches(), strict=True)
+    ]
 
 
 def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:

@@ -16,8 +16,9 @@ from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import FindingKind, waiver_key
 from crypsis.errors import PlanError
+from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.measure import Measure
-from crypsis.measures.objective import LimitDemand, Objective, UseDemand
+from crypsis.measures.objective import Objective
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
 from crypsis.plan.problems import place_text, problems_of, problems_text
@@ -39,6 +40,7 @@ from crypsis.plan.sections import (
 )
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
+from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
 from crypsis.table.raw_files import read_toml
@@ -160,6 +162,11 @@ class Plan(Settings):
     def models(self) -> list[PrivacyModel]:
         """Every model that must hold: the general ones, then those of each scenario."""
         return [item.build() for item in self.require] + [m for each in self.scenario for m in each.models()]
+
+    def searches(self) -> list[Search]:
+        """Every search with its settings, under the models that must hold."""
+        models = self.models()
+        return [choice.build().under(models) for choice in self.search]
 
     def masked_beforehand(self, table: Table, seed: int) -> Table:
         """The table with the columns of `mask` masked; the quasi-identifiers are left to the searches.

@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field
 
+from crypsis.kernels.contents import ALPHA
 from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import models
 from crypsis.privacy.properties import Floats, Sense, class_sizes
@@ -60,6 +61,9 @@ class AlphaKAnonymity(ConfidentialModel):
         # The largest share in the class of each record; 1 where it has fewer than k records.
         shares = super().levels(table)
         return np.where(class_sizes(table, self.known(table)) < self.k, 1.0, shares)
+
+    def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
+        return ALPHA, (self.alpha, float(self.k), 0.0)
 
     def statement(self) -> str:
         return (

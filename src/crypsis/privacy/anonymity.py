@@ -7,6 +7,8 @@ from typing import ClassVar
 
 from pydantic import Field
 
+from crypsis.kernels.contents import SIZE
+from crypsis.privacy.content_demand import ContentDemand
 from crypsis.privacy.model import PrivacyModel, models
 from crypsis.privacy.properties import Floats, class_sizes, worst
 from crypsis.table.table import Table
@@ -46,6 +48,9 @@ class KAnonymity(PrivacyModel):
     def levels(self, table: Table) -> Floats:
         # The size of each record's class.
         return class_sizes(table, self.known(table))
+
+    def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
+        return (ContentDemand(SIZE, (float(self.k), 0.0, 0.0)),)
 
     def statement(self) -> str:
         return f"every record shares its values of {{columns}} with at least {self.k} records"

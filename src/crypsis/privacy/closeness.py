@@ -5,13 +5,17 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
+from crypsis.errors import TableError
+from crypsis.kernels.contents import EQUAL, HIERARCHICAL, ORDERED
 from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import models
 from crypsis.privacy.properties import Floats, Sense
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
+from crypsis.table.lookalikes import merged
 from crypsis.table.table import Table
 
 
@@ -55,6 +59,44 @@ def ordered_distance(classes: EquivalenceClasses, contents: ClassContents) -> Fl
     return distance
 
 
+def value_groups(table: Table, column: str) -> NDArray[np.int32]:
+    """int32[levels, n]: the group of each record's value at every level of its hierarchy, ending in one group.
+
+    Values that look alike are those of the first of them; −1 where missing.
+    """
+    hierarchy = table.attribute(column).hierarchy
+    if hierarchy is None:
+        raise TableError(f"column {column!r} has no hierarchy to measure distances by; give it one")
+    leaves = (table if table.holds_numbers(column) else merged(table, [column])).leaf_codes(column)
+    levels = [hierarchy.lift(leaves, level) for level in range(1, hierarchy.height + 1)]
+    if len(hierarchy.labels[-1]) > 1:
+        levels.append(np.where(leaves < 0, leaves, 0).astype(np.int32))
+    return np.array(levels, dtype=np.int32).reshape(len(levels), len(table))
+
+
+def hierarchical_distance(classes: EquivalenceClasses, contents: ClassContents, groups: NDArray[np.int32]) -> Floats:
+    """Σ over groups of their height / H times min(surplus, deficit) of their parts: values are as far as they join.
+
+    groups  int32[H, n]: group of each row's value at every level
+    """
+    height, inside = len(groups), contents.pair >= 0
+    apart = np.zeros((classes.count, contents.values))
+    np.add.at(apart, (contents.owner, contents.value), contents.count / classes.sizes[contents.owner])
+    apart -= contents.overall
+    part = contents.value[contents.pair[inside]]
+    cost = np.zeros(classes.count)
+    for level in range(height):
+        held, here = np.unique(groups[level][inside], return_inverse=True)
+        into = np.zeros(apart.shape[1], dtype=np.int64)
+        into[part] = here
+        surplus, deficit = np.zeros((classes.count, len(held))), np.zeros((classes.count, len(held)))
+        np.add.at(surplus.T, into, np.maximum(apart, 0.0).T)
+        np.add.at(deficit.T, into, np.maximum(-apart, 0.0).T)
+        cost += (level + 1) / height * np.minimum(surplus, deficit).sum(axis=1)
+        apart, part = surplus - deficit, here
+    return cost
+
+
 @models.add("t-closeness")
 class TCloseness(ConfidentialModel):
     """The confidential values of every class are distributed nearly as in the whole table.
@@ -62,7 +104,7 @@ class TCloseness(ConfidentialModel):
     Notes
     -----
     - Formula: earth mover's distance between class and table ≤ t; ½ Σ|p − q|, or Σ|P − Q|/(m − 1) where values are
-      ordered
+      ordered, or Σ over groups of a hierarchy of height/H · min(surplus, deficit) of their parts
     - Paper: Li, Li and Venkatasubramanian (2007)
     - Cost: O(n log n)
     - Departures: none
@@ -78,9 +120,10 @@ class TCloseness(ConfidentialModel):
     monotone_in_generalisation: ClassVar[bool] = True
 
     t: float = Field(default=0.2, gt=0.0, le=1.0, description="largest earth mover's distance allowed")
-    distance: Literal["by-kind", "equal", "ordered"] = Field(
+    distance: Literal["by-kind", "equal", "ordered", "hierarchical"] = Field(
         default="by-kind",
-        description="every two values equally far apart, or by their order; by-kind orders all but nominal columns",
+        description="every two values equally far apart, by their order, or by the level at which their hierarchy "
+        "joins them; by-kind orders all but nominal columns",
     )
 
     @property
@@ -89,9 +132,21 @@ class TCloseness(ConfidentialModel):
 
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
         # The distance of each class from the table.
-        nominal = table.attribute(column).kind is Kind.NOMINAL
-        ordered = self.distance == "ordered" or (self.distance == "by-kind" and not nominal)
-        return (ordered_distance if ordered else equal_distance)(classes, contents)
+        if self._distance(table, column) == "hierarchical":
+            return hierarchical_distance(classes, contents, value_groups(table, column))
+        return (ordered_distance if self._distance(table, column) == "ordered" else equal_distance)(classes, contents)
+
+    def _distance(self, table: Table, column: str) -> str:
+        if self.distance != "by-kind":
+            return self.distance
+        return "equal" if table.attribute(column).kind is Kind.NOMINAL else "ordered"
+
+    def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
+        kinds = {"equal": EQUAL, "ordered": ORDERED, "hierarchical": HIERARCHICAL}
+        return kinds[self._distance(table, column)], (self.t, 0.0, 0.0)
+
+    def content_tree(self, table: Table, column: str) -> NDArray[np.int32] | None:
+        return value_groups(table, column) if self._distance(table, column) == "hierarchical" else None
 
     def statement(self) -> str:
         return (
@@ -101,10 +156,15 @@ class TCloseness(ConfidentialModel):
 
     def obstacle(self, table: Table) -> str:
         found = super().obstacle(table)
-        if found or self.distance != "ordered":
+        if found:
             return found
         for column in self.hidden(table):
-            if table.attribute(column).kind is Kind.NOMINAL:
+            if self.distance == "hierarchical" and table.attribute(column).hierarchy is None:
+                return (
+                    f"t-closeness: column {column!r} has no hierarchy to measure distances by; give it one or use "
+                    f"distance = 'equal'"
+                )
+            if self.distance == "ordered" and table.attribute(column).kind is Kind.NOMINAL:
                 return (
                     f"t-closeness: column {column!r} is nominal and has no order; make it ordinal or use "
                     f"distance = 'equal'"

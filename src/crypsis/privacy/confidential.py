@@ -6,9 +6,11 @@ from abc import abstractmethod
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, listing, unknown_column
+from crypsis.privacy.content_demand import ContentDemand
 from crypsis.privacy.model import Assumption, PrivacyModel, models
 from crypsis.privacy.properties import Floats
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses, classes_of
@@ -76,6 +78,25 @@ class ConfidentialModel(PrivacyModel):
         if found is None:
             raise TableError(self.obstacle(table) or "no confidential column was named")
         return classes.spread_out(found)
+
+    @abstractmethod
+    def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
+        """The kind of the demand on one column and its bounds; see `ContentDemand`."""
+
+    def content_tree(self, table: Table, column: str) -> NDArray[np.int32] | None:
+        """int32[levels, n]: groups of the values of a column, where the model looks at its hierarchy."""
+        return None
+
+    def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
+        return tuple(
+            ContentDemand(
+                *self.content_kind(table, column),
+                column=column,
+                codes=folded_codes(table, column),
+                tree=self.content_tree(table, column),
+            )
+            for column in self.hidden(table)
+        )
 
     def _known_levels(self, table: Table, column: str, classes: EquivalenceClasses) -> Floats:
         """The property of each class among its records that have a value; 0 where none has."""

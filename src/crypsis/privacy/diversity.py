@@ -8,6 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
+from crypsis.kernels.contents import DISTINCT, ENTROPY, RECURSIVE
 from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import models
 from crypsis.privacy.properties import Floats
@@ -96,6 +97,10 @@ class LDiversity(ConfidentialModel):
         if self.kind == "entropy":
             return effective_values(classes, contents)
         return recursive_depth(classes, contents, DEFAULT_C if self.c is None else self.c)
+
+    def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
+        kinds = {"distinct": DISTINCT, "entropy": ENTROPY, "recursive": RECURSIVE}
+        return kinds[self.kind], (self.l, DEFAULT_C if self.c is None else self.c, 0.0)
 
     def statement(self) -> str:
         if self.kind == "distinct":

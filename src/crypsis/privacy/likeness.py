@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
+from crypsis.kernels.contents import BETA
 from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import models
 from crypsis.privacy.properties import TOLERANCE, Floats, Sense
@@ -65,6 +66,9 @@ class BetaLikeness(ConfidentialModel):
     def class_levels(self, table: Table, column: str, classes: EquivalenceClasses, contents: ClassContents) -> Floats:
         # The largest relative gain in each class.
         return largest_gain(classes, contents, self.kind == "enhanced")
+
+    def content_kind(self, table: Table, column: str) -> tuple[int, tuple[float, float, float]]:
+        return BETA, (self.beta, float(self.kind == "enhanced"), 0.0)
 
     def statement(self) -> str:
         bound = f"β = {self.beta:g}" if self.kind == "basic" else f"min(β = {self.beta:g}, -ln of its share)"

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.privacy.properties import Floats, Sense, failing, worst
+from crypsis.privacy.content_demand import ContentDemand
+from crypsis.privacy.properties import Floats, Sense, failing, shortness, worst
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
@@ -198,6 +199,45 @@ class PrivacyModel(Settings):
             columns=columns,
             assumptions=self.assumptions,
         )
+
+    def shortfall(self, table: Table) -> float:
+        """How far the table falls short of the demand: what a search makes small before anything else.
+
+        Parameters
+        ----------
+        table : Table
+            A masked table.
+
+        Returns
+        -------
+        float
+            0 … 1: the mean over kept records of how far each misses the threshold, relative to it; 0 exactly where
+            the model holds, 1 where no record is left.
+
+        Examples
+        --------
+        >>> table = crypsis.Table.from_columns({"town": ["a", "a", "a", "b", "b"]}, roles={"town": "quasi"})
+        >>> round(crypsis.KAnonymity(k=3).shortfall(table), 3)  # two of five records lack a third of it
+        0.133
+        """
+        levels = self.levels(table)
+        judged = levels[table.kept]
+        return float(shortness(judged, self.required, self.sense).mean()) if len(judged) else 1.0
+
+    def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
+        """What every class must hold, where that alone decides; see `crypsis.privacy.demands`.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+
+        Returns
+        -------
+        tuple of ContentDemand
+            Empty where the verdict needs more than the contents of each class.
+        """
+        return ()
 
     def obstacle(self, table: Table) -> str:
         """Why the model cannot be applied to the table.

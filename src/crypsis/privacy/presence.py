@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
+from crypsis.kernels.contents import PRESENCE
+from crypsis.privacy.content_demand import ContentDemand
 from crypsis.privacy.model import Assumption, PrivacyModel, models
 from crypsis.privacy.properties import Floats, Sense
 from crypsis.registry import ColumnName
@@ -96,6 +98,11 @@ class DeltaPresence(PrivacyModel):
         beliefs = self.beliefs(table)
         outside: Floats = np.maximum(np.maximum(beliefs - self.most, self.least - beliefs), 0.0)
         return outside
+
+    def content_demands(self, table: Table) -> tuple[ContentDemand, ...]:
+        members = self.members(table).astype(np.int32)
+        bound = (self.required, self.least, self.most)
+        return (ContentDemand(PRESENCE, bound, column=f"members: {self.member}", codes=members),)
 
     def _number(self) -> float:
         try:

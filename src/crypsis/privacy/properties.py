@@ -61,3 +61,15 @@ def failing(levels: Floats, required: float, sense: Sense) -> NDArray[np.bool_]:
     """Kept records that miss the threshold by more than rounding."""
     room = TOLERANCE * max(1.0, abs(required))
     return levels < required - room if sense == "at least" else levels > required + room
+
+
+def shortness(levels: Floats, required: float, sense: Sense) -> Floats:
+    """How far each level misses the threshold, relative to it: 0 where it is met, 1 at worst."""
+    missed = failing(levels, required, sense)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if sense == "at least":
+            short = (required - levels) / max(abs(required), TOLERANCE)
+        else:
+            excess = levels - required
+            short = np.where(np.isinf(excess), 1.0, excess / (excess + (required if required > 0 else 1.0)))
+    return np.where(missed, np.clip(short, 0.0, 1.0), 0.0)

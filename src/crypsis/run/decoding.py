@@ -26,7 +26,7 @@ class Encodings:
 
     def __getitem__(self, search: int) -> Encoding:
         if search not in self._built:
-            named = None if search == BASELINE else self.plan.search[search].build()
+            named = None if search == BASELINE else self.plan.searches()[search]
             self._built[search] = named.encoding(self.table) if named else ColumnEncoding(self.table)
         return self._built[search]
 

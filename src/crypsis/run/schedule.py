@@ -230,7 +230,7 @@ class Schedule:
     def _state(self, index: int) -> SearchState:
         """A search in the state that the store has."""
         choice, text = self.plan.search[index], self.store.noted("budget")
-        search = choice.build()
+        search = self.plan.searches()[index]
         budgets = [read_budget(choice.budget)] if choice.budget else []
         shared = read_budget(text) if text else None
         if shared is not None and math.isinf(shared.seconds):

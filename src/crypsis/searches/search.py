@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
 
 from numpy.random import Generator
-from pydantic import model_validator
+from pydantic import PrivateAttr, model_validator
 
 from crypsis.encodings.encoding import Encoding
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
 from crypsis.masking.method import Family
+from crypsis.measures.constraint import beyond
 from crypsis.measures.objective import Objective
+from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
-WORST = (100.0, 100.0)
+WORST = beyond(1.0)
 """Loss and risk of a candidate that cannot be decoded, e.g. because it suppresses more than is allowed."""
 
 
@@ -54,6 +56,29 @@ class Search(Settings):
     pace: ClassVar[int] = 5
     """Place among the searches of a first plan for many records, where 1 is the quickest; for few records, where what
     is quick on many takes longest to compile, the order is reversed."""
+
+    _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
+
+    @property
+    def demanded(self) -> tuple[PrivacyModel, ...]:
+        """Privacy models that every solution must meet."""
+        return self._requirements
+
+    def under(self, models: Sequence[PrivacyModel]) -> Self:
+        """The same search under privacy models that every solution must meet.
+
+        Parameters
+        ----------
+        models : sequence of PrivacyModel
+            What the plan requires.
+
+        Returns
+        -------
+        Search
+        """
+        search = self.model_copy()
+        search._requirements = tuple(models)
+        return search
 
     @abstractmethod
     def obstacle(self, table: Table) -> str:
@@ -226,10 +251,11 @@ class ObjectiveScores:
     encoding: Encoding
     objective: Objective
     express: Callable[[Genome], Genome] | None = None
+    family: Family = Family.RECODING
 
     def __call__(self, candidate: Genome) -> Scores:
         try:
             masked = self.encoding.decode(candidate if self.express is None else self.express(candidate))
         except TableError:
             return WORST
-        return self.objective.score(masked)
+        return self.objective.score(masked, self.family)

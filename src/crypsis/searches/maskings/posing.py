@@ -13,6 +13,7 @@ from crypsis.encodings.masked_file import MaskedFileEncoding, masked_file_key
 from crypsis.errors import SearchError
 from crypsis.evolution.problem import Genome, Problem, Scores
 from crypsis.kernels.trials import halves
+from crypsis.masking.method import Family
 from crypsis.measures.categorical_ledger import Seven, Stack
 from crypsis.measures.categories import Pairing
 from crypsis.measures.measure import measures
@@ -79,7 +80,7 @@ def pose(
         evaluate: FreshCounts | ObjectiveScores = FreshCounts(pairing, measured)
     else:
         assert objective is not None
-        evaluate = ObjectiveScores(encoding, objective)
+        evaluate = ObjectiveScores(encoding, objective, family=Family.PERTURBATION)
         trials = FullReadings(
             evaluate, constraints, settings.neutral, Ledgers(pairing, Seven(), constraints, 2, settings.neutral)
         )

@@ -1,0 +1,185 @@
+"""What every equivalence class must hold, as arrays, so that a search can ask of any set of records: would it pass?
+
+Every model whose verdict depends on the contents of each class alone offers this form beside `judge`. A union of
+classes that pass passes as well, under every kind: a search that forms groups of records need not know which of them
+will publish equal values, nor whether a model looks at fewer columns than the groups agree on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.contents import PRESENCE, ContentDemands, ContentRoom, group_shortfall, group_shortfalls
+from crypsis.privacy.content_demand import ContentDemand
+from crypsis.privacy.model import PrivacyModel
+from crypsis.table.table import Table
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDemands:
+    """Demands on the contents of classes of the kept records of a table.
+
+    Attributes
+    ----------
+    arrays : ContentDemands
+        The demands for kernels; a record is its position among the kept ones.
+    least : int
+        No smaller class can pass.
+    judged : tuple of PrivacyModel
+        Models that are expressed by the arrays.
+    rest : tuple of PrivacyModel
+        Models that only a whole table can be judged by.
+    """
+
+    arrays: ContentDemands
+    least: int
+    judged: tuple[PrivacyModel, ...]
+    rest: tuple[PrivacyModel, ...]
+
+    @property
+    def only_size(self) -> bool:
+        """Whether classes of `least` records always pass."""
+        return not len(self.arrays.code)
+
+    @cached_property
+    def _room(self) -> ContentRoom:
+        return self.room()
+
+    def room(self) -> ContentRoom:
+        """Buffers for kernels; one set for each thread."""
+        values = max(self.arrays.overall.shape[1], 1)
+        return ContentRoom(np.zeros(values, np.int64), np.zeros((3, values), np.int64), np.zeros((4, values)))
+
+    def shortfall(self, members: Integers) -> float:
+        """How far one class falls short.
+
+        Parameters
+        ----------
+        members : int64[s]
+            Positions of its records among the kept ones.
+
+        Returns
+        -------
+        float
+            0 … 1: the mean over the demands; 0 exactly where all are met, equality counting as met.
+        """
+        return float(group_shortfall(self.arrays, self._room, np.ascontiguousarray(members, np.int64), len(members)))
+
+    def shortfalls(self, labels: NDArray[np.integer]) -> Floats:
+        """How far each of many classes falls short.
+
+        Parameters
+        ----------
+        labels : int[kept]
+            Class 0, 1, … of every kept record.
+
+        Returns
+        -------
+        float64[classes]
+        """
+        order = np.argsort(labels, kind="stable")
+        start = np.searchsorted(labels[order], np.arange(int(labels.max(initial=-1)) + 2))
+        out = np.zeros(len(start) - 1)
+        group_shortfalls(self.arrays, self._room, order.astype(np.int64), start.astype(np.int64), out)
+        return out
+
+
+def class_demands(models: Sequence[PrivacyModel], table: Table, columns: Sequence[str]) -> ClassDemands:
+    """The demands of models on classes of records that publish equal values in some columns.
+
+    Parameters
+    ----------
+    models : sequence of PrivacyModel
+        What is demanded.
+    table : Table
+        The original; shares are taken over its kept records.
+    columns : sequence of str
+        Columns in which the records of a class publish equal values. A model that looks at another column too cannot
+        be judged by such classes and is left to the whole table.
+
+    Returns
+    -------
+    ClassDemands
+
+    Examples
+    --------
+    >>> people = Table.from_columns(
+    ...     {"town": ["a", "a", "b", "b"], "ill": ["x", "x", "x", "y"]}, {"town": "quasi", "ill": "confidential"})
+    >>> from crypsis.privacy.diversity import LDiversity
+    >>> demands = class_demands([LDiversity(l=2)], people, ["town"])
+    >>> demands.shortfalls(np.array([0, 0, 1, 1])).tolist()
+    [0.5, 0.0]
+    """
+    judged, rest, parts = list[PrivacyModel](), list[PrivacyModel](), list[ContentDemand]()
+    for model in models:
+        found = model.content_demands(table) if set(model.known(table)) <= set(columns) else ()
+        (judged if found else rest).append(model)
+        parts += found
+    least = max((model.least_class_size for model in models), default=1)
+    return ClassDemands(_arrays(parts, table.kept), least, tuple(judged), tuple(rest))
+
+
+def _arrays(parts: Sequence[ContentDemand], kept: NDArray[np.bool_]) -> ContentDemands:
+    """All demands side by side, those on one column together."""
+    read = list(dict.fromkeys(part.column for part in parts if part.column))
+    by_column = {part.column: part for part in parts}
+    ordered = [part for part in parts if not part.column]
+    ordered += [part for name in read for part in parts if part.column == name]
+    ranked = [_ranked(by_column[name], kept) for name in read]
+    first = np.cumsum([0, *(count for _, count in ranked)])
+    values, code = int(first[-1]), np.full((len(read), int(kept.sum())), -1, dtype=np.int32)
+    overall = np.zeros((3, values))
+    for c, (ranks, count) in enumerate(ranked):
+        code[c] = np.where(ranks >= 0, ranks + first[c], -1)
+        share = np.bincount(ranks[ranks >= 0], minlength=count) / max(int((ranks >= 0).sum()), 1)
+        overall[:, first[c] : first[c + 1]] = share, np.cumsum(share), np.cumsum(np.cumsum(share))
+    trees = [
+        next((part.tree[:, kept] for part in parts if part.column == name and part.tree is not None), None)
+        for name in read
+    ]
+    height = np.array([0 if tree is None else len(tree) for tree in trees], dtype=np.int64)
+    up = np.zeros((int(height.max(initial=0)), values), dtype=np.int32)
+    mass = np.zeros((len(up) + 1, values))
+    for c, tree in enumerate(trees):
+        mass[0, first[c] : first[c + 1]] = overall[0, first[c] : first[c + 1]]
+        if tree is not None:
+            _grow(up, mass, tree, ranked[c][0], int(first[c]))
+    return ContentDemands(
+        code=code,
+        column=np.array([read.index(part.column) if part.column else 0 for part in ordered], dtype=np.int64),
+        kind=np.array([part.kind for part in ordered], dtype=np.int64),
+        bound=np.array([part.bound for part in ordered], dtype=np.float64).reshape(-1, 3),
+        first=first.astype(np.int64),
+        overall=overall,
+        up=up,
+        mass=mass,
+        height=height,
+    )
+
+
+def _ranked(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Integers, int]:
+    """Codes replaced by their rank among those that occur; −1 where missing; and how many occur."""
+    if part.kind == PRESENCE:  # 0 and 1, of which one may not occur
+        return part.codes[kept].astype(np.int64), 2
+    held, ranks = np.unique(part.codes[kept], return_inverse=True)
+    absent = int(len(held) > 0 and held[0] < 0)
+    return ranks.astype(np.int64) - absent, len(held) - absent
+
+
+def _grow(up: NDArray[np.int32], mass: Floats, tree: NDArray[np.int32], ranks: Integers, first: int) -> None:
+    """Write the groups of one column's hierarchy, numbered from `first` at every level."""
+    present = ranks >= 0
+    below = ranks[present]
+    for level, groups in enumerate(tree):
+        held, here = np.unique(groups[present], return_inverse=True)
+        up[level, first + below] = first + here
+        mass[level + 1, first : first + len(held)] = np.bincount(here, minlength=len(held)) / max(len(here), 1)
+        below = here
