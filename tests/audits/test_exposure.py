@@ -47,6 +47,31 @@ def test_a_masked_cell_leads_to_nobody() -> None:
     ]
 
 
+def test_a_number_that_moved_a_little_is_recognised() -> None:
+    """Amounts rounded to tens: nine stay nearer to their own than to any other; two that were near are not."""
+    amounts = np.array([1003.0, 2018, 3049, 4071, 5092, 6018, 7033, 8054, 9077, 12.0, 14.0])
+    original = Table.from_columns({"amount": amounts.tolist()}, {"amount": "confidential"})
+    rounded = Published(original.with_columns({"amount": np.round(amounts, -1)}), original)
+    assert singling_out(rounded) == [Finding(ALONE, ("amount",), 9, 9 / 11)]
+    averaged = np.repeat([2023.0, 5060, 8055, 13], [3, 3, 3, 2])
+    assert singling_out(Published(original.with_columns({"amount": averaged}), original)) == []
+    noisy = Published(original.with_columns({"amount": amounts[::-1]}), original, perturbed=True)
+    assert singling_out(noisy) == [Finding(ALONE, ("amount",), 1, 1 / 11)], "the middle one stands where it stood"
+
+
+def test_a_missing_amount_hides_no_neighbour() -> None:
+    original = Table.from_columns({"amount": [10.0, None, 500.0, 900.0]}, {"amount": "other"})
+    moved = original.with_columns({"amount": np.array([11.0, np.nan, 499.0, 902.0])})
+    assert singling_out(Published(moved, original)) == [Finding(ALONE, ("amount",), 3, 0.75)]
+
+
+def test_another_spelling_is_the_same_text() -> None:
+    original = Table.from_columns({"nick": ["Ann", "Bob", "Cleo", "Dan"]}, {"nick": "other"})
+    spelt = original.attribute("nick").but(categories=("ANN ", "bob", "cleo", "DAN"))
+    (found,) = singling_out(Published(original.with_columns({}, attributes={"nick": spelt}), original))
+    assert found.records == 4
+
+
 def test_suppressed_records_are_not_in_the_file() -> None:
     table = Table.from_columns({"x": [1.0, 1, 2, 2, 3]}, {"x": "other"})
     for left_out, records in (([0, 0, 0, 0, 1], 0), ([1, 0, 0, 0, 0], 2), ([1] * 5, 0)):

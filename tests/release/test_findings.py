@@ -69,6 +69,7 @@ def test_each_column_needs_a_reason_of_its_own(people: Table, tmp_path: Path) ->
         "records": 40,
         "share": 1.0,
         "refuses": True,
+        "by": 1,
     }
     report = (folder / "internal" / "report.html").read_text()
     assert "Weight singles out 100 % of the records by itself" in report

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.table.attribute import Role
-from crypsis.table.caution import cautious
 from crypsis.table.clues import Clue, Reason, name_words
 from crypsis.table.example import example
 from crypsis.table.files import read_table
@@ -99,20 +98,6 @@ def test_a_household_is_recognised_by_its_name_and_the_number_of_its_records() -
     }
     roles = {column.name: column.role for column in profile(wrap(pl.DataFrame(values))).columns}
     assert roles == {"hid": "household", "hh_size": "undecided", "household": "identifier", "strata": "stratum"}
-
-
-def test_the_safest_reading_leaves_nothing_undecided() -> None:
-    seen = profile(wrap(people()))
-    settled = {column.name: column for column in cautious(seen).columns}
-    assert Role.UNDECIDED not in {column.role for column in settled.values()}
-    assert (settled["colour"].role, settled["colour"].hierarchy) == ("quasi", "merge:1")
-    assert settled["colour"].reasons[0] == Reason(Clue.PRECAUTION)
-    unchanged = [c for c in seen.columns if c.role != Role.UNDECIDED]
-    assert all(settled[column.name] == column for column in unchanged)
-    text = [f"case {n}" for n in range(60)] + ["case 0"] * 40
-    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "note": text, "diagnosis": text, "illness": ["a", "b"] * 50})
-    roles = {c.name: c.role for c in cautious(profile(wrap(frame))).columns}
-    assert roles == {"sex": "quasi", "note": "identifier", "diagnosis": "identifier", "illness": "confidential"}
 
 
 def test_every_suggested_hierarchy_can_be_built() -> None:

@@ -1,17 +1,21 @@
-"""Dependence: masked cells that another published column, or two together, restore.
+"""Dependence: masked cells that other published columns, up to three together, restore.
 
 A region that was recoded stands in the file again if a sampling weight computed by region is published beside it; an
-age is known from the year of birth. The key of a record is its value in the published column; its masked cell is
+age is known from the year of birth. The key of a record is what stands in published columns; its masked cell is
 *restored* if every record with that key holds one and the same value. Which values go together is taken from the
 original, as if it were public knowledge, or from the published cells where no original is at hand.
 
-A key held by one or two records restores everything by chance, and so do small groups of a column that is nearly
-constant: keys of fewer than three records do not count, and what a random order of the values restores is subtracted.
+A key has at least one column that is no quasi-identifier; quasi-identifiers, and the masked column itself, can take
+part with what is published of them. A key held by one or two records restores everything by chance, and so do small
+groups of a column that is nearly constant: keys of fewer than three records do not count, and what a random order of
+the values restores, among records that are alike in the quasi-identifiers of the key, is subtracted. Of a number that
+was averaged, nobody knows for sure what goes with it: it counts where it determines most of what chance leaves open.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +23,7 @@ from scipy.stats import rankdata
 
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published, collected_codes
+from crypsis.masking.aggregates import means
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
@@ -37,13 +42,17 @@ SAME_ORDER = 0.99
 SHARED = 3
 """Records with the same key from which on their common value is no accident."""
 MOSTLY = 0.5
-"""Share of the cells of a key that stand there as collected."""
-PAIRED = 40
-"""Keys up to which pairs of them are tried as keys."""
+"""Share of the cells of a key that stand there as collected; share of what chance leaves open that an average names."""
+TOGETHER = 3
+"""Columns of a key at most."""
+WORK = 200_000_000
+"""Cells that are looked at, about; keys of few columns come first."""
 
 
-def dependence(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
-    """Every published column that restores masked cells of others, and pairs where neither does alone.
+def dependence(
+    seen: Published, most: float = MOST_RESTORED, work: int = WORK, together: int = TOGETHER
+) -> list[Finding]:
+    """Every published column that restores masked cells of others, and two or three where fewer do not.
 
     Parameters
     ----------
@@ -51,6 +60,10 @@ def dependence(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
         The published table.
     most : float
         Share of the masked cells of a column that may be restored beyond chance.
+    work : int
+        Cells to look at, about.
+    together : int
+        Columns of a key at most.
 
     Returns
     -------
@@ -58,26 +71,124 @@ def dependence(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
         `columns` are the key, then what it restores; `records` the restored cells of the worst one, beyond chance.
     """
     targets = {name: _target(seen, name) for name in seen.columns if seen.masked.get(name, np.zeros(1)).any()}
-    keys = {name: _key(seen, name) for name in seen.columns if _is_key(seen, name)}
+    columns = {name: _key(seen, name) for name in seen.columns if seen.role(name) is not Role.QUASI_IDENTIFIER}
     restored = dict[tuple[str, ...], dict[str, int]]()
-    for name, key in keys.items():
-        for target, values in targets.items():
-            if target == name:
-                continue
-            count = _restored(seen, key, target, values, most) or _in_the_same_order(seen, name, target)
-            if count > most * seen.masked[target].sum():
-                restored.setdefault((name,), {})[target] = count
-    for pair in _pairs(keys):
-        key = equivalence_classes(np.stack([keys[name] for name in pair], axis=1)).of.astype(np.int32)
-        if key.max(initial=0) >= len(key) / 2:
+    for key in _keys(seen, columns, targets, together):
+        open_ = [target for target in targets if _worth_trying(key, target, restored)]
+        if work < len(seen.table) or not open_:
             continue
-        for target, values in targets.items():
-            if target in pair or any(target in restored.get((name,), {}) for name in pair):
-                continue
-            count = _restored(seen, key, target, values, most)
+        work -= len(seen.table) * (len(key.names) + len(open_))
+        restores = _Restoring.by(seen, key, columns)
+        if restores is None:
+            continue
+        for target in open_:
+            count = restores.count(target, targets[target], most)
+            if not count and len(key.names) == 1:
+                count = _in_the_same_order(seen, key.names[0], target)
             if count > most * seen.masked[target].sum():
-                restored.setdefault(pair, {})[target] = count
-    return [_finding(seen, key, targets) for key, targets in restored.items()]
+                restored.setdefault(key.names, {})[target] = count
+    return [_finding(seen, key, found) for key, found in restored.items()]
+
+
+@dataclass(frozen=True)
+class _Key:
+    """Columns by which an intruder looks a record up.
+
+    names  those that are no quasi-identifiers first
+    within  how many of the last ones are quasi-identifiers or the masked column itself
+    """
+
+    names: tuple[str, ...]
+    within: int = 0
+
+
+def _keys(seen: Published, columns: dict[str, Codes], targets: dict[str, Codes], together: int) -> Iterator[_Key]:
+    """Keys of one and more columns, the fewest first."""
+    values = {name: len(np.unique(columns.get(name, seen.codes(name)))) for name in seen.columns}
+    outside = [name for name in columns if values[name] > 1]
+    few = [name for name in outside if values[name] < len(seen.table) / 2]
+    inside = [name for name in seen.columns if values[name] > 1 and (name not in columns or name in targets)]
+    yield from (_Key((name,)) for name in outside)
+    for size in range(2, together + 1):
+        for within in range(size):
+            for own in combinations(few, size - within):
+                partners = [name for name in inside if name not in own]
+                yield from (_Key((*own, *others), within) for others in combinations(partners, within))
+
+
+def _worth_trying(key: _Key, target: str, restored: dict[tuple[str, ...], dict[str, int]]) -> bool:
+    """Whether a key may restore a column that no part of it restores already."""
+    own = key.names[: len(key.names) - key.within]
+    if target in own:
+        return False
+    parts = (part for size in range(1, len(key.names)) for part in combinations(key.names, size))
+    return not any(target in restored.get(part, {}) for part in parts)
+
+
+@dataclass(frozen=True, eq=False)
+class _Restoring:
+    """A key and its classes.
+
+    strata  which records are alike in the quasi-identifiers of the key
+    known  bool[n]: records that have the key
+    averaged  whether one of its columns holds averages
+    """
+
+    seen: Published
+    classes: EquivalenceClasses
+    strata: Codes
+    known: Flags
+    size: int
+    averaged: bool
+
+    @classmethod
+    def by(cls, seen: Published, key: _Key, columns: dict[str, Codes]) -> _Restoring | None:
+        """The classes of a key; None if hardly any has enough records."""
+        places = len(key.names) - key.within
+        codes = [columns[name] for name in key.names[:places]] + [seen.codes(name) for name in key.names[places:]]
+        classes = equivalence_classes(np.stack(codes, axis=1))
+        if len(key.names) > 1 and classes.count >= len(seen.table) / 2:
+            return None
+        known = np.logical_and.reduce([each != MISSING for each in codes[:places]])
+        strata = np.zeros(len(seen.table), dtype=np.int32)
+        if key.within:
+            strata = equivalence_classes(np.stack(codes[places:], axis=1)).of.astype(np.int32)
+        averaged = any(not _mostly_collected(seen, name) for name in key.names[:places])
+        return cls(seen, classes, strata, known, len(key.names), averaged)
+
+    def count(self, target: str, values: Codes, most: float) -> int:
+        """Masked cells of a column that the key restores, beyond chance."""
+        masked = self.seen.masked[target]
+        told = values != MISSING if self.seen.original is None else np.ones(len(values), dtype=np.bool_)
+        holders = np.bincount(self.classes.of[told], minlength=self.classes.count)
+        counted = masked & self.known & (holders >= SHARED)[self.classes.of]
+        named = int(np.sum(_named(self.classes, values)[self.classes.of] & counted))
+        if named <= max(FEWEST, most * masked.sum()):
+            return 0
+        chance = _chance(self.classes, values, counted, self.strata)
+        if self.averaged and named - chance < MOSTLY * (counted.sum() - chance):
+            return 0
+        spread = np.sqrt(chance + 1) * (1.0 if self.size == 1 else np.sqrt(SHARED))
+        return round(named - chance) if named - chance > max(FEWEST, SURELY * spread) else 0
+
+
+def restoring(table: Table) -> list[Finding]:
+    """Single columns that would restore values of quasi-identifiers, were all of these masked.
+
+    Parameters
+    ----------
+    table : Table
+        As collected.
+
+    Returns
+    -------
+    list of Finding
+        However few values it is, if they are more than chance explains.
+    """
+    names = table.quasi_identifiers
+    blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}
+    nothing = {name: cells.astype(table.column(name).dtype) for name, cells in blank.items()}
+    return dependence(Published(table.with_columns(nothing), table), most=0.0, together=1)
 
 
 def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
@@ -114,7 +225,7 @@ def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
                     found.setdefault(name, []).append(target)
                 continue
             named = _named(classes, values)[classes.of] & counted
-            by_chance = _chance(classes, values, counted)
+            by_chance = _chance(classes, values, counted, np.zeros(len(table), dtype=np.int32))
             if counted.sum() - named.sum() <= most * counted.sum() and named.sum() - by_chance > 0.5 * counted.sum():
                 found.setdefault(name, []).append(target)
     return found
@@ -124,46 +235,24 @@ def _finding(seen: Published, key: tuple[str, ...], targets: dict[str, int]) -> 
     worst = max(targets, key=lambda name: targets[name] / max(int(seen.masked[name].sum()), 1))
     share = targets[worst] / max(int(seen.masked[worst].sum()), 1)
     named = (worst, *(name for name in targets if name != worst))
-    return Finding(FindingKind.DEPENDENCE, (*key, *named), targets[worst], share)
+    return Finding(FindingKind.DEPENDENCE, (*key, *named), targets[worst], share, by=len(key))
 
 
-def _is_key(seen: Published, name: str) -> bool:
-    """Whether a column stands there as collected, and outside the classes that hide who holds a value."""
-    return seen.role(name) is not Role.QUASI_IDENTIFIER and bool(
-        seen.as_collected[name].sum() >= max(1, MOSTLY * len(seen.table))
-    )
-
-
-def _pairs(keys: dict[str, Codes]) -> Iterator[tuple[str, str]]:
-    """Pairs of keys with few enough values."""
-    few = [name for name, codes in keys.items() if len(np.unique(codes)) < len(codes) / 2]
-    yield from combinations(few, 2) if len(few) <= PAIRED else ()
+def _mostly_collected(seen: Published, name: str) -> bool:
+    """Whether a column stands there as collected, so that its values mean what they mean elsewhere."""
+    return bool(seen.as_collected[name].sum() >= max(1, MOSTLY * len(seen.table)))
 
 
 def _key(seen: Published, name: str) -> Codes:
-    """The value by which an intruder looks a record up: as collected, since that is what is published there."""
-    codes = collected_codes(seen.original, name) if seen.original is not None and name in seen.original.names else None
-    return np.asarray(codes if codes is not None else seen.codes(name))
+    """The value by which an intruder looks a record up: as collected where that is published, else what is."""
+    if seen.original is not None and name in seen.original.names and _mostly_collected(seen, name):
+        return collected_codes(seen.original, name)
+    return seen.codes(name)
 
 
 def _target(seen: Published, name: str) -> Codes:
     """What may be restored: the collected values, or without an original the published ones."""
     return collected_codes(seen.original, name) if seen.original is not None else seen.codes(name)
-
-
-def _restored(seen: Published, key: Codes, target: str, values: Codes, most: float) -> int:
-    """Masked cells of a column that a key restores, beyond chance."""
-    classes = equivalence_classes(key[:, None])
-    masked = seen.masked[target] & (key != MISSING)
-    known = values != MISSING
-    shown = known if seen.original is None else np.ones(len(known), dtype=np.bool_)
-    holders = np.bincount(classes.of[shown], minlength=classes.count)
-    counted = masked & (holders >= SHARED)[classes.of]
-    named = int(np.sum(_named(classes, values)[classes.of] & counted))
-    if named <= max(FEWEST, most * seen.masked[target].sum()):
-        return 0
-    chance = _chance(classes, values, counted)
-    return round(named - chance) if named - chance > max(FEWEST, SURELY * np.sqrt(chance + 1)) else 0
 
 
 def _named(classes: EquivalenceClasses, values: Codes) -> Flags:
@@ -176,27 +265,34 @@ def _named(classes: EquivalenceClasses, values: Codes) -> Flags:
     return np.asarray(low == high)
 
 
-def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags) -> float:
-    return float(np.mean([_once_by_chance(classes, values, counted, seed) for seed in range(SHUFFLES)]))
+def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:
+    return float(np.mean([_once_by_chance(classes, values, counted, strata, seed) for seed in range(SHUFFLES)]))
 
 
-def _once_by_chance(classes: EquivalenceClasses, values: Codes, counted: Flags, seed: int) -> int:
-    """Cells that are restored when the known values stand in a random order."""
+def _once_by_chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes, seed: int) -> int:
+    """Cells that are restored when the known values of each stratum stand in a random order."""
     known = np.flatnonzero(values != MISSING)
+    mixed = known[np.lexsort((np.random.default_rng(seed).random(len(known)), strata[known]))]
     shuffled = values.copy()
-    shuffled[known] = values[np.random.default_rng(seed).permutation(known)]
+    shuffled[known[np.argsort(strata[known], kind="stable")]] = values[mixed]
     return int(np.sum(_named(classes, shuffled)[classes.of] & counted))
 
 
 def _in_the_same_order(seen: Published, name: str, target: str) -> int:
-    """All masked cells of a number that another number follows; 0 if it does not."""
-    if seen.original is None or name not in seen.original.names:
+    """Masked cells of a number that another published number, which it follows, shows better than they do."""
+    if seen.original is None:
         return 0
-    masked = seen.masked[target] & seen.as_collected[name]
-    if masked.sum() < FEWEST:
+    shown = seen.codes(name) != MISSING
+    masked = seen.masked[target] & shown
+    if masked.sum() < FEWEST or _correlation(seen.table, seen.original, name, target, shown) < SAME_ORDER:
         return 0
-    same = _correlation(seen.original, seen.original, name, target, seen.as_collected[name])
-    return int(masked.sum()) if same >= SAME_ORDER else 0
+    if not seen.table.holds_numbers(target):
+        return int(masked.sum())
+    collected, published = seen.original.column(target), seen.table.column(target)
+    known = shown & ~np.isnan(collected)
+    averages, _ = means(collected[known], seen.codes(name)[known], int(seen.codes(name).max()) + 1)
+    off = np.abs(averages[seen.codes(name)] - collected)
+    return int(np.sum(masked & (np.isnan(published) | (off < np.abs(published - collected) / 2))))
 
 
 def _correlation(left: Table, right: Table, name: str, target: str, rows: Flags) -> float:

@@ -46,7 +46,8 @@ def singling_out(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
     Parameters
     ----------
     seen : Published
-        The published table. A masked value leads to nobody: only cells as collected count.
+        The published table. A masked value leads to nobody: only cells count that are as collected, or nearer to the
+        collected number than to any other.
     most : float
         Share of the records one column may single out.
 
@@ -57,7 +58,7 @@ def singling_out(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
     """
     found: list[Finding] = []
     for name in seen.columns:
-        single = int(np.sum(alone(seen.codes(name)) & seen.as_collected[name]))
+        single = int(np.sum(alone(seen.codes(name)) & seen.recognisable(name)))
         found += one_column(name, single, len(seen.table), most)
     return found
 

@@ -48,6 +48,8 @@ class Finding:
         The same as a share of the published records, or of the masked cells for a dependence, 0 to 1.
     refuses : bool
         Whether it stops a release until it is waived; otherwise it is reported.
+    by : int
+        How many of the columns, the first ones, reveal something about the others.
 
     Examples
     --------
@@ -60,6 +62,7 @@ class Finding:
     records: int
     share: float
     refuses: bool = True
+    by: int = 1
 
     @property
     def key(self) -> str:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.hierarchy_files import number_label
+from crypsis.table.lookalikes import folded_label
 from crypsis.table.table import Table
 
 ELSEWHERE = -2
@@ -65,6 +66,19 @@ class Published:
             for name in self.columns
         }
 
+    def recognisable(self, name: str) -> Flags:
+        """bool[n]: cells that lead to their collected value: as collected, or nearer to it than to any other.
+
+        A number that was rounded or moved a little is recognised like the number itself. Classes or measured risks
+        speak of quasi-identifiers, so for them only cells as collected count.
+        """
+        same, before = self.as_collected[name], self.original
+        if before is None or name not in before.names or self.role(name) is Role.QUASI_IDENTIFIER:
+            return same
+        if not (self.table.holds_numbers(name) and before.holds_numbers(name)):
+            return same
+        return same | _nearest(self.table.column(name), before.column(name))
+
     @cached_property
     def masked(self) -> dict[str, Flags]:
         """By column, the cells whose collected value is no longer there; without an original, the missing ones."""
@@ -88,13 +102,23 @@ def _same(published: Table, before: Table, name: str) -> Flags:
         return np.asarray(published.column(name) == before.column(name))
     if published.holds_numbers(name):
         return np.zeros(len(published), dtype=np.bool_)
-    place = {label: code for code, label in enumerate(published.labels(name))}
+    place: dict[str, int] = {}
+    shown = [place.setdefault(folded_label(label), len(place)) for label in published.labels(name)]
     if before.holds_numbers(name):
         codes, labels = collected_codes(before, name), _number_labels(before, name)
     else:
         codes, labels = before.column(name), before.labels(name)
-    translate = np.array([*(place.get(label, ELSEWHERE) for label in labels), MISSING])
-    return np.asarray(translate[codes] == published.column(name))
+    translate = np.array([*(place.get(folded_label(label), ELSEWHERE) for label in labels), MISSING])
+    return np.asarray(translate[codes] == np.array([*shown, MISSING])[published.column(name)])
+
+
+def _nearest(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flags:
+    """Numbers less than half as far from the collected one, which nobody else has, as that is from the next one."""
+    values, place, held = np.unique(collected, return_inverse=True, return_counts=True)
+    steps = np.diff(values, prepend=-np.inf, append=np.inf)
+    gaps = np.where(held == 1, np.fmin(steps[:-1], steps[1:]), 0.0)
+    gaps[~np.isfinite(gaps)] = 0.0
+    return np.asarray(np.abs(shown - collected) < gaps[place] / 2)
 
 
 def _number_labels(before: Table, name: str) -> tuple[str, ...]:

@@ -39,9 +39,9 @@ def init(
     show what a column is, it is undecided, and nothing is released before somebody decides. On a terminal you are
     asked, the column that exposes most first; --cautious settles them all.
     """
+    from crypsis.audits.caution import cautious as settle
     from crypsis.plan import draft
     from crypsis.table.attribute import Role
-    from crypsis.table.caution import cautious as settle
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import profile as profile_table
 
@@ -50,7 +50,7 @@ def init(
     read = Roles(quasi, identifier, confidential, kind).read(file)
     seen, because = profile_table(read), dict[str, str]()
     if cautious:
-        seen = settle(seen)
+        seen = settle(seen, read)
     elif sys.stdin.isatty() and sys.stdout.isatty():
         seen, because = _asked(seen)
     write_atomically(out, draft(file, out, read, seen, k, because).encode())

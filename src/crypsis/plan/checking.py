@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from crypsis.audits.dependence import determining
+from crypsis.audits.dependence import MOST_RESTORED, determining, restoring
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.published import Published
 from crypsis.errors import CrypsisError, TableError, listing, suggestion
@@ -190,11 +190,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
             f"undecided"
         )
     found += _single(plan, table)
-    found += [
-        f"{name} determines {listing(targets)} in at least 99 % of the records and may restore what is masked there: "
-        f"no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
-        for name, targets in determining(table).items()
-    ]
+    found += _dependences(plan, table)
     for number, each in enumerate(plan.scenario, 1):
         unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
         if unmasked:
@@ -208,6 +204,27 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
     for use in plan.use:
         found += _use_remark(use)
+    return found
+
+
+def _dependences(plan: Plan, table: Table) -> list[str]:
+    """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
+    alone = {name for choice in plan.mask for name in choice.build().columns}
+    certain = determining(table)
+    found = [
+        f"{name} determines {listing(targets)} in at least 99 % of the records and may restore what is masked there: "
+        f"no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
+        for name, targets in certain.items()
+    ]
+    for each in restoring(table):
+        name, target = each.columns[:2]
+        telling = each.share > MOST_RESTORED or table.attribute(name).role is Role.WEIGHT
+        if telling and name not in certain and name not in alone:
+            found.append(
+                f"{name} shows the {target} of {each.records} records beyond chance: no release if that is more than "
+                f"{100 * MOST_RESTORED:g} % of what is masked there; give it the role quasi or identifier, or a reason "
+                f"in a [[waive]] table"
+            )
     return found
 
 

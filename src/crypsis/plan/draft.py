@@ -8,12 +8,12 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from crypsis.audits.caution import cautious
 from crypsis.masking.blocks import LARGE
 from crypsis.plan.document import Plan
 from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.caution import cautious
 from crypsis.table.clues import Clue
 from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
@@ -49,7 +49,7 @@ def draft(
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
-    columns = (seen if known else cautious(seen)).columns
+    columns = (seen if known else cautious(seen, table)).columns
     head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, because or {})
     return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
 
@@ -86,7 +86,7 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int, beca
         "# Several intruders: one table each; the worst one counts.",
         "# [[scenario]]",
         '# name = "neighbour"',
-        f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)[:120]}]",
+        f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)}]",
         "",
     ]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.audits.caution import cautious
 from crypsis.errors import TableError, unknown_column
 from crypsis.plan import Plan
 from crypsis.studio.forms import Form, one
@@ -17,7 +18,6 @@ from crypsis.studio.reading import MOST_COLUMNS
 from crypsis.studio.session import Session
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
-from crypsis.table.caution import cautious
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.text import reason_text
 
@@ -62,7 +62,7 @@ def settle(session: Session, columns: dict[str, Any]) -> list[str]:
     """Settle the undecided columns of a plan by the safest reading, in place; the names of those that were."""
     seen = session.reading.profile
     settled = []
-    for each in cautious(seen).columns if seen is not None else ():
+    for each in cautious(seen, session.reading.raw).columns if seen is not None else ():
         said = columns.get(each.name, {})
         if said.get("role", Role.UNDECIDED) == Role.UNDECIDED and each.role != Role.UNDECIDED:
             made = {"role": each.role, "kind": said.get("kind", each.kind)}

@@ -27,6 +27,8 @@ class Clue(StrEnum):
     UNDECIDED = "undecided"
     PRECAUTION = "precaution"
     """Nothing shows what the column is, and it is settled by the safest reading."""
+    RESTORING = "restoring"
+    """It would restore what is masked in another column, so it is masked too."""
     DATES_AS_NUMBERS = "dates as numbers"
     CODES = "codes"
     ORDER = "order"
@@ -36,7 +38,7 @@ class Clue(StrEnum):
 class Reason:
     """Why a role or a kind is suggested.
 
-    word  the word found in the name of the column, for a clue from its name
+    word  the word found in the name of the column, for a clue from its name; or the column that would be restored
     values  number of distinct values, for a clue from their number
     share  share of the values that one record alone holds, for a clue from that, 0 to 1
     """

@@ -35,7 +35,9 @@ def finding_text(finding: Finding) -> str:
         case FindingKind.COMBINATION:
             return f"{first} together with {others} singles out {share} of the records: {records}"
         case FindingKind.DEPENDENCE:
-            return f"{first} restores {share} of the masked cells of {others} beyond chance: {records}"
+            key, restored = listing(finding.columns[: finding.by]), listing(finding.columns[finding.by :])
+            verb = "restores" if finding.by == 1 else "together restore"
+            return f"{key} {verb} {share} of the masked cells of {restored} beyond chance: {records}"
         case FindingKind.SMALL_AVERAGE:
             return f"{first}: {records} published averages are over fewer than three known values"
         case FindingKind.FILLED:

@@ -21,6 +21,7 @@ _TEXTS = {
     Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
     Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
     Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
+    Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
     Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
     Clue.CODES: "its numbers look like codes",
     Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",

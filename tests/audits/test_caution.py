@@ -1,0 +1,83 @@
+"""The safest reading of columns nobody decided about, and of columns that would restore what is masked."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from crypsis.audits.caution import cautious
+from crypsis.table.attribute import Role
+from crypsis.table.clues import Clue, Reason
+from crypsis.table.frames import wrap
+from crypsis.table.profile import profile
+
+ROWS = 100
+
+
+def settled(frame: pl.DataFrame) -> dict[str, str]:
+    table = wrap(frame)
+    return {column.name: column.role for column in cautious(profile(table), table).columns}
+
+
+def test_the_safest_reading_leaves_nothing_undecided() -> None:
+    frame = pl.DataFrame(
+        {"sex": ["f", "m"] * 20, "colour": ["red", "red", "blue", "blue"] * 10, "x7": [*range(10), *range(10)] * 2}
+    )
+    table = wrap(frame)
+    seen = profile(table)
+    columns = {column.name: column for column in cautious(seen, table).columns}
+    assert [column.role for column in seen.columns] == ["quasi", "undecided", "undecided"]
+    assert Role.UNDECIDED not in {column.role for column in columns.values()}
+    assert (columns["colour"].role, columns["colour"].hierarchy) == ("quasi", "merge:1")
+    assert columns["colour"].reasons[0] == Reason(Clue.PRECAUTION)
+    assert columns["sex"] == seen.columns[0]
+
+
+def test_text_that_names_people_is_left_out() -> None:
+    text = [f"case {n}" for n in range(60)] + ["case 0"] * 40
+    frame = pl.DataFrame(
+        {"sex": ["f", "m"] * 50, "note": text, "diagnosis": text, "illness": ["a", "a", "b", "b"] * 25}
+    )
+    assert settled(frame) == {
+        "sex": "quasi",
+        "note": "identifier",
+        "diagnosis": "identifier",
+        "illness": "confidential",
+    }
+
+
+@pytest.mark.parametrize("rare", [400, 12])
+def test_a_weight_that_restores_few_or_many_values_is_masked(rare: int) -> None:
+    """Weights by household size go with nothing, but for some records that all live in one region."""
+    rng = np.random.default_rng(3)
+    region = rng.integers(0, 6, 400)
+    weight = 100.0 / rng.integers(1, 6, 400)
+    weight[:rare] = 500.0 + region[:rare]
+    weight[: rare if rare < 400 else 0] = 500.0
+    region[: rare if rare < 400 else 0] = 5
+    frame = pl.DataFrame({"region": [f"r{n}" for n in region], "age": rng.integers(18, 60, 400), "weight": weight})
+    table = wrap(frame)
+    (seen,) = (column for column in cautious(profile(table), table).columns if column.name == "weight")
+    assert (seen.role, seen.reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
+    assert seen.hierarchy
+
+
+def test_a_weight_that_goes_with_nothing_stays_a_weight() -> None:
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame(
+        {
+            "region": [f"r{n}" for n in rng.integers(0, 6, 400)],
+            "age": rng.integers(18, 60, 400),
+            "weight": 100.0 / rng.integers(1, 6, 400),
+            "diagnosis": [f"d{n}" for n in rng.integers(0, 5, 400)],
+        }
+    )
+    assert settled(frame) == {"region": "quasi", "age": "quasi", "weight": "weight", "diagnosis": "confidential"}
+
+
+def test_a_confidential_column_that_determines_a_quasi_identifier_is_masked() -> None:
+    rng = np.random.default_rng(5)
+    sex = rng.integers(0, 2, 400)
+    frame = pl.DataFrame({"sex": sex, "age": rng.integers(18, 60, 400), "treatment": [f"t{n}" for n in sex * 3]})
+    assert settled(frame)["treatment"] == "quasi"
