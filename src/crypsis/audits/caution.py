@@ -38,7 +38,7 @@ def cautious(seen: Profile, table: Table) -> Profile:
     ['quasi', 'quasi']
     """
     columns = tuple(_settled(column, seen.rows) for column in seen.columns)
-    found = restoring(table.with_roles({column.name: column.role for column in columns}))
+    found = restoring(table.with_roles({column.name: Role(column.role) for column in columns}))
     worst = {each.columns[0]: each for each in found}
     telling = {
         column.name: worst[column.name].columns[1]
