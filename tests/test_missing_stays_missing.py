@@ -24,7 +24,7 @@ HIERARCHIES = {"age": "intervals:10,30", "hours": "intervals:20", "grade": "merg
 ALONE = tuple((name,) for name in QUASI)
 METHODS: list[tuple[str, dict[str, Any], bool]] = [
     ("microaggregation", {"k": 3}, True),
-    ("microaggregation", {"k": 3, "scaling": "range", "aggregate": "mode"}, True),
+    ("microaggregation", {"k": 3, "scaling": "range", "numbers": "mode", "categories": "mode"}, True),
     ("microaggregation", {"k": 3, "partitioner": "univariate"}, True),
     ("microaggregation", {"k": 2, "groups": ALONE}, False),
     ("local-recoding", {"k": 3}, True),

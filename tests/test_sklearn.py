@@ -564,7 +564,7 @@ MOVES: list[tuple[Any, dict[str, Any]]] = [
     (Microaggregator(3), {"columns": ["x1"]}),
     (Microaggregator(3), {"partitioner": "univariate"}),
     (Microaggregator(3, partitioner=VMDAV(gamma=0.0)), {"partitioner": VMDAV(gamma=5.0)}),
-    (Microaggregator(3), {"aggregate": "median"}),
+    (Microaggregator(3), {"numbers": "median"}),
     (Microaggregator(3), {"scaling": "none"}),
     (LatticeGeneraliser(3), {"k": 12}),
     (LatticeGeneraliser(3), {"columns": [0]}),
@@ -614,7 +614,7 @@ REFUSALS: list[tuple[Any, Any, str]] = [
     (Microaggregator(columns=[2]), GOOD, "X has no column 2; columns: x0, x1, or positions from 0 to 1"),
     (Microaggregator(columns=[]), GOOD, "columns names nothing to mask"),
     (Microaggregator(partitioner="madv"), GOOD, "there is no partitioner called 'madv' (did you mean 'mdav'?)"),
-    (Microaggregator(aggregate="mean"), people(30), "column 'sex' is nominal and has no mean"),
+    (Microaggregator(categories="median"), people(30), "column 'sex' is nominal and has no median"),
     (
         Microaggregator(k=3, partitioner=MDAV(ending="gomm")),
         GOOD,

@@ -114,7 +114,7 @@ def test_equal_to_every_record_beside_every_other(
 ) -> None:
     table = people(n, seed, missing=0.3)
     groups = (("age",), ("hours",)) if apart else ()
-    method = methods.build("microaggregation", k=k, aggregate=aggregate, missing=missing, groups=groups)
+    method = methods.build("microaggregation", k=k, numbers=aggregate, missing=missing, groups=groups)
     masked = method.mask(table, np.random.default_rng(0))
     rows = np.random.default_rng(seed).permutation(n)
     found = small_averages(masked.take(rows), table, rows, least)

@@ -220,7 +220,8 @@ def outcome(search: Search, table: str, guided: bool, quanta: int = QUANTA) -> t
     last = states(problem, quanta)[-1]
     encoding = search.encoding(TABLES[table]())
     seen: list[Any] = []
-    for candidate in found_by(last):
+    variants = problem.variants or (lambda candidate: ())
+    for candidate in (each for found in found_by(last) for each in (found, *variants(found))):
         genome = problem.expressed(candidate)
         try:
             masked = encoding.decode(genome)

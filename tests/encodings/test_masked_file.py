@@ -18,7 +18,7 @@ from crypsis.table.table import Table
 METHODS: tuple[MaskingMethod, ...] = (
     Pram(theta=0.5),
     Microaggregation(k=3, missing="aggregate"),
-    Microaggregation(k=3, missing="aggregate", aggregate="mode"),
+    Microaggregation(k=3, missing="aggregate", numbers="mode", categories="mode"),
     GlobalRecoding(depth=1, label="representative"),
     GlobalRecoding(depth=1, label="merged"),
     TopCoding(columns=("grade",)),

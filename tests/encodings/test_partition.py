@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.encodings import PartitionEncoding
-from crypsis.encodings.partition import partition_key
+from crypsis.encodings.partition import partition_genome, partition_key
 from crypsis.masking import Microaggregation, partitioners
 from crypsis.masking.scaling import embed
 from crypsis.table.example import example
@@ -25,7 +25,7 @@ def small() -> Table:
 def test_a_genome_by_hand() -> None:
     table = small().without(np.array([False, False, False, False, True]))
     encoding = PartitionEncoding(table, ("age", "town"), Microaggregation(k=2))
-    genome = np.array([7, 7, 3, 3, 2], dtype=np.int32)  # two groups, numbered as they please; k = 2
+    genome = np.array([7, 7, 3, 3, 0, 2], dtype=np.int32)  # two groups, numbered as they please; k = 2
     masked = encoding.decode(genome)
     assert masked.column("age").tolist() == [22, 22, 42, 42, 90], "the suppressed record takes no part"
     assert masked.column("town").tolist() == [0, 0, 0, 0, 1], "of two towns as frequent, the first"
@@ -53,16 +53,16 @@ def test_a_partitioners_groups_are_microaggregated_to_the_bit(name: str, seed: i
     method = Microaggregation(k=k, partitioner=name)
     points = embed(table.take(np.flatnonzero(table.kept)), names, "z")
     labels = partitioners.build(name).partition(points, k, np.random.default_rng(0))
-    genome = np.append(labels, k).astype(np.int32)
+    genome = partition_genome(labels, k)
     masked = method.mask(table, np.random.default_rng(0))
     encoding = PartitionEncoding(table, names, Microaggregation(k=k))
     assert encoding.decode(genome).fingerprint() == masked.fingerprint()
-    shuffled = np.append(rng.permutation(int(labels.max()) + 1)[labels] + 5, k).astype(np.int32)
+    shuffled = partition_genome(rng.permutation(int(labels.max()) + 1)[labels] + 5, k)
     assert encoding.decode(shuffled).fingerprint() == masked.fingerprint(), "numbers of groups mean nothing"
     assert partition_key(shuffled) == partition_key(genome)
 
 
 def test_other_groups_or_another_k_have_another_key() -> None:
-    genome = np.array([0, 0, 1, 1, 2], dtype=np.int32)
-    assert partition_key(genome) != partition_key(np.array([0, 1, 1, 0, 2], dtype=np.int32))
-    assert partition_key(genome) != partition_key(np.array([0, 0, 1, 1, 3], dtype=np.int32))
+    genome = np.array([0, 0, 1, 1, 0, 2], dtype=np.int32)
+    assert partition_key(genome) != partition_key(np.array([0, 1, 1, 0, 0, 2], dtype=np.int32))
+    assert partition_key(genome) != partition_key(np.array([0, 0, 1, 1, 0, 3], dtype=np.int32))

@@ -23,7 +23,7 @@ from test_missing_stays_missing import holed
 EXPLAINED: list[tuple[str, dict[str, Any]]] = [
     ("microaggregation", {"k": 3}),
     ("microaggregation", {"k": 3, "missing": "aggregate"}),
-    ("microaggregation", {"k": 3, "aggregate": "mode"}),
+    ("microaggregation", {"k": 3, "numbers": "mode", "categories": "mode"}),
     ("microaggregation", {"k": 3, "groups": (("age",), ("hours",))}),
     ("local-recoding", {"k": 3}),
     ("generalisation", {"k": 3, "level": 1, "suppression": 1.0}),

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
-from crypsis.masking.microaggregation import aggregated
+from crypsis.masking.representatives import Representatives, published
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, grouping_text
@@ -58,12 +59,18 @@ class GroupingEncoding(RememberingEncoding):
     def apply(self, genome: Genome) -> Table:
         """Average each group of columns within its clusters."""
         p, n = len(self.names), len(self.values)
-        columns = {}
+        masked = self._source
         for number, attributes in enumerate(groups_of(genome[: p + 1])):
             labels = np.asarray(genome[p + 1 + number * n : p + 1 + (number + 1) * n], dtype=np.int32)
-            for name, place in ((self.names[place], place) for place in attributes):
-                columns[name] = self.table.column(name).copy()
-                columns[name][self.table.kept] = aggregated(self.table.attribute(name), self.values[:, place], labels)
+            masked = published(masked, [self.names[place] for place in attributes], labels, Representatives())
+        return masked
+
+    @cached_property
+    def _source(self) -> Table:
+        """The table with the values that are averaged."""
+        columns = {name: self.table.column(name).copy() for name in self.names}
+        for name, values in zip(self.names, self.values.T, strict=True):
+            columns[name][self.table.kept] = values
         return self.table.with_columns(columns)
 
     def describe(self, genome: Genome, masked: Table) -> Description:

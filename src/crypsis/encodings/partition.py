@@ -1,10 +1,14 @@
-"""A partition of the kept records as a genome: int32[n + 1], the group of every record and k."""
+"""A partition of the kept records as a genome: int32[n + 2].
+
+The group of every record, what stands for a group (the code of its `Representatives`), and k.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,9 +16,14 @@ from numpy.typing import NDArray
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.kernels.squares import sse
 from crypsis.masking.microaggregation import Microaggregation
+from crypsis.masking.representatives import Representatives, published
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import blanked_text
+from crypsis.text import blanked_text, representatives_text
+
+LACKING = "others of their group lack a value"
+TAIL = 2
+"""Genes after the groups: representatives and k."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +31,7 @@ class PartitionEncoding(RememberingEncoding):
     """Groups of similar records that share the values of some columns.
 
     names  columns whose values a group shares
-    method  how a group's values become one; its partitioner is not used
+    method  how near records are, and whether missing values are filled in; the genome says what stands for a group
     """
 
     table: Table = field(repr=False)
@@ -31,7 +40,8 @@ class PartitionEncoding(RememberingEncoding):
 
     def apply(self, genome: Genome) -> Table:
         """Give every group one value in each column."""
-        return self.method.shared(self.table, self.names, compact(genome))
+        chosen = representatives(genome)
+        return published(self.table, self.names, compact(genome), chosen, self.method.missing == "aggregate")
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """Describe the number and sizes of the groups."""
@@ -42,12 +52,20 @@ class PartitionEncoding(RememberingEncoding):
         message = (
             f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
             f"{', '.join(self.names)}"
-        )
+        ) + representatives_text(*self._words(representatives(genome)))
         facts = {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)}
         blanked = blanked_cells(self.table, masked, self.names)
         if any(blanked.values()):
             facts["blanked"] = sum(blanked.values())
-        return Description(message + blanked_text(blanked), facts)
+        because = (
+            "their groups differ or lack a value there" if representatives(genome).categories.truthful else LACKING
+        )
+        return Description(message + blanked_text(blanked, because), facts)
+
+    def _words(self, chosen: Representatives) -> tuple[str, str]:
+        """What stands for numbers and for categories; empty where there are none."""
+        numeric = [self.table.attribute(name).numeric for name in self.names]
+        return chosen.numbers if any(numeric) else "", "" if all(numeric) else chosen.categories
 
     @cached_property
     def points(self) -> NDArray[np.float64]:
@@ -58,11 +76,23 @@ class PartitionEncoding(RememberingEncoding):
 
 def compact(genome: Genome) -> NDArray[np.int32]:
     """Labels of the groups of a genome as 0, 1, … without gaps."""
-    return np.unique(genome[:-1], return_inverse=True)[1].astype(np.int32)
+    return np.unique(genome[:-TAIL], return_inverse=True)[1].astype(np.int32)
+
+
+def partition_genome(labels: NDArray[np.integer[Any]], k: int, chosen: Representatives | None = None) -> Genome:
+    """The genome of groups of at least k records."""
+    code = 0 if chosen is None else chosen.code
+    return np.append(labels, np.array([code, k])).astype(np.int32)
+
+
+def representatives(genome: Genome) -> Representatives:
+    """What stands for a group in the table of a genome."""
+    return Representatives.of_code(int(genome[-TAIL]))
 
 
 def partition_key(genome: Genome) -> bytes:
-    """Key of a genome: equal for equal groups and k, whatever the numbers of the groups."""
-    _, first, inverse = np.unique(genome[:-1], return_index=True, return_inverse=True)
+    """Key of a genome: equal for equal groups, representatives and k, whatever the numbers of the groups."""
+    _, first, inverse = np.unique(genome[:-TAIL], return_index=True, return_inverse=True)
     canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
-    return hashlib.blake2b(canonical.tobytes() + int(genome[-1]).to_bytes(8, "little"), digest_size=16).digest()
+    tail = genome[-TAIL:].astype(np.int64)
+    return hashlib.blake2b(canonical.tobytes() + tail.tobytes(), digest_size=16).digest()

@@ -172,6 +172,8 @@ class Problem:
         A faster evaluation of a whole batch with the same values.
     express : callable or None
         Candidate → the genome that is stored and decoded; None where the candidate is that genome.
+    variants : callable or None
+        Candidate → candidates that differ in what the scores do not see, measured beside it.
     facts : callable or None
         Candidate → figures of the search about it, by name.
     remember : int
@@ -188,6 +190,7 @@ class Problem:
     boxes: tuple[float, ...] = ()
     assess: Assess | None = None
     express: Callable[[Genome], Genome] | None = None
+    variants: Callable[[Genome], Sequence[Genome]] | None = None
     facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
     remember: int = 50_000
     notes: Mapping[str, Any] = field(default_factory=dict)

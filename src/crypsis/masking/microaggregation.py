@@ -1,4 +1,4 @@
-"""Microaggregation: records in groups of at least k, each value replaced by its group's mean, median or mode."""
+"""Microaggregation: records in groups of at least k, each value replaced by what stands for its group."""
 
 from __future__ import annotations
 
@@ -12,17 +12,31 @@ from pydantic import Field, model_validator
 
 from crypsis.engines import Engine
 from crypsis.errors import TableError, listing, repeated
-from crypsis.masking.aggregates import means, medians, modes
 from crypsis.masking.blocks import Blocks
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.masking.representatives import Representative, Representatives, published, refuse_representative
 from crypsis.masking.scaling import embed
-from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.hierarchy import MISSING
+from crypsis.table.attribute import Kind
 from crypsis.table.scaling import Scaling
-from crypsis.table.table import Column, Table
+from crypsis.table.table import Table
 
-Aggregate = Literal["auto", "mean", "median", "mode"]
+Numbers = Annotated[
+    Literal["mean", "median", "mode", "spread"],
+    Field(
+        description="what the numbers of a group become: their mean, median or mode; spread moves the means away from "
+        "the mean of the column, so that its variance is kept"
+    ),
+]
+Categories = Annotated[
+    Literal["typical", "median", "mode", "common-ancestor", "unanimous", "marginal", "cheapest"],
+    Field(
+        description="what the categories of a group become: typical takes the lower median of ordered and the mode of "
+        "unordered ones; common-ancestor the lowest node of the hierarchy that holds them all, which is true of every "
+        "record; unanimous nothing where they differ; marginal a value of the group, chosen over all groups so that "
+        "the column keeps its distribution; cheapest the common ancestor or the typical value, whichever loses less"
+    ),
+]
 Missing = Annotated[
     Literal["keep", "refuse", "aggregate"],
     Field(
@@ -45,8 +59,8 @@ class Microaggregation(MaskingMethod):
 
     Notes
     -----
-    - Formula: x' = mean, median or mode of the group of x; groups of at least k minimise SSE = Σ_g Σ_{x in g} |x −
-      mean(g)|²
+    - Formula: x' = what stands for the group of x, its mean unless set; groups of at least k minimise SSE = Σ_g
+      Σ_{x in g} |x − mean(g)|²
     - Paper: Domingo-Ferrer and Mateo-Sanz (2002)
     - Cost: that of the partitioner, once per group of columns
     - Departures: kinds are mixed by embedding them in one space (decision 0004); missing values by rule (decision
@@ -71,11 +85,8 @@ class Microaggregation(MaskingMethod):
         description="attribute groups, each partitioned on its own, as lists of column names; empty means one group "
         "of all chosen columns",
     )
-    aggregate: Aggregate = Field(
-        default="auto",
-        description="what a group's values become: auto takes the mean of numbers, the lower median of ordered and the "
-        "mode of unordered categories; mean needs numbers, median numbers or ordered categories",
-    )
+    numbers: Numbers = "mean"
+    categories: Categories = "typical"
     scaling: Scaling = Field(
         default="z",
         description="weight of attributes in the distance: z gives each variance 1, range divides numbers by their "
@@ -230,11 +241,11 @@ class Microaggregation(MaskingMethod):
         alone: tuple[tuple[str, ...], ...] = tuple((name,) for name in names)
         groupings = dict.fromkeys([alone, (names[:2], names[2:]) if len(names) > 2 else alone, (names,)])
         ordered = all(table.attribute(name).kind is not Kind.NOMINAL for name in names)
-        aggregates: tuple[Literal["median", "auto"], Literal["mode"]] = ("median" if ordered else "auto", "mode")
+        middle: Literal["median", "mean"] = "median" if ordered else "mean"
         for k in range(2, len(table) + 1) if names else ():
             for groups in groupings:
-                for aggregate in aggregates:
-                    yield cls(k=k, groups=groups, aggregate=aggregate)
+                yield cls(k=k, groups=groups, numbers=middle)
+                yield cls(k=k, groups=groups, numbers="mode", categories="mode")
 
     def shared(self, table: Table, names: tuple[str, ...], labels: NDArray[np.int32]) -> Table:
         """Replace the values of some columns within given groups of records.
@@ -254,15 +265,12 @@ class Microaggregation(MaskingMethod):
         -------
         Table
         """
-        masked: dict[str, Column] = {}
-        rows = np.flatnonzero(table.kept)
-        for name in names:
-            column = table.column(name).copy()
-            column[rows] = aggregated(
-                table.attribute(name), column[rows], labels, self.aggregate, self.missing == "aggregate"
-            )
-            masked[name] = column
-        return table.with_columns(masked)
+        return published(table, names, labels, self.representatives, self.missing == "aggregate")
+
+    @property
+    def representatives(self) -> Representatives:
+        """What numbers and what categories of a group become."""
+        return Representatives(Representative(self.numbers), Representative(self.categories))
 
     def check(self, table: Table, names: Iterable[str]) -> None:
         """Refuse columns that cannot be microaggregated with these settings.
@@ -284,13 +292,7 @@ class Microaggregation(MaskingMethod):
                 f"column {name!r} is already generalised and microaggregation needs values as collected; "
                 f"mask before generalising, or leave the column out"
             )
-        if (self.aggregate == "mean" and not attribute.numeric) or (
-            self.aggregate == "median" and attribute.kind is Kind.NOMINAL
-        ):
-            raise TableError(
-                f"column {name!r} is {attribute.kind} and has no {self.aggregate}; "
-                f"use aggregate = 'auto' or 'mode', or leave the column out"
-            )
+        refuse_representative(attribute, self.representatives.of(attribute))
         absent = int((table.missing(name) & table.kept).sum())
         if absent and self.missing == "refuse":
             raise TableError(
@@ -302,33 +304,3 @@ class Microaggregation(MaskingMethod):
                 f"column {name!r} has {int(np.isinf(column[table.kept]).sum())} infinite value(s), which have no "
                 f"distance; correct them or leave the column out"
             )
-
-
-def aggregated(
-    attribute: Attribute,
-    column: Column,
-    labels: NDArray[np.int32],
-    aggregate: Aggregate = "auto",
-    filling: bool = False,
-) -> Column:
-    """The column with one value for every group of records.
-
-    A group in which a value is missing is missing altogether: a group must not differ inside, and nothing is made up.
-    With `filling` it takes the value of those present, and is missing only where all of them are.
-    """
-    present = ~np.isnan(column) if attribute.numeric else column != MISSING
-    values, where, groups = column[present], labels[present], int(labels.max(initial=-1)) + 1
-    usual = {Kind.NUMERIC: "mean", Kind.ORDINAL: "median", Kind.NOMINAL: "mode"}[attribute.kind]
-    wanted = usual if aggregate == "auto" else aggregate
-    if wanted == "mean":
-        shared, filled = means(values, where, groups)
-    elif wanted == "median":
-        shared, filled = medians(values, where, groups, lower=not attribute.numeric)
-    else:
-        shared, filled = modes(values, where, groups)
-    if attribute.dates:
-        shared = np.rint(shared)  # a date is a whole number of days or seconds
-    if not filling:
-        filled[labels[~present]] = False
-    shared[~filled] = np.nan if attribute.numeric else MISSING
-    return np.asarray(shared[labels])

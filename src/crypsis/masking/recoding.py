@@ -17,6 +17,7 @@ from crypsis.errors import PlanError, TableError
 from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome, settle
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
+from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
@@ -104,7 +105,7 @@ class LocalRecoding(MaskingMethod):
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:
             raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
-        trees = [_PaddedTree.over(hierarchy) for hierarchy in lattice.hierarchies]
+        trees = _trees(lattice)
         leaf = _leaf_table(table, lattice.names, trees, kept)
         classes = equivalence_classes(leaf)
         present = self._present(table, kept, classes)
@@ -161,7 +162,7 @@ class Publication:
 
     @cached_property
     def _trees(self) -> list[_PaddedTree]:
-        return [_PaddedTree.over(hierarchy) for hierarchy in Lattice.of(self.table, self.names).hierarchies]
+        return _trees(Lattice.of(self.table, self.names))
 
     @cached_property
     def _nodes(self) -> list[NDArray[np.int32]]:
@@ -192,14 +193,14 @@ class _PaddedTree:
     cells: list[NDArray[np.float64]]
 
     @classmethod
-    def over(cls, hierarchy: Hierarchy) -> _PaddedTree:
+    def over(cls, hierarchy: Hierarchy, weight: float) -> _PaddedTree:
         groups, cells = [], []
         for level, codes in enumerate(hierarchy.groups):
             groups.append(np.append(codes, np.int32(len(hierarchy.labels[level]))))
             held = hierarchy.leaves(level)[codes]
-            cells.append(np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0))
+            cells.append(weight * np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0))
         groups.append(np.zeros(hierarchy.size + 1, dtype=np.int32))
-        cells.append(np.ones(hierarchy.size + 1))
+        cells.append(np.full(hierarchy.size + 1, weight))
         return cls(hierarchy, groups, cells)
 
     def level_loss(self, leaf: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -214,6 +215,12 @@ class _PaddedTree:
         table = [np.append(g[:-1] + self.hierarchy.offsets[lv], absent) for lv, g in enumerate(self.groups[:-1])]
         table.append(np.full(self.hierarchy.size + 1, absent))
         return np.stack(table).astype(np.int32)
+
+
+def _trees(lattice: Lattice) -> list[_PaddedTree]:
+    """The hierarchies of a lattice, their losses weighed by the importance of the columns."""
+    given = zip(lattice.hierarchies, weights(lattice.attributes), strict=True)
+    return [_PaddedTree.over(hierarchy, weight) for hierarchy, weight in given]
 
 
 def _leaves(table: Table, name: str, tree: _PaddedTree) -> NDArray[np.int32]:

@@ -14,6 +14,8 @@ z         every attribute has variance 1 (population), so each counts for n in S
 range     a number is divided by its range; the others already span 1
 none      as above, numbers in their own units
 
+and by the importance of the attribute: squared distances are multiplied by it.
+
 A constant attribute becomes 0. A missing value lies at the attribute's mean, where it pulls nowhere. Where missing
 values are `apart`, an attribute that lacks some has one coordinate more: missing or not, twice as far apart as its
 farthest values are, so that groups of near records lack the same values. A single attribute with an order needs none:
@@ -62,7 +64,7 @@ class Embedding:
 
     def points(self, table: Table) -> NDArray[np.float64]:
         """float64[n, q]: records of a table with the same attributes, categories in the same order."""
-        parts = [axis.place(table.column(axis.attribute.name)) for axis in self.axes]
+        parts = [axis.weighed(table.column(axis.attribute.name)) for axis in self.axes]
         return np.hstack(parts) if parts else np.empty((table.rows, 0))
 
 
@@ -97,6 +99,10 @@ class _Axis:
         deviation = float(np.sqrt(variance)) if scaling == "z" else 1.0
         span = 1.0 if attribute.kind is Kind.NOMINAL else float(np.ptp(held))
         return replace(bare, centre=centre, deviation=deviation, gap=FAR * span / deviation if some else 0.0)
+
+    def weighed(self, column: Column) -> NDArray[np.float64]:
+        """Coordinates of the records, weighed by the importance of the attribute."""
+        return np.asarray(self.place(column) * np.sqrt(self.attribute.importance))
 
     def place(self, column: Column) -> NDArray[np.float64]:
         """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""

@@ -6,6 +6,7 @@ to 1 (tells nothing), so that solutions of different methods can stand on one fr
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import alike_codes, check_rows
-from crypsis.table.attribute import Kind
+from crypsis.table.attribute import Kind, weights
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import LOCAL, Table
 
@@ -26,12 +27,12 @@ _MISSING = (
 
 @measures.add("cell-loss")
 class CellLoss(Measure):
-    """Mean over all cells of what became of them.
+    """Mean over all cells of what became of them, columns weighed by their importance.
 
-    100 times the mean cell loss: a number moved by d loses d / range; an ordinal category moved by r ranks r /
-    (categories − 1); another nominal category 1; a value generalised to a group of m of its M values (m − 1) / (M −
-    1), a number to an interval its width / range; a value generalised to a group it does not belong to, and a
-    suppressed cell, 1.
+    100 times the mean cell loss, each column weighed by its importance: a number moved by d loses d / range; an
+    ordinal category moved by r ranks r / (categories − 1); another nominal category 1; a value generalised to a group
+    of m of its M values (m − 1) / (M − 1), a number to an interval its width / range; a value generalised to a group
+    it does not belong to, and a suppressed cell, 1.
 
     Examples
     --------
@@ -57,12 +58,18 @@ class BoundCell(BoundColumns[CellLoss]):
     """Cell loss bound to an original."""
 
     def read(self, masked: Table) -> float:
-        return float(100 * np.mean(self.by_column(masked)))
+        return float(100 * np.average(self.by_column(masked), weights=self._weights))
 
     def explain(self, masked: Table) -> Reading:
         columns = self.by_column(masked)
         counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
-        return self.measure.reading(float(100 * np.mean(columns)), self.names, _MISSING, counts)
+        mean = float(100 * np.average(columns, weights=self._weights))
+        return self.measure.reading(mean, self.names, _MISSING, counts)
+
+    @cached_property
+    def _weights(self) -> NDArray[np.float64]:
+        """The importance of each column; all alike where none has any, as where one such column is read alone."""
+        return np.array(weights([self.original.attribute(name) for name in self.names]))
 
     def by_column(self, masked: Table) -> NDArray[np.float64]:
         """Mean loss of each column, 0 to 1."""

@@ -16,6 +16,7 @@ from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import FindingKind, waiver_key
 from crypsis.errors import PlanError
+from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import Objective
@@ -206,10 +207,19 @@ class Plan(Settings):
             measures,
             intruders={each.name: each.knows for each in self.scenario},
             uses=[UseDemand(u.title, u.build(), u.tolerance, u.weight, u.treated_as) for u in self.use],
-            limits=[LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit],
+            limits=[LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit]
+            + self.column_limits(),
             models=self.models(),
             suppression=self.suppression,
         )
+
+    def column_limits(self) -> list[LimitDemand]:
+        """The largest loss of every column that has one."""
+        return [
+            LimitDemand(f"loss of {name}", column.at_most, CellLoss(columns=(name,)))
+            for name, column in self.columns.items()
+            if column.at_most is not None
+        ]
 
     def waivers(self) -> dict[str, str]:
         """What may pass, as a release takes it: finding and column → reason."""
@@ -269,7 +279,7 @@ class Plan(Settings):
             missing=self.data.missing,
             masked=masked,
         )
-        return table if masked else self._ordered(table)
+        return table if masked else self._settled(table)
 
     def hierarchies(self, folder: Path) -> dict[str, str | Path]:
         """Hierarchies by column: a builder, or the path of a file.
@@ -291,12 +301,15 @@ class Plan(Settings):
         head = spec.split(":", 1)[0]
         return spec if ":" in spec and not Path(folder / spec).is_file() and len(head) > 1 else folder / spec
 
-    def _ordered(self, table: Table) -> Table:
-        """Categories of ordinal columns in the plan's order."""
+    def _settled(self, table: Table) -> Table:
+        """Categories of ordinal columns in the plan's order, and what each column counts."""
         for name, column in self.columns.items():
             if column.order:
                 table = table.with_categories(name, column.order, Kind.ORDINAL)
-        return table
+        changed = {
+            n: table.attribute(n).but(importance=c.importance) for n, c in self.columns.items() if n in table.names
+        }
+        return table.with_columns({}, attributes=changed)
 
 
 def load(path: Path) -> dict[str, Any]:

@@ -51,6 +51,18 @@ class Column(Settings):
         description="a file, or a builder such as intervals:5,10,20 · dates:month,year · prefixes:3,2 · merge:8,4",
     )
     order: tuple[str, ...] = Field(default=(), description="categories from low to high, for an ordinal column")
+    importance: float = Field(
+        default=1.0,
+        ge=0,
+        le=5,
+        description="weight of what the column loses, 0 to 5: 0 does not count, 5 counts five times as much as others",
+    )
+    at_most: float | None = Field(
+        default=None,
+        ge=0,
+        le=100,
+        description="largest loss of this column, in per cent, with which a file is released",
+    )
     because: str = Field(
         default="",
         max_length=500,

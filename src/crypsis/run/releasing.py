@@ -107,6 +107,7 @@ def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
             if names:
                 bound = measure.model_copy(update={"columns": names})
                 found.append(MeasuredLimit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
+    found += [MeasuredLimit(each.measure, each.at_most, each.title) for each in plan.column_limits() if each.measure]
     return found + [MeasuredLimit(u.build(), u.tolerance, u.title, u.treated_as == "limit") for u in plan.use]
 
 

@@ -119,7 +119,7 @@ class Schedule:
             problem, front = self._problem(search), search.state.frontier
             left = self.plan.run.points - sum(problem.key(genome) in search.measured for genome in front.genomes)
             while left > 0:
-                fresh = self._measure(search, min(left, 4) if math.isfinite(limit) else left)
+                fresh = self._measure(search, min(left, 4) if math.isfinite(limit) else left, variants=True)
                 if not fresh:
                     break
                 self._commit(search, fresh, clock)
@@ -154,7 +154,7 @@ class Schedule:
 
     # -- measuring --
 
-    def _measure(self, search: SearchState, most: int) -> list[Row]:
+    def _measure(self, search: SearchState, most: int, variants: bool = False) -> list[Row]:
         """Decode, describe and measure members of a search's front that are not in the store yet.
 
         If this takes long, solutions are shown before their generation is complete.
@@ -162,7 +162,7 @@ class Schedule:
         started, rows = time.monotonic(), list[Row]()
         shown, since = 0, started
         problem = self._problem(search)
-        for place, genome in enumerate(search.unmeasured(problem, most)):
+        for place, genome in enumerate(search.unmeasured(problem, most, variants)):
             number = len(self._baselines) + 1 + (search.count + place) * len(self.plan.search) + search.index
             rows.append(self._row(search, problem, genome, number))
             if time.monotonic() >= since + SHOWN_AFTER:

@@ -149,7 +149,7 @@ class SearchState:
             return 1.0
         return max((budget.progress(self.state, self.seconds) for budget in self.budgets), default=0.0)
 
-    def unmeasured(self, problem: Problem, most: int) -> list[Genome]:
+    def unmeasured(self, problem: Problem, most: int, variants: bool = False) -> list[Genome]:
         """Members of the front that are not in the store, chosen by `spread`.
 
         Parameters
@@ -158,6 +158,8 @@ class SearchState:
             Gives the keys.
         most : int
             Largest number of members.
+        variants : bool
+            Whether variants of the members are taken too, after them.
 
         Returns
         -------
@@ -165,9 +167,14 @@ class SearchState:
         """
         if self.state is None:
             return []
-        front = self.state.frontier
-        known = np.array([problem.key(genome) in self.measured for genome in front.genomes], dtype=np.bool_)
-        return [front.genomes[place] for place in spread(front.scores, known, most)]
+        genomes, scores = list(self.state.frontier.genomes), list(self.state.frontier.scores)
+        if variants and problem.variants is not None:
+            for genome, row in zip(self.state.frontier.genomes, self.state.frontier.scores, strict=True):
+                others = problem.variants(genome)
+                genomes += others
+                scores += [row] * len(others)
+        known = np.array([problem.key(genome) in self.measured for genome in genomes], dtype=np.bool_)
+        return [genomes[place] for place in spread(np.array(scores), known, most)]
 
 
 def spread(scores: NDArray[np.float64], known: NDArray[np.bool_], most: int) -> list[int]:

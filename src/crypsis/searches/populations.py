@@ -164,8 +164,8 @@ def described(method: MaskingMethod) -> str:
     Examples
     --------
     >>> from crypsis.masking import Microaggregation
-    >>> described(Microaggregation(k=5, aggregate="mode"))
-    'microaggregation k=5 aggregate=mode'
+    >>> described(Microaggregation(k=5, numbers="mode"))
+    'microaggregation k=5 numbers=mode'
     """
     changed = method.model_dump(exclude_defaults=True, exclude={"columns"})
     if "groups" in changed:

@@ -32,9 +32,11 @@ class Microaggregator(MaskingTransformer):
     partitioner : str or Partitioner, default="mdav"
         How rows are grouped: the name of a registered partitioner, or one with its settings, such as
         ``crypsis.masking.VMDAV(gamma=0.1)``.
-    aggregate : {"auto", "mean", "median", "mode"}, default="auto"
-        What the values of a group become: "auto" takes the mean of numbers, the lower median of ordered and the
-        mode of unordered categories.
+    numbers : {"mean", "median", "mode", "spread"}, default="mean"
+        What the numbers of a group become; "spread" keeps the variance of the column.
+    categories : {"typical", "median", "mode", "unanimous", "marginal"}, default="typical"
+        What the categories of a group become: "typical" takes the lower median of ordered and the mode of unordered
+        ones, "unanimous" nothing where they differ, "marginal" keeps the distribution of the column.
     scaling : {"z", "range", "none"}, default="z"
         Weight of the columns in the distance between rows.
     random_state : int, RandomState instance or None, default=None
@@ -67,14 +69,16 @@ class Microaggregator(MaskingTransformer):
         *,
         columns: Sequence[str | int] | None = None,
         partitioner: str | Partitioner = "mdav",
-        aggregate: Literal["auto", "mean", "median", "mode"] = "auto",
+        numbers: Literal["mean", "median", "mode", "spread"] = "mean",
+        categories: Literal["typical", "median", "mode", "unanimous", "marginal"] = "typical",
         scaling: Scaling = "z",
         random_state: Any = None,
     ) -> None:
         self.k = k
         self.columns = columns
         self.partitioner = partitioner
-        self.aggregate = aggregate
+        self.numbers = numbers
+        self.categories = categories
         self.scaling = scaling
         self.random_state = random_state
 
@@ -91,7 +95,8 @@ class Microaggregator(MaskingTransformer):
             columns=self.columns_,
             partitioner=name,
             partitioner_settings=settings,
-            aggregate=self.aggregate,
+            numbers=self.numbers,
+            categories=self.categories,
             scaling=self.scaling,
         )
         assert isinstance(method, Microaggregation)

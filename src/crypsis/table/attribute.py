@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal
@@ -54,6 +55,18 @@ ROLE_NAMES = {role.value: role for role in Role} | {
     "quasi-identifier": Role.QUASI_IDENTIFIER,
     "sensitive": Role.CONFIDENTIAL,
 }
+
+
+def weights(attributes: Sequence[Attribute]) -> tuple[float, ...]:
+    """The importance of attributes, scaled so that the mean is 1; all 1 where none has any.
+
+    Examples
+    --------
+    >>> weights([Attribute("age", Kind.NUMERIC, importance=3.0), Attribute("sex", Kind.NOMINAL)])
+    (1.5, 0.5)
+    """
+    total = sum(attribute.importance for attribute in attributes)
+    return tuple(each.importance * len(attributes) / total if total else 1.0 for each in attributes)
 
 
 def read_role(name: str, column: str) -> Role:
@@ -133,6 +146,12 @@ class Attribute:
         Its generalisation hierarchy.
     dates : {"", "date", "datetime"}
         Whether its numbers are days or seconds since 1970-01-01.
+    importance : float
+        Weight of its loss beside that of other columns; 0 where it does not count.
+    locked : bool
+        Whether it is published as collected although it is a quasi-identifier.
+    linked : str
+        The column that determines its values, so that both are published together; empty if there is none.
 
     Examples
     --------
@@ -146,6 +165,9 @@ class Attribute:
     categories: tuple[str, ...] = field(default=(), repr=False)
     hierarchy: Hierarchy | None = field(default=None, repr=False)
     dates: Dates = ""
+    importance: float = 1.0
+    locked: bool = False
+    linked: str = ""
 
     @property
     def numeric(self) -> bool:

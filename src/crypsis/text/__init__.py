@@ -3,7 +3,7 @@
 from crypsis.text.attacks import attack_text
 from crypsis.text.evaluations import complaint_text, omission_text
 from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
-from crypsis.text.groupings import grouping_text
+from crypsis.text.groupings import grouping_text, representatives_text
 from crypsis.text.guarantees import assumptions_text, over_all_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
@@ -29,5 +29,6 @@ __all__ = [
     "over_all_text",
     "reason_text",
     "remedies",
+    "representatives_text",
     "treatment_text",
 ]

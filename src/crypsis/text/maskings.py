@@ -60,13 +60,15 @@ def missing_text(blanked: int, filled: int) -> str:
     return ", ".join(f"{count} {noun}{'s'[: count != 1]} {done}" for count, noun, done in parts if count)
 
 
-def blanked_text(cells: Mapping[str, int]) -> str:
-    """Which columns lost values because others of a group lack theirs, to be added to a sentence; empty if none did.
+def blanked_text(cells: Mapping[str, int], because: str = "others of their group lack a value") -> str:
+    """Which columns lost values and why, to be added to a sentence; empty if none did.
 
     Parameters
     ----------
     cells : mapping of str to int
         Blanked cells by column.
+    because : str
+        The reason.
 
     Returns
     -------
@@ -78,7 +80,7 @@ def blanked_text(cells: Mapping[str, int]) -> str:
     '; 3 cells of hours blanked, as others of their group lack a value'
     """
     parts = [f"{count} cell{'s'[: count != 1]} of {name}" for name, count in cells.items() if count]
-    return f"; {listing(parts)} blanked, as others of their group lack a value" if parts else ""
+    return f"; {listing(parts)} blanked, as {because}" if parts else ""
 
 
 def class_size_text(count: ClassCount) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import crypsis
 from crypsis.engines import Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Problem, State
@@ -20,6 +21,7 @@ from crypsis.searches.partitions.partition_search import PartitionSearch
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.search import searches
 from crypsis.table.example import example
+from crypsis.table.table import LOCAL
 
 
 def advanced(problem: Problem, quanta: int, seed: int = 1) -> State:
@@ -38,8 +40,8 @@ def test_every_rung_stays_and_becomes_tighter_than_mdav(method: str) -> None:
     assert [int(genome[-1]) for genome in state.genomes] == list(ladder)
     for genome, k in zip(state.genomes, ladder, strict=True):
         plain = sse(points, MDAV().partition(points, k, np.random.default_rng(0)))
-        assert np.bincount(genome[:-1]).min() >= k
-        assert sse(points, genome[:-1]) < plain or (method == "two-step" and k > 10)
+        assert np.bincount(genome[:-2]).min() >= k
+        assert sse(points, genome[:-2]) < plain or (method == "two-step" and k > 10)
 
 
 def test_the_genetic_method_starts_from_nothing_and_improves_every_rung() -> None:
@@ -54,7 +56,7 @@ def test_in_blocks_every_rung_stays_and_becomes_tighter() -> None:
     problem = search.pose(example(400, seed=2), None, np.random.default_rng(0))
     first, state = advanced(problem, 0), advanced(problem, 4)
     assert [int(genome[-1]) for genome in state.genomes] == list(search.ladder(400))
-    assert all(np.bincount(genome[:-1]).min() >= int(genome[-1]) for genome in state.genomes)
+    assert all(np.bincount(genome[:-2]).min() >= int(genome[-1]) for genome in state.genomes)
     assert (state.scores[:, 0] < first.scores[:, 0]).all(), "exchanges between near groups made each rung tighter"
 
 
@@ -64,12 +66,46 @@ def test_with_an_objective_a_lineage_follows_it() -> None:
     objective = Objective(table, {"loss": CellLoss(), "risk": RecordLinkage()})
     search = PartitionSearch(k=3, rungs=2, largest_k=9)
     encoding = search.encoding(table)
-    state = advanced(search.problem(encoding, objective, np.random.default_rng(0)), 16)
+    problem = search.problem(encoding, objective, np.random.default_rng(0))
+    state = advanced(problem, 16)
     for genome, scores in zip(state.genomes, state.scores, strict=True):
-        assert objective.score(encoding.decode(genome)) == tuple(scores)
+        assert objective.score(encoding.decode(problem.expressed(genome))) == tuple(scores)
     by_k = {int(genome[-1]): scores[0] for genome, scores in zip(state.genomes, state.scores, strict=True)}
     for genome, scores in zip(state.frontier.genomes, state.frontier.scores, strict=True):
         assert scores[0] >= by_k[int(genome[-1])]
+
+
+def test_a_front_is_published_in_every_way() -> None:
+    """Beside each k by typical values: common ancestors, the cheaper of both, and kept distributions."""
+    search = PartitionSearch(k=3, rungs=2, largest_k=9)
+    with crypsis.evolve(example(120, seed=2), search=search, budget="3 generations", seed=1) as run:
+        found = {s.message for s in run.solutions if not s.baseline and s.facts["k"] == 3}
+        for solution in run.solutions:
+            masked = run.decode(solution)
+            assert solution.baseline or solution.figure("k") >= 3
+            if "true of the whole group" in solution.message:
+                assert masked.level("district") == LOCAL
+    for words in ("true of the whole group", "loses less than the typical one", "distribution is kept"):
+        assert any(words in message for message in found)
+    assert any("categories" not in message for message in found)
+
+
+@pytest.mark.parametrize(
+    ("given", "many"),
+    [
+        ({}, 4),
+        ({"numbers": "median"}, 4),
+        ({"categories": "marginal"}, 2),
+        ({"numbers": "mean", "categories": "mode"}, 1),
+    ],
+)
+def test_settings_leave_fewer_ways(given: dict[str, Any], many: int) -> None:
+    table = example(60, seed=1)
+    attributes = [table.attribute(name) for name in table.quasi_identifiers]
+    styles = PartitionSearch(**given).styles(attributes)
+    assert len(styles) == many
+    numeric = [attribute for attribute in attributes if attribute.numeric]
+    assert len(PartitionSearch().styles(numeric)) == 2, "categories do not vary where there are none"
 
 
 def test_the_first_population_can_be_had_without_a_run() -> None:
@@ -111,7 +147,7 @@ def test_steps_are_moves_per_record_as_everywhere() -> None:
         lineage = alone.begin(PartitionSpace(encoding.points, (3, 6)), k, int(chance.integers(2**63)))
         while tasks := alone.tasks(PartitionSpace(encoding.points, (3, 6)), lineage):
             lineage = alone.work(PartitionSpace(encoding.points, (3, 6)), tasks[0])
-        assert lineage.labels.tolist() == genome[:-1].tolist()
+        assert lineage.labels.tolist() == genome[:-2].tolist()
 
 
 def test_above_many_records_a_method_is_refused_unless_it_takes_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, Tail
 from crypsis.kernels.rollup import Classes, read_one, roll_up
 from crypsis.kernels.value_lists import Listed
+from crypsis.table.attribute import weights
 from crypsis.table.counts import Counts, count_distinct
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import Hierarchy
@@ -95,7 +96,8 @@ def prepare(
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
     columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
-    trees = [_tree_order(h, column) for h, column in zip(lattice.hierarchies, columns, strict=True)]
+    given = zip(lattice.hierarchies, columns, weights(lattice.attributes), strict=True)
+    trees = [_tree_order(hierarchy, column, weight) for hierarchy, column, weight in given]
     order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
     listed = [n for n in dict.fromkeys((confidential, label)) if n and _values(counts, n)[1] > MOST_TALLIED]
     cut = len(order)
@@ -156,7 +158,7 @@ class _Tree:
     """Leaves, with the missing one if it occurs."""
 
 
-def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32]) -> _Tree:
+def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32], weight: float) -> _Tree:
     size = hierarchy.size + int(codes.min(initial=0) < 0)
     order = np.lexsort(hierarchy.groups)
     rank = np.empty(hierarchy.size + 1, dtype=np.int32)
@@ -167,7 +169,7 @@ def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32]) -> _Tree:
         changes = np.concatenate([[0], ordered[1:] != ordered[:-1], [1]])
         groups.append(np.cumsum(changes)[:size].astype(np.int32))
         held = hierarchy.leaves(level)[ordered]
-        cells.append(np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0)[:size])
+        cells.append(weight * np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0)[:size])
     return _Tree(rank, groups, cells, size)
 
 

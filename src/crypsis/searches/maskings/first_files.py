@@ -66,7 +66,7 @@ class MethodFiles:
         table = self.constraints.encoding.table
         if not isinstance(method, Microaggregation):
             return method.apply(table, rng)
-        alike = method.model_copy(update={"aggregate": "auto"})
+        alike = method.model_copy(update={"numbers": "mean", "categories": "typical"})
         if not self._latest or self._latest[0][0] != alike:
             self._latest[:] = [(alike, method.partitions(table, rng))]
         return method.aggregated(table, self._latest[0][1])

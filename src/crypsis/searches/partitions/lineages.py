@@ -6,7 +6,7 @@ quantum are plain arrays, kept in the state: a run that goes on from a checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.encodings.partition import compact, partition_key
+from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
 from crypsis.engines import Serial
 from crypsis.evolution import Engine, Genome, Problem, Scores, State
 from crypsis.evolution.generation import first_generation, record, score
@@ -23,6 +23,7 @@ from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import trivial
+from crypsis.masking.representatives import Representatives
 from crypsis.searches.partitions.space import PartitionSpace
 
 Labels = NDArray[np.int32]
@@ -51,8 +52,8 @@ class Lineage:
 
     @property
     def genome(self) -> Genome:
-        """The labels and k."""
-        return np.append(self.labels, np.int32(self.k)).astype(np.int32)
+        """The labels, published by the first representatives, and k."""
+        return partition_genome(self.labels, self.k)
 
 
 class Refinement(Protocol):
@@ -129,11 +130,14 @@ class Lineages:
         How a lineage advances.
     seats : int
         Lineages advanced in one quantum.
+    styles : int
+        Ways of publishing a partition that are scored; the best one takes the seat.
     """
 
     space: PartitionSpace = field(repr=False)
     refinement: Refinement
     seats: int = 1
+    styles: int = 1
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
 
     @property
@@ -161,8 +165,8 @@ class Lineages:
         for seat, some in tasks.items():
             after = self.refinement.absorb(self.space, lineages[seat], [next(found) for _ in some])
             if not np.array_equal(after.labels, lineages[seat].labels):
-                genome = after.genome
-                children.append(Child(genome, self.refinement.name, (seat,), problem.key(genome)))
+                for genome in styled(after.genome, range(self.styles)):
+                    children.append(Child(genome, self.refinement.name, (seat,), problem.key(genome)))
             lineages[seat] = after
         worked = replace(state, memory=_packed(lineages))
         if not children:
@@ -210,7 +214,7 @@ def _unpacked(state: State) -> list[Lineage]:
         seat, _, own = name.partition("/")
         memories[int(seat)][own] = array
     seated = zip(state.genomes, memories, strict=True)
-    return [Lineage(int(genome[-1]), genome[:-1], memory) for genome, memory in seated]
+    return [Lineage(int(genome[-1]), genome[:-TAIL], memory) for genome, memory in seated]
 
 
 @dataclass(frozen=True)
@@ -235,8 +239,37 @@ class QuickScores:
         return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
 
 
+def styled(candidate: Genome, styles: Iterable[int]) -> list[Genome]:
+    """The partition of a candidate, published in other ways."""
+    found = []
+    for style in styles:
+        found.append(candidate.copy())
+        found[-1][-TAIL] = style
+    return found
+
+
+@dataclass(frozen=True)
+class Styles:
+    """The ways of publishing a partition: in a candidate, the gene before k is the place of one of them."""
+
+    chosen: tuple[Representatives, ...]
+
+    def express(self, candidate: Genome) -> Genome:
+        """The genome of a candidate."""
+        return styled(candidate, [self.chosen[int(candidate[-TAIL])].code])[0]
+
+    def variants(self, candidate: Genome) -> list[Genome]:
+        """The same partition in every other way."""
+        return styled(candidate, [place for place in range(len(self.chosen)) if place != int(candidate[-TAIL])])
+
+
 def partition_problem(
-    lineages: Lineages, evaluate: Evaluate, objectives: tuple[str, ...], rng: Generator, notes: Mapping[str, Any]
+    lineages: Lineages,
+    evaluate: Evaluate,
+    objectives: tuple[str, ...],
+    rng: Generator,
+    notes: Mapping[str, Any],
+    styles: Styles | None = None,
 ) -> Problem:
     """The problem of partitioning records, whatever they are scored by."""
     return Problem(
@@ -245,6 +278,8 @@ def partition_problem(
         start=lambda: tuple(lineage.genome for lineage in lineages.started(rng, Serial())),
         evaluate=evaluate,
         objectives=objectives,
-        remember=10 * (len(lineages.space.ladder) + lineages.seats),
+        express=None if styles is None else styles.express,
+        variants=None if styles is None else styles.variants,
+        remember=10 * (len(lineages.space.ladder) + lineages.seats) * lineages.styles,
         notes=notes,
     )

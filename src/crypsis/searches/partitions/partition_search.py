@@ -1,11 +1,11 @@
 """The search "partition": groups of similar records for a ladder of k, each made tighter quantum by quantum.
 
-A genome is int32[n + 1]: the group of every kept record, and k.
+A candidate is int32[n + 2]: the group of every kept record, which of the ways of publishing it has, and k.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
@@ -18,16 +18,25 @@ from crypsis.masking.blocks import LARGE, QUICK_BLOCK
 from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation, Missing
 from crypsis.masking.partition import partitioners
+from crypsis.masking.representatives import Representative, Representatives
 from crypsis.measures.objective import Objective
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.partitions.evolving import EvolvingPartitioner
-from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, partition_problem
+from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, Styles, partition_problem
 from crypsis.searches.partitions.mending import Mending
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.search import Idle, ObjectiveScores, idle_sentence, searches
+from crypsis.table.attribute import Attribute
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
+USUAL = (
+    Representatives(),
+    Representatives(categories=Representative.CHEAPEST),
+    Representatives(categories=Representative.COMMON_ANCESTOR),
+    Representatives(Representative.SPREAD, Representative.MARGINAL),
+)
+"""Ways of publishing groups that a search tries where they may vary."""
 BUDGETS = {"seconds": "a budget, e.g. budget = '10s'", "steps": "steps"}
 """Settings of a method that say when to stop, and what a search over a table has in their place."""
 METHOD = ("method", "method_settings", "steps")
@@ -65,6 +74,16 @@ class PartitionSearch(LadderSearch):
         "of few extreme values; or none",
     )
     missing: Missing = "keep"
+    numbers: Literal["vary", "mean", "median", "mode", "spread"] = Field(
+        default="vary",
+        description="what the numbers of a group become: see microaggregation; vary: means, and means moved apart so "
+        "that the variance is kept",
+    )
+    categories: Literal["vary", "typical", "mode", "common-ancestor", "unanimous", "marginal", "cheapest"] = Field(
+        default="vary",
+        description="what the categories of a group become: see microaggregation; vary: solutions with typical values, "
+        "with common ancestors, with the cheaper of both, and with values that keep the distribution",
+    )
     method: str = Field(
         default="memetic",
         max_length=60,
@@ -147,14 +166,49 @@ class PartitionSearch(LadderSearch):
 
     def problem(self, encoding: PartitionEncoding, objective: Objective | None, rng: Generator) -> Problem:
         space = PartitionSpace(encoding.points, self.ladder(len(encoding.points)))
+        styles = Styles(self.styles([encoding.table.attribute(name) for name in encoding.names]))
+        scored = 1 if objective is None else len(styles.chosen)
         refinement: Refinement = Mending() if self._in_blocks(len(space)) else self.chosen_method().refinement()
         return partition_problem(
-            Lineages(space, refinement, min(self.breedings, len(space.ladder))),
-            QuickScores(space) if objective is None else ObjectiveScores(encoding, objective),
+            Lineages(space, refinement, min(self.breedings, len(space.ladder)), scored),
+            QuickScores(space) if objective is None else ObjectiveScores(encoding, objective, styles.express),
             ("loss", "risk"),
             rng,
             {"ladder": list(space.ladder), "columns": list(encoding.names)},
+            styles,
         )
+
+    def styles(self, attributes: Sequence[Attribute]) -> tuple[Representatives, ...]:
+        """The ways in which groups are published: those set, or several where they may vary.
+
+        Parameters
+        ----------
+        attributes : sequence of Attribute
+            The columns that are masked.
+
+        Returns
+        -------
+        tuple of Representatives
+            Different ones, the usual one first.
+        """
+        numbers = any(attribute.numeric for attribute in attributes)
+        categories = any(not attribute.numeric for attribute in attributes)
+        trees = any(not attribute.numeric and attribute.hierarchy is not None for attribute in attributes)
+        found = []
+        for style in USUAL:
+            chosen = Representatives(
+                style.numbers if self.numbers == "vary" and numbers else Representative(_set(self.numbers, "mean")),
+                style.categories
+                if self.categories == "vary" and categories and (trees or not style.categories.ancestral)
+                else Representative(_set(self.categories, "typical")),
+            )
+            found.append(chosen)
+        return tuple(dict.fromkeys(found))
 
     def _microaggregation(self) -> Microaggregation:
         return Microaggregation(k=self.k, scaling=self.scaling, missing=self.missing)
+
+
+def _set(given: str, usual: str) -> str:
+    """A setting; the usual value where it may vary."""
+    return usual if given == "vary" else given

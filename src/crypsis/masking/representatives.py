@@ -1,0 +1,374 @@
+"""What a group of records publishes in a column: one value or one node of the hierarchy that stands for all of them.
+
+A group in which a value is missing publishes none (decision 0005), unless missing values are filled in. Representatives
+draw nothing: the same groups publish the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.errors import TableError
+from crypsis.kernels.marginals import Choices, Flow, keep_marginals
+from crypsis.masking.aggregates import Labels, Present, Values, means, medians, modes
+from crypsis.table.attribute import Attribute, Kind
+from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Column, Table
+
+BLOCK = 2000
+"""Groups that are given their categories together; more are cut into blocks, each of which keeps its own records'
+distribution, so that the time grows as the table does."""
+
+
+class Representative(StrEnum):
+    """How one value of a group of records is chosen.
+
+    Examples
+    --------
+    >>> Representative("common-ancestor").truthful
+    True
+    """
+
+    MEAN = "mean"
+    """The arithmetic mean of numbers."""
+    MEDIAN = "median"
+    """The middle number; of ordered categories the lower middle one."""
+    SPREAD = "spread"
+    """The mean, moved away from the mean of the column so that the variance of the column is kept."""
+    MODE = "mode"
+    """The most frequent value; the first in order where several are."""
+    TYPICAL = "typical"
+    """The lower median of ordered categories, the mode of unordered ones."""
+    COMMON_ANCESTOR = "common-ancestor"
+    """The lowest node of the hierarchy that holds all values of the group; nothing where there is none."""
+    UNANIMOUS = "unanimous"
+    """The value that all share; nothing where they differ."""
+    MARGINAL = "marginal"
+    """A value that the group holds, chosen over all groups so that the column keeps its distribution."""
+    CHEAPEST = "cheapest"
+    """Group by group the common ancestor or the typical value, whichever loses less; the ancestor where both do."""
+
+    @property
+    def truthful(self) -> bool:
+        """Whether what is published is true of every record."""
+        return self in (Representative.COMMON_ANCESTOR, Representative.UNANIMOUS)
+
+    @property
+    def ancestral(self) -> bool:
+        """Whether nodes of a hierarchy are published where the column has one."""
+        return self in (Representative.COMMON_ANCESTOR, Representative.CHEAPEST)
+
+
+NUMBERS = (Representative.MEAN, Representative.MEDIAN, Representative.MODE, Representative.SPREAD)
+"""What numbers of a group may become."""
+CATEGORIES = (
+    Representative.TYPICAL, Representative.MEDIAN, Representative.MODE, Representative.COMMON_ANCESTOR,
+    Representative.UNANIMOUS, Representative.MARGINAL, Representative.CHEAPEST,
+)  # fmt: skip
+"""What categories of a group may become."""
+
+
+@dataclass(frozen=True)
+class Representatives:
+    """What numbers and what categories of a group become.
+
+    Examples
+    --------
+    >>> Representatives.of_code(Representatives(categories=Representative.MARGINAL).code).categories
+    <Representative.MARGINAL: 'marginal'>
+    """
+
+    numbers: Representative = Representative.MEAN
+    categories: Representative = Representative.TYPICAL
+
+    @property
+    def code(self) -> int:
+        """A number for a genome; 0 for mean and typical value."""
+        return NUMBERS.index(self.numbers) * len(CATEGORIES) + CATEGORIES.index(self.categories)
+
+    @classmethod
+    def of_code(cls, code: int) -> Representatives:
+        """The representatives of a number."""
+        numbers, categories = divmod(code, len(CATEGORIES))
+        return cls(NUMBERS[numbers], CATEGORIES[categories])
+
+    def of(self, attribute: Attribute) -> Representative:
+        """The representative for a column."""
+        return self.numbers if attribute.numeric else self.categories
+
+
+class Represented(NamedTuple):
+    """A published column and its level: 0, or `LOCAL` where it holds nodes of the hierarchy."""
+
+    column: Column
+    level: int
+
+
+def represented(
+    table: Table, name: str, labels: NDArray[np.int32], representative: Representative, filling: bool = False
+) -> Represented:
+    """The column in which every group of records publishes its representative.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    name : str
+        A column that is not generalised.
+    labels : int32[kept records]
+        The group of every kept record: 0, 1, … without gaps.
+    representative : Representative
+        How the value of a group is chosen.
+    filling : bool
+        Whether a group takes the value of those of its records that have one; otherwise it publishes none if one lacks
+        a value.
+
+    Returns
+    -------
+    Represented
+        Suppressed records keep their value; in a column of nodes they have none.
+
+    Raises
+    ------
+    TableError
+        If the column has no such representative.
+
+    Examples
+    --------
+    >>> table = Table.from_columns({"town": ["x", "x", "y", "y", "x", "y"]}, {"town": "quasi"})
+    >>> groups = np.array([0, 0, 0, 1, 1, 1], dtype=np.int32)
+    >>> represented(table, "town", groups, Representative.MARGINAL).column.tolist()
+    [0, 0, 0, 1, 1, 1]
+    """
+    attribute, column, rows = table.attribute(name), table.column(name), np.flatnonzero(table.kept)
+    refuse_representative(attribute, representative)
+    nodes = representative.ancestral and attribute.hierarchy is not None
+    values = table.leaf_codes(name)[rows] if nodes else column[rows]
+    present = ~np.isnan(values) if attribute.numeric else values != MISSING
+    groups = int(labels.max(initial=-1)) + 1
+    shared, filled = _chosen(attribute, values[present], labels[present], groups, representative)
+    if attribute.dates:
+        shared = np.rint(shared)  # a date is a whole number of days or seconds
+    if not filling:
+        filled[labels[~present]] = False
+    shared[~filled] = np.nan if attribute.numeric else MISSING
+    published = np.full(len(column), MISSING, dtype=np.int32) if nodes else column.copy()
+    published[rows] = shared[labels]
+    return Represented(published, LOCAL if nodes else 0)
+
+
+def refuse_representative(attribute: Attribute, representative: Representative) -> None:
+    """Refuse a representative that a column does not have."""
+    known = NUMBERS if attribute.numeric else CATEGORIES
+    if representative not in known or (representative is Representative.MEDIAN and attribute.kind is Kind.NOMINAL):
+        instead = "numbers = 'mean'" if attribute.numeric else "categories = 'typical'"
+        raise TableError(
+            f"column {attribute.name!r} is {attribute.kind} and has no {representative}; use {instead}, or leave the "
+            f"column out"
+        )
+
+
+def _chosen(
+    attribute: Attribute, values: Values, labels: Labels, groups: int, representative: Representative
+) -> tuple[Values, Present]:
+    """One value per group from the values that are present, and whether the group has one."""
+    ordered = attribute.kind is Kind.ORDINAL
+    bare = attribute.hierarchy is None
+    if representative is Representative.TYPICAL or (bare and representative is Representative.CHEAPEST):
+        representative = Representative.MEDIAN if ordered else Representative.MODE
+    if representative is Representative.MEAN:
+        return means(values, labels, groups)
+    if representative is Representative.SPREAD:
+        return _spread(values, labels, groups)
+    if representative is Representative.MEDIAN:
+        return medians(values, labels, groups, lower=not attribute.numeric)
+    if representative is Representative.MODE:
+        return modes(values, labels, groups)
+    if representative is Representative.MARGINAL:
+        return marginals(values, labels, groups, len(attribute.categories), ordered)
+    if attribute.hierarchy is None or representative is Representative.UNANIMOUS:
+        # Without a hierarchy the only common ancestor of different values is "anything", which is published as nothing.
+        shared, filled = modes(values, labels, groups)
+        return shared, filled & _unanimous(values, labels, groups)
+    nodes, found = ancestors(attribute.hierarchy, values, labels, groups)
+    if representative is Representative.CHEAPEST:
+        return _cheapest(attribute, values, labels, nodes, found)
+    return nodes, found
+
+
+def _spread(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """Means of the groups, drawn away from the mean of all by the factor that restores the variance.
+
+    They stay within the range of the values; where that cuts, and where all groups have one mean, less than the whole
+    variance is kept.
+    """
+    shared, filled = means(values, labels, groups)
+    if not len(values):
+        return shared, filled
+    centre = float(values.mean())
+    between = float(np.mean((shared[labels] - centre) ** 2))
+    if between <= 0:
+        return shared, filled
+    stretched = centre + np.sqrt(float(np.mean((values - centre) ** 2)) / between) * (shared - centre)
+    return np.where(filled, np.clip(stretched, values.min(), values.max()), shared), filled
+
+
+def _unanimous(codes: Values, labels: Labels, groups: int) -> Present:
+    """Whether all values of a group are equal; so they are in a group without any."""
+    first = np.full(groups, MISSING, dtype=codes.dtype)
+    first[labels[::-1]] = codes[::-1]
+    torn = np.zeros(groups, dtype=np.bool_)
+    torn[labels[codes != first[labels]]] = True
+    return ~torn
+
+
+def ancestors(hierarchy: Hierarchy, leaves: Values, labels: Labels, groups: int) -> tuple[Values, Present]:
+    """The number of the lowest node that holds all leaves of a group, and whether there is one.
+
+    Parameters
+    ----------
+    hierarchy : Hierarchy
+        Of the column.
+    leaves : int32[n]
+        Leaves, none missing.
+    labels : int[n]
+        The group of each.
+    groups : int
+        How many there are.
+
+    Returns
+    -------
+    nodes : int32[groups]
+    found : bool[groups]
+        False for a group without leaves, or whose leaves meet in no node.
+    """
+    nodes, found = np.full(groups, MISSING, dtype=np.int32), np.zeros(groups, dtype=np.bool_)
+    held = np.bincount(labels, minlength=groups) > 0
+    for level in range(hierarchy.height + 1):
+        lifted = hierarchy.groups[level][leaves]
+        at = np.zeros(groups, dtype=np.int32)
+        at[labels] = lifted
+        here = held & ~found & _unanimous(lifted, labels, groups)
+        nodes[here] = at[here] + hierarchy.offsets[level]
+        found |= here
+    return nodes, found
+
+
+def _cheapest(
+    attribute: Attribute, leaves: Values, labels: Labels, nodes: Values, found: Present
+) -> tuple[Values, Present]:
+    """The common ancestor, or the leaf of the typical value where that loses less."""
+    hierarchy, groups = attribute.hierarchy, len(nodes)
+    assert hierarchy is not None
+    if attribute.kind is Kind.ORDINAL:
+        place = {label: code for code, label in enumerate(attribute.categories)}
+        rank = np.array([place.get(label, 0) for label in hierarchy.labels[0]], dtype=np.int32)
+        middle, held = medians(rank[leaves], labels, groups, lower=True)
+        leaf_of = np.zeros(len(attribute.categories), dtype=np.int32)
+        leaf_of[rank] = np.arange(len(rank))
+        typical = leaf_of[middle]
+        moved = np.abs(rank[leaves] - middle[labels]) / max(len(attribute.categories) - 1, 1)
+    else:
+        typical, held = modes(leaves, labels, groups)
+        moved = (leaves != typical[labels]).astype(np.float64)
+    sizes = np.bincount(labels, minlength=groups)
+    width = np.where(found, (hierarchy.node_leaves[nodes] - 1) / max(hierarchy.size - 1, 1), 1.0)
+    true = found & (width * sizes <= np.bincount(labels, weights=moved, minlength=groups))
+    return np.where(true, nodes, typical).astype(np.int32), held
+
+
+def marginals(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> tuple[Values, Present]:
+    """A category for every group, one that some of its records hold, so that categories keep their records.
+
+    Parameters
+    ----------
+    codes : int32[n]
+        Categories 0 … count − 1, none missing.
+    labels : int[n]
+        The group of each.
+    groups, count : int
+        How many groups and categories there are.
+    ordered : bool
+        Whether a category costs its distance in ranks; otherwise any other one costs the same.
+
+    Returns
+    -------
+    chosen : int32[groups]
+    filled : bool[groups]
+    """
+    chosen, filled = np.zeros(groups, dtype=np.int32), np.bincount(labels, minlength=groups) > 0
+    order = np.argsort(labels, kind="stable")
+    there = np.flatnonzero(filled)
+    bounds = np.searchsorted(labels[order], there)
+    for first in range(0, len(there), BLOCK):
+        block = there[first : first + BLOCK]
+        end = bounds[first + BLOCK] if first + BLOCK < len(there) else len(order)
+        rows = order[bounds[first] : end]
+        renumbered = np.searchsorted(block, labels[rows])
+        chosen[block] = _assigned(codes[rows], renumbered, len(block), count, ordered)
+    return chosen, filled
+
+
+def _assigned(codes: Values, labels: Labels, groups: int, count: int, ordered: bool) -> Values:
+    """The categories of the groups of one block, each of which has records."""
+    pairs = equivalence_classes(np.stack([labels, codes], axis=1))
+    group, category = labels[pairs.first].astype(np.int64), codes[pairs.first].astype(np.int64)
+    order = np.lexsort((category, group))
+    group, category, held = group[order], category[order], pairs.sizes[order].astype(np.float64)
+    starts = np.searchsorted(group, np.arange(groups + 1))
+    size = np.bincount(labels, minlength=groups).astype(np.float64)
+    cost = _rank_costs(starts, category, held, count) if ordered else size[group] - held
+    # The cheapest choice of each group, the first where several are.
+    by_cost = np.lexsort((category, cost, group))
+    taken = by_cost[starts[:-1]]
+    surplus = np.bincount(category[taken], weights=size, minlength=count).astype(np.float64)
+    surplus -= np.bincount(codes, minlength=count)
+    flow = Flow(
+        np.empty((count, count)), np.empty((count, count), np.int64), np.empty(count), np.empty(count, np.int64),
+        np.empty(count, np.bool_),
+    )  # fmt: skip
+    keep_marginals(Choices(starts, category, cost, size), group, taken, surplus, flow)
+    return category[taken].astype(np.int32)
+
+
+def _rank_costs(starts: Values, category: Values, held: Values, count: int) -> Values:
+    """What a group loses by each of its categories: the ranks its records move, over the number of steps."""
+    cost = np.empty(len(category))
+    for first, end in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        own = category[first:end]
+        cost[first:end] = np.abs(own[:, None] - own[None, :]) @ held[first:end]
+    return cost / max(count - 1, 1)
+
+
+def published(
+    table: Table, names: Sequence[str], labels: NDArray[np.int32], chosen: Representatives, filling: bool = False
+) -> Table:
+    """The table in which groups of records share their representatives in some columns.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    names : sequence of str
+        Columns that take one value in each group.
+    labels : int32[kept records]
+        The group of every kept record.
+    chosen : Representatives
+        What numbers and what categories become.
+    filling : bool
+        As for `represented`.
+
+    Returns
+    -------
+    Table
+    """
+    found = {name: represented(table, name, labels, chosen.of(table.attribute(name)), filling) for name in names}
+    columns = {name: each.column for name, each in found.items()}
+    return table.with_columns(columns, {name: each.level for name, each in found.items()})
