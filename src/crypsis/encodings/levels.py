@@ -11,6 +11,10 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.masking.generalisation import Generalisation, generalise
+from crypsis.privacy.demands import ClassDemands, class_demands
+from crypsis.privacy.model import PrivacyModel
+from crypsis.privacy.properties import shortness
+from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 from crypsis.text import node_text
@@ -22,15 +26,40 @@ class LevelEncoding(RememberingEncoding):
 
     lattice  the columns that are generalised and their hierarchies
     method  the rule of suppression over the lattice's columns; its levels are not used
+    models  in its place: every class that fails one of them is suppressed, however many that are
     """
 
     table: Table = field(repr=False)
     lattice: Lattice
     method: Generalisation
+    models: tuple[PrivacyModel, ...] = ()
 
     def apply(self, genome: Genome) -> Table:
-        """Generalise the table to a node and suppress by the rule of the method."""
-        return self.method.suppressed(self.generalised(genome))
+        """Generalise the table to a node and suppress by the rule of the method, or every record that fails a model."""
+        masked = self.generalised(genome)
+        return self._modelled(masked) if self.models else self.method.suppressed(masked)
+
+    @cached_property
+    def demands(self) -> ClassDemands:
+        """What the models demand of every class."""
+        return class_demands(self.models, self.table, self.lattice.names)
+
+    def _modelled(self, masked: Table) -> Table:
+        """Without the classes that fail a model; where that moves what a model compares with, it is asked again."""
+        judged, columns = self.demands.judged, set(self.lattice.names)
+        if judged and all(set(model.known(masked)) == columns for model in judged):
+            classes = classes_of(masked, self.lattice.names)
+            short = self.demands.shortfalls(classes.of[masked.kept])
+            masked = masked.without(np.append(short > 0, False)[classes.of])
+        while masked.kept.any():
+            failing = np.zeros(len(masked), dtype=np.bool_)
+            for model in self.models:
+                levels = model.levels(masked)
+                failing |= shortness(levels, model.required, model.sense) > 0
+            if not failing.any():
+                break
+            masked = masked.without(failing)
+        return masked
 
     def generalised(self, genome: Genome) -> Table:
         """Generalise the table to a node without suppression."""
@@ -45,12 +74,14 @@ class LevelEncoding(RememberingEncoding):
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """Describe the level of each column and what is suppressed."""
-        suppressed = int((~masked.kept).sum() - (~self.table.kept).sum())
+        suppressed, rule = int((~masked.kept).sum() - (~self.table.kept).sum()), self.method.rule
+        if self.models:
+            rule = "failing-class"
         message = node_text(self.lattice, [int(level) for level in genome])
         if suppressed:
-            which = "smallest classes first" if self.method.rule == "by-size" else "the classes that failed"
-            message += f"; {suppressed} record{'s' * (suppressed > 1)} suppressed: {which} (rule {self.method.rule})"
-        facts: dict[str, float | int | str] = {"suppressed": suppressed, "rule": self.method.rule}
+            which = "smallest classes first" if rule == "by-size" else "the classes that failed"
+            message += f"; {suppressed} record{'s' * (suppressed > 1)} suppressed: {which} (rule {rule})"
+        facts: dict[str, float | int | str] = {"suppressed": suppressed, "rule": rule}
         facts |= {f"level of {name}": int(level) for name, level in zip(self.lattice.names, genome, strict=True)}
         return Description(message, facts)
 

@@ -7,12 +7,11 @@ node is judged and the front is exact. A demanded k or l is met at the least los
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field, field_validator
 
 from crypsis.encodings.levels import LevelEncoding, levels_key
@@ -21,25 +20,26 @@ from crypsis.evolution import (
     Application,
     Archived,
     Budget,
-    Child,
     Elitist,
     Genome,
     Operator,
     Problem,
-    State,
     Strategy,
-    Streams,
 )
 from crypsis.evolution.selection import DominanceOrder, FitnessFunction, WeightedMean
-from crypsis.evolution.strategies import Generations
 from crypsis.masking.generalisation import Generalisation, checked_share
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
+from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.diversity import LDiversity
+from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName
+from crypsis.searches.lattices.complete import Complete
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
 from crypsis.searches.lattices.lattice_preparation import prepare
+from crypsis.searches.lattices.modelled import modelled_problem
 from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
@@ -57,22 +57,6 @@ USUAL_CROSSOVER = 0.8
 """Share of crossed pairs in the paper."""
 MOST_NODES = 20_000_000
 """Larger lattices are never enumerated: their readings alone would fill the memory."""
-
-
-@dataclass(frozen=True)
-class Complete(Generations):
-    """The strategy of a search that has nothing left to find: no children, nobody dies."""
-
-    fitness: FitnessFunction
-    operators: tuple[str, ...] = ()
-
-    def propose(self, state: State, streams: Streams) -> list[Child]:
-        """No children; see `Breeding.propose`."""
-        return []
-
-    def absorb(self, state: State, children: Sequence[Child], scores: NDArray[np.float64]) -> State:
-        """The same population; see `Breeding.absorb`."""
-        return replace(state, generation=state.generation + 1)
 
 
 @searches.add("lattice")
@@ -214,20 +198,38 @@ class LatticeSearch(Search):
         lattice = Lattice.of(table, self.columns)
         rule: Literal["by-size", "failing-class"] = "failing-class" if self.k or self.l else self.rule
         method = Generalisation(columns=lattice.names, suppression=self.suppression, rule=rule, k=self.k, l=self.l)
-        return LevelEncoding(table, lattice, method)
+        return LevelEncoding(table, lattice, method, self._modelled(lattice))
+
+    def _modelled(self, lattice: Lattice) -> tuple[PrivacyModel, ...]:
+        """All models that classes must meet, where the plan demands more than k over the columns of the lattice."""
+        columns = set(lattice.names)
+        if all(isinstance(m, KAnonymity) and set(m.quasi_identifiers or columns) == columns for m in self.demanded):
+            return ()
+        own = [KAnonymity(k=self.k)] if self.k > 1 else []
+        return (*self.demanded, *own, *([LDiversity(l=self.l)] if self.l > 1 else []))
+
+    def judges_all(self, nodes: int, seconds_each: float) -> bool:
+        """Whether every node is judged: where that is asked for, or takes less than `patience` by the estimate."""
+        quick = self.method == "auto" and nodes * seconds_each <= self.patience and nodes <= MOST_NODES
+        return self.method == "exact" or quick
+
+    @property
+    def crossed(self) -> float:
+        """Share of crossed pairs, where the search evolves."""
+        return USUAL_CROSSOVER if self.crossover is None else self.crossover
 
     def problem(self, encoding: LevelEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, lattice = encoding.table, encoding.lattice
         if objective is not None:
             return self._evolved(encoding, ObjectiveScores(encoding, objective), ("loss", "risk"), (), rng)
+        if encoding.models:
+            return modelled_problem(self, encoding, encoding.demands, rng)
         # What no index asks for is not counted: a number as confidential column has as many values as records.
         counted = self._confidential(table) if {"l", "s_l"} & set(self._counted) else None
         label = self._label(table) if "cm" in self._counted else None
         context = prepare(table, lattice, counted, label, "s_l" in self._counted)
         allowance = allowed(self.suppression, context.total)
-        estimate = SECONDS * lattice.size * len(context.classes.row) * len(context.classes.size)
-        quick = self.method == "auto" and estimate <= self.patience and lattice.size <= MOST_NODES
-        exact = self.method == "exact" or quick
+        exact = self.judges_all(lattice.size, SECONDS * len(context.classes.row) * len(context.classes.size))
         if self.k or self.l:
             return self._demanded(encoding, DemandScores(context, allowance, max(self.k, 1), self.l), exact, rng)
         scores = IndexScores(context, rule_code(self.rule), allowance, tuple(self.indices), self.favour)
@@ -266,10 +268,9 @@ class LatticeSearch(Search):
         lattice = encoding.lattice
         step, cross = LevelStep(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
         fitness: FitnessFunction = scores.fitness if isinstance(scores, IndexScores) else WeightedMean()
-        share = USUAL_CROSSOVER if self.crossover is None else self.crossover
-        strategy: Strategy = Archived(self.population, step, cross, share, fitness)
+        strategy: Strategy = Archived(self.population, step, cross, self.crossed, fitness)
         if self.method == "nsga2":
-            pairs = round(share * self.population / 2)
+            pairs = round(self.crossed * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
             applications = (Application(Crossed(cross, step), pairs), Application(step, single))
             strategy = Elitist(self.population, applications, fitness, order=DominanceOrder(), copies=1)
