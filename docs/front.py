@@ -37,12 +37,12 @@ def evolved(folder: Path, rows: int, budget: str) -> Front:
 
 
 def points(found: Front) -> list[dict[str, object]]:
-    knee = found.knee()
+    default = found.default()
     rows = [
         {
-            "name": f"knee: {solution.title}" if solution is knee else solution.title,
+            "name": f"default: {solution.title}" if solution is default else solution.title,
             "family": solution.family,
-            "kind": "chosen" if solution is knee else "solution",
+            "kind": "chosen" if solution is default else "solution",
             "loss": solution.figure("loss"),
             "risk": solution.figure("risk"),
         }

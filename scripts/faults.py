@@ -202,7 +202,7 @@ class Bench:
                 self.expect(again == 0, "a killed release can be made again")
 
     def publish(self, out: Path) -> None:
-        Run.open(self.folder / "whole").release("knee", out)
+        Run.open(self.folder / "whole").release(folder=out)
 
     def blocks(self, times: int) -> None:
         for number in self._written(times, "blocks", self.microaggregate):

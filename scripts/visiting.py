@@ -41,15 +41,15 @@ def visit(port: int, token: str, diary: Path) -> None:
     }
     try:
         connection.request("GET", "/front.json", headers=headers)
-        knee = json.loads(connection.getresponse().read())["knee"]
+        chosen = json.loads(connection.getresponse().read())["default"]
         with diary.open("w", buffering=1) as notes:
             for turn in range(10_000):
                 what = "release" if turn % 12 == EXPORT else CYCLE[turn % 4]
                 folder = f"studio-release-{port}-{turn}"
                 path, body, kept = {
-                    "choose": (f"/choose/{knee}", "", {"chosen": knee}),
-                    "pin": (f"/pin/{knee}", "", {"pinned": knee}),
-                    "unpin": (f"/unpin/{knee}", "", {"unpinned": knee}),
+                    "choose": (f"/choose/{chosen}", "", {"chosen": chosen}),
+                    "pin": (f"/pin/{chosen}", "", {"pinned": chosen}),
+                    "unpin": (f"/unpin/{chosen}", "", {"unpinned": chosen}),
                     "limits": ("/limits", f"loss={turn}&risk=90", {"limits": turn}),
                     "release": ("/release/export", f"folder={folder}&title=T", {"release": folder}),
                 }[what]

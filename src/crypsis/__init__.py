@@ -39,12 +39,14 @@ if TYPE_CHECKING:
         CategoryLinkage,
         CellLoss,
         ClassificationMetric,
+        ColumnHarm,
         ContingencyLoss,
         CorrelationLoss,
         CorrelationUse,
         CovarianceLoss,
         Discernibility,
         DistanceLoss,
+        Distributions,
         EigenvalueLoss,
         EntropyLoss,
         Evaluation,
@@ -63,10 +65,12 @@ if TYPE_CHECKING:
         Reading,
         RecordLinkage,
         RegressionUse,
+        Ruin,
         ScaledAbsoluteError,
         SquaredError,
         SquaredErrorRatio,
         TableUse,
+        Usefulness,
         assess,
     )
     from crypsis.plan import Plan
@@ -122,11 +126,11 @@ _LISTED = {
     ),
     "crypsis.measures": (
         "Assessment AverageClassSize CategoryDisclosure CategoryLinkage CellLoss ClassificationMetric "
-        "ContingencyLoss CorrelationLoss CorrelationUse CovarianceLoss Discernibility DistanceLoss "
-        "EigenvalueLoss EntropyLoss Evaluation GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure "
+        "ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse CovarianceLoss Discernibility DistanceLoss "
+        "Distributions EigenvalueLoss EntropyLoss Evaluation GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure "
         "MomentLoss NonUniformEntropy Objective Precision ProbabilisticLinkage ProbabilisticLoss RankLinkage "
-        "Reading RecordLinkage RegressionUse ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
-        "assess"
+        "Reading RecordLinkage RegressionUse Ruin ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
+        "Usefulness assess"
     ),
     "crypsis.plan": "Plan",
     "crypsis.privacy": (

@@ -24,7 +24,6 @@ def filled(scores, boxes=()):
 def test_plain_front_by_hand():
     front = filled(np.array([[1, 4], [3, 3], [2, 2], [2, 2], [4, 1], [np.inf, 0]], dtype=float))
     assert [int(g[0]) for g in front.genomes] == [0, 2, 4]
-    assert front.knee() == 1
     assert front.hypervolume([5, 5]) == pytest.approx(4 * 1 + 3 * 2 + 1 * 1)
 
 
@@ -63,7 +62,5 @@ def test_box_archive_theorems(scores, boxes):
     assert len(front) <= min(per_axis), "theorem 2: bounded size"
 
 
-def test_an_empty_front_has_no_knee_and_no_volume():
+def test_an_empty_front_has_no_volume():
     assert Frontier().hypervolume([1.0, 1.0]) == 0.0
-    with pytest.raises(IndexError):
-        Frontier().knee()

@@ -36,14 +36,15 @@ FRONT = Front(
 def test_the_front_by_hand() -> None:
     assert [s.number for s in FRONT] == [2, 3, 4]
     assert [s.number for s in FRONT.out_of_reach] == [1, 7]
-    assert FRONT.knee().number == 3
+    assert FRONT.pick("knee").number == 3
+    assert FRONT.default().number == 2
 
 
-def test_an_outline_has_the_ends_the_knee_and_what_lies_apart() -> None:
+def test_an_outline_has_the_ends_the_offers_and_what_lies_apart() -> None:
     crowd = [solution(10 + i, 10.0 + i / 100, 20.0 - i / 100) for i in range(30)]
     front = Front((*crowd, solution(50, 12, 5), solution(60, 90, 1), solution(70, 50, 3)))
     assert [s.number for s in front.outline(5)] == [10, 39, 50, 70, 60]
-    assert front.knee().number == 50
+    assert front.pick("knee").number == 50
     assert FRONT.outline(3) == FRONT.solutions
 
 
@@ -91,7 +92,20 @@ def test_conditions_that_cannot_be_read_get_a_sentence(condition: str, words: st
     assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize(("pick", "number"), [("knee", 3), ("best", 2), ("best where risk < 10", 3), ("4", 4), (7, 7)])
+@pytest.mark.parametrize(
+    ("pick", "number"),
+    [
+        ("knee", 3),
+        ("best", 2),
+        ("faithful", 2),
+        ("balanced", 3),
+        ("safest", 3),  # 4 loses more than a useful file does
+        ("safest where loss > 20", 4),
+        ("best where risk < 10", 3),
+        ("4", 4),
+        (7, 7),
+    ],
+)
 def test_picks(pick: str | int, number: int) -> None:
     assert FRONT.pick(pick).number == number
 
@@ -99,7 +113,7 @@ def test_picks(pick: str | int, number: int) -> None:
 def test_picks_that_find_nothing() -> None:
     with pytest.raises(SearchError, match="no solution 99"):
         FRONT.pick(99)
-    with pytest.raises(PlanError, match="write a number, knee"):
+    with pytest.raises(PlanError, match="write a number, faithful"):
         FRONT.pick("prettiest")
     with pytest.raises(SearchError, match="meets 'risk < 1'"):
         FRONT.pick("best where risk < 1")

@@ -66,7 +66,7 @@ class Visitor:
         return page
 
     def session(self, page: Any, pinned: bool = False) -> int:
-        """The session as if nobody had chosen anything, or with the knee pinned and chosen; gives back the knee."""
+        """The session as if nobody had chosen anything, or with the default pinned and chosen; gives its number."""
         return int(
             page.evaluate(
                 """async pinned => {
@@ -74,9 +74,9 @@ class Visitor:
                     const post = (path, fields) => fetch(path, {method: 'POST', body: new URLSearchParams(fields)});
                     for (const number of content.pins) await post(`/unpin/${number}`);
                     await post('/limits', {loss: 100, risk: 100});
-                    await post(`/choose/${content.knee}`);
-                    if (pinned) await post(`/pin/${content.knee}`);
-                    return content.knee;
+                    await post(`/choose/${content.default}`);
+                    if (pinned) await post(`/pin/${content.default}`);
+                    return content.default;
                 }""",
                 pinned,
             )

@@ -41,7 +41,7 @@ def session(searched: Path, tmp_path: Path) -> Iterator[Session]:
     lock.write_text(lock.read_text().replace(str(searched), str(tmp_path / "job")))
     session = Session(tmp_path / "job" / "people.csv", tmp_path / "job" / "plan.toml", tmp_path / "job" / "plan-run")
     session.reading.wait()
-    session.choose(session.front.knee().number)
+    session.choose(session.front.default().number)
     yield session
     session.run.close()
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def compare(
     folder: options.RunFolder,
-    first: Annotated[str, typer.Argument(help="a solution: number, knee, best …", show_default=False)],
+    first: Annotated[str, typer.Argument(help="a solution: a number, faithful, safest …", show_default=False)],
     second: Annotated[str, typer.Argument(help="another", show_default=False)],
     json: options.Json = False,
 ) -> None:

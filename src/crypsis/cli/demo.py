@@ -65,17 +65,17 @@ def demo(
     say()
     show_front(front, front.outline(SHOWN))
     say()
-    with working("writing the knee, reading it back, judging it again"):
+    with working("writing the chosen solution, reading it back, judging it again"):
         # Invented people need no ledger: whoever goes on with their file releases it for the first time.
-        chosen = run.release("knee", release, title="Example release", preview=True)
+        chosen = run.release(folder=release, title="Example release", preview=True)
         verdict = verify(release).verdicts[0]
     run.close()
-    say(f"4. The knee, no. {chosen.number}: {chosen.message}.")
+    say(f"4. The least loss within the limits, no. {chosen.number}: {chosen.message}.")
     say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required)")
     say(f"   over {', '.join(verdict.columns)}.")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")
     say(f"   report to publish {release / 'public' / 'report.html'}")
     say()
-    say(f"Look closer: crypsis show {folder / 'run'} knee, or crypsis studio {folder / 'run'}")
+    say(f"Look closer: crypsis show {folder / 'run'}, or crypsis studio {folder / 'run'}")
     say("Now your own file: crypsis profile FILE, crypsis init FILE, crypsis run plan.toml")

@@ -49,7 +49,11 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
     listed = found.solutions if chosen is None else chosen
     return {
         "axes": list(found.axes),
-        "knee": found.knee().number if found.solutions else None,
+        "default": found.offers[0].solution.number if found.offers else None,
+        "offers": [
+            {"name": offer.name, "number": offer.solution.number, "useful": offer.useful, "why": found.why(offer)}
+            for offer in found.offers
+        ],
         "front": [solution.to_dict() for solution in listed],
         "baselines": [solution.to_dict() for solution in found.baselines],
         "measured": len(found.everything),
@@ -60,17 +64,19 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     """Print solutions of a front, its baselines, and what is not on it for which reason."""
     axes = [name for name in ("loss", "risk", "uses") if name in found.axes]
     head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
-    knee = found.knee().number if found.solutions else None
     if chosen:
-        say(table(head, [_line(s, axes, knee) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
+        say(table(head, [_line(s, axes, found) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
     else:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
+    if found.offers and chosen:
+        say()
+        _show_offers(found)
     listed = {solution.number for solution in chosen}
     beside = [solution for solution in found.baselines if solution.number not in listed]
     if beside:
         say()
         say("baselines")
-        say(table(head, [_line(s, axes, None) for s in beside], right=[0, *range(3, 5 + len(axes))]))
+        say(table(head, [_line(s, axes, found) for s in beside], right=[0, *range(3, 5 + len(axes))]))
     for own, winner in found.beaten if listed else ():
         figures = ", ".join(f"{axis} {figure(own.figure(axis))}" for axis in axes)
         say(f"not on the front: {own.title} (e.g. no. {own.number}: {figures}; no. {winner.number} is better)")
@@ -83,8 +89,18 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
         )
 
 
-def _line(solution: Solution, axes: Sequence[str], knee: int | None) -> tuple[str, ...]:
-    standing = "knee" if solution.number == knee else "" if solution.feasible else "not releasable"
+def _show_offers(found: Front) -> None:
+    """The three offers, each in two sentences."""
+    from crypsis.text.offers import TITLES
+
+    for place, offer in enumerate(found.offers):
+        default = "" if place else ", the default"
+        say(f"{TITLES[offer.name]} (--pick {offer.name}{default}): no. {offer.solution.number}")
+        say(f"  {found.why(offer)}")
+
+
+def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, ...]:
+    standing = _standing(solution, found)
     words = solution.message if len(solution.message) <= 70 else f"{solution.message[:69]}…"
     return (
         str(solution.number),
@@ -96,3 +112,14 @@ def _line(solution: Solution, axes: Sequence[str], knee: int | None) -> tuple[st
         standing,
         words,
     )
+
+
+def _standing(solution: Solution, found: Front) -> str:
+    """What a solution is offered as, and how many of its columns are ruined."""
+    from crypsis.measures.utility.usefulness import ruined_columns
+
+    if not solution.feasible:
+        return "not releasable"
+    ruined = len(ruined_columns(found.ruins(solution)))
+    offered = [offer.name for offer in found.offers if offer.solution.number == solution.number]
+    return ", ".join([*offered, *([f"{ruined} ruined"] if ruined else [])])

@@ -7,6 +7,11 @@ from typing import Annotated
 
 import typer
 
+DEFAULT_PICK = "faithful"
+"""`crypsis.run.choosing.DEFAULT_PICK`, which is slow to import."""
+PICKS = 'a number, faithful, balanced, safest, knee, or "faithful where risk < 5"'
+"""How a solution of a run may be named."""
+
 # -- the data and the roles of its columns --
 
 File = Annotated[Path, typer.Argument(help="CSV, TSV or Parquet file", show_default=False)]

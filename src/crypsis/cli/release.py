@@ -22,9 +22,7 @@ def release(
     bundle: BundleOptions,
     demands: Demands,
     columns: Roles,
-    pick: Annotated[
-        str, typer.Option(help='which solution of a run: a number, knee, best, or "best where risk < 5"')
-    ] = "knee",
+    pick: Annotated[str, typer.Option(help=f"which solution of a run: {options.PICKS}")] = options.DEFAULT_PICK,
     original: Annotated[
         Path | None, typer.Option(help="the file before masking, same rows; for losses and risks", show_default=False)
     ] = None,
@@ -83,17 +81,22 @@ def _release_from_run(folder: Path, pick: str, bundle: BundleOptions, demands: D
     """Release a solution of a run under all demands of its plan."""
     from crypsis.release import verify
     from crypsis.run import Run
+    from crypsis.text import ruin_text
 
     with working("decoding, judging, writing, reading back, judging again"):
         with Run.open(folder) as opened:
             book = rulebooks.book_of(demands.rulebook)
+            picked = opened.choose(pick)
+            ruins = opened.front.ruins(picked)
             waivers = {**opened.plan.waivers(), **rulebooks.waivers_of(demands.waive)}
             solution = opened.release(
-                pick, bundle.out, title=bundle.title, rulebook=book, waivers=waivers, sign=bundle.sign
+                picked, bundle.out, title=bundle.title, rulebook=book, waivers=waivers, sign=bundle.sign
             )
         checked = verify(bundle.out)
     if not json:
         say(f"solution {solution.number} of {folder}: {solution.message}")
+        if ruins:
+            say(f"warning: {ruin_text(ruins)}")
     _report_released(bundle.out, checked, json)
 
 

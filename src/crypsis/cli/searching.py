@@ -45,8 +45,8 @@ def carry_out(started: Run, quiet: bool, json: bool) -> None:
         if stopped:
             say(f"stopped; continue with: crypsis resume {started.folder}")
         elif front.solutions:
-            say(f"Next: crypsis show {started.folder} knee")
-            say(f"      crypsis release {started.folder} --pick knee -o release")
+            say(f"Next: crypsis show {started.folder}")
+            say(f"      crypsis release {started.folder} -o release")
     started.close()
     if stopped:
         raise typer.Exit(STOPPED)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def show(
     folder: options.RunFolder,
-    pick: Annotated[str, typer.Argument(help='a number, knee, best, or "best where risk < 5"')] = "knee",
+    pick: Annotated[str, typer.Argument(help=options.PICKS)] = options.DEFAULT_PICK,
     json: options.Json = False,
 ) -> None:
     """Describe one solution in words.
@@ -25,14 +25,15 @@ def show(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.text import burden_text, class_size_text, column_text
+    from crypsis.text import burden_text, class_size_text, column_text, ruin_text
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
         with working(f"decoding solution {solution.number}"):
             description = opened.describe(solution)
+        ruins = opened.front.ruins(solution)
     if json:
-        say_json({**solution.to_dict(), "description": asdict(description)})
+        say_json({**solution.to_dict(), "ruins": [asdict(ruin) for ruin in ruins], "description": asdict(description)})
         return
     say(f"solution {solution.number}, by {solution.title} ({solution.family})")
     say(solution.message)
@@ -49,6 +50,8 @@ def show(
     for sentence in burden_text(description):
         say(sentence)
     say()
+    if ruins:
+        say(f"{ruin_text(ruins)}")
     for complaint in solution.complaints:
         say(f"may not be released: {complaint}")
     if solution.feasible:

@@ -97,17 +97,6 @@ class Frontier:
             frontier = frontier.offer(genome, scores)
         return frontier
 
-    def scaled(self) -> NDArray[np.float64]:
-        """Scores scaled between the best (0) and worst (1) member on each objective; 0 where all are equal."""
-        low, high = self.scores.min(axis=0), self.scores.max(axis=0)
-        return np.asarray((self.scores - low) / np.where(high > low, high - low, 1.0))
-
-    def knee(self) -> int:
-        """Position of the member farthest from the plane through the extremes, towards the ideal point."""
-        if not len(self):
-            raise IndexError("an empty frontier has no knee")
-        return int(np.argmin(self.scaled().sum(axis=1)))
-
     def hypervolume(self, reference: Iterable[float]) -> float:
         """Volume dominated by the frontier and bounded by a reference point."""
         if not len(self):

@@ -23,6 +23,7 @@ from crypsis.measures.probabilistic_loss import ProbabilisticLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.regression_use import RegressionUse
 from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
+from crypsis.measures.utility import ColumnHarm, Distributions, Ruin, Usefulness
 
 __all__ = [
     "Assessment",
@@ -31,6 +32,7 @@ __all__ = [
     "CategoryLinkage",
     "CellLoss",
     "ClassificationMetric",
+    "ColumnHarm",
     "Complaint",
     "ContingencyLoss",
     "CorrelationLoss",
@@ -38,6 +40,7 @@ __all__ = [
     "CovarianceLoss",
     "Discernibility",
     "DistanceLoss",
+    "Distributions",
     "EigenvalueLoss",
     "EntropyLoss",
     "Evaluation",
@@ -57,10 +60,12 @@ __all__ = [
     "Reading",
     "RecordLinkage",
     "RegressionUse",
+    "Ruin",
     "ScaledAbsoluteError",
     "SquaredError",
     "SquaredErrorRatio",
     "TableUse",
+    "Usefulness",
     "assess",
     "max_score",
     "mean_score",

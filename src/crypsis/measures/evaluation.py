@@ -66,6 +66,9 @@ class Evaluation:
         The verdict of every required model, as plain data.
     complaints : tuple of Complaint
         Why the table may not be released; empty if it may.
+    columns : mapping of str to mapping
+        Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
+        whose value vanished, of each quasi-identifier, per cent.
 
     Examples
     --------
@@ -83,6 +86,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     verdicts: tuple[Mapping[str, Any], ...] = ()
     complaints: tuple[Complaint, ...] = ()
+    columns: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for a store."""
@@ -111,6 +115,7 @@ class Evaluation:
             complaints=tuple(
                 Complaint(**{**each, "columns": tuple(each["columns"])}) for each in content["complaints"]
             ),
+            columns=content.get("columns", {}),
         )
 
 

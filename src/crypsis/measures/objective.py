@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess
-from crypsis.measures.evaluation import Complaint, Evaluation, Omission, finite, plain_verdict
-from crypsis.measures.measure import BoundMeasure, Measure, Reading
+from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
+from crypsis.measures.figures_found import FiguresFound
+from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.measures.utility.distributions import Distributions
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
 
@@ -33,23 +35,6 @@ class _Reader:
     measure: Measure
     bound: Mapping[str, BoundMeasure]
     """Intruder (or '') → bound measure."""
-
-
-@dataclass
-class _Found:
-    """What has been read of one masked table so far."""
-
-    family: str
-    figures: dict[str, float | None] = field(default_factory=dict)
-    omissions: dict[str, Omission] = field(default_factory=dict)
-    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
-    baselines: dict[str, float] = field(default_factory=dict)
-    notes: list[str] = field(default_factory=list)
-    by_intruder: dict[str, dict[str, float]] = field(default_factory=dict)
-    """Measure → intruder → reading."""
-
-    def omit(self, name: str, reason: Literal["family", "classes", "unreadable"], detail: str = "") -> None:
-        self.figures[name], self.omissions[name] = None, Omission(reason, detail)
 
 
 class Objective:
@@ -112,6 +97,7 @@ class Objective:
         self.uses = [(use, self._reader(use.title, use.measure)) for use in uses]
         self.limits = [self._limit(limit, readers) for limit in limits]
         self._steering = [use for use in uses if use.treated_as == "objective"]
+        self._distributions = Distributions(original)
 
     def __getstate__(self) -> dict[str, Any]:
         return self._given
@@ -241,7 +227,7 @@ class Objective:
         -------
         Evaluation
         """
-        found = _Found(family)
+        found = FiguresFound(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
             self._read(reader, masked, found)
@@ -257,9 +243,10 @@ class Objective:
             notes=tuple(dict.fromkeys(found.notes)),
             verdicts=tuple(plain_verdict(verdict) for verdict in verdicts),
             complaints=tuple(self._complaints(verdicts, found)),
+            columns=self._distributions.figures(masked, self.original.quasi_identifiers),
         )
 
-    def _read(self, reader: _Reader, masked: Table, found: _Found) -> None:
+    def _read(self, reader: _Reader, masked: Table, found: FiguresFound) -> None:
         if found.family not in reader.measure.valid_for:
             found.omit(reader.title, "family", found.family)
             return
@@ -273,12 +260,13 @@ class Objective:
         found.by_intruder[reader.title] = {intruder: reading.value for intruder, reading in readings.items()}
         if len(readings) > 1:
             found.figures |= {f"{reader.title}.{intruder}": reading.value for intruder, reading in readings.items()}
-        _remark(reader.title, worst, found)
+        found.remark(reader.title, worst)
 
-    def _aggregate(self, found: _Found) -> None:
+    def _aggregate(self, found: FiguresFound) -> None:
         """Loss, risk and uses from the single readings."""
         found.figures["loss"] = self._loss(found)
         found.figures["risk"], risks = self._risk(found)
+        found.span_risk([reader.title for reader in self.risks])
         if len(self.intruders) > 1:
             found.figures |= {f"risk.{intruder}": value for intruder, value in risks.items()}
         if self._steering:
@@ -287,11 +275,11 @@ class Objective:
             total = sum(weight for weight, _, _ in parts)
             found.figures["uses"] = sum(shares) / total if len(shares) == len(parts) else None
 
-    def _loss(self, found: _Found) -> float | None:
+    def _loss(self, found: FiguresFound) -> float | None:
         """Mean of the losses; None if one cannot be read."""
         return _mean([found.figures[reader.title] for reader in self.losses])
 
-    def _risk(self, found: _Found) -> tuple[float | None, dict[str, float | None]]:
+    def _risk(self, found: FiguresFound) -> tuple[float | None, dict[str, float | None]]:
         """Mean of the risks to the worst intruder, None if one cannot be read; and to each intruder."""
         risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in self.risks})
         worst = [value for value in risks.values() if value is not None]
@@ -314,14 +302,14 @@ class Objective:
         -------
         float or None
         """
-        found = _Found(family)
+        found = FiguresFound(family)
         if figure == "suppressed":
             return _suppressed(masked)
         for reader in self.losses if figure == "loss" else self.risks:
             self._read(reader, masked, found)
         return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
-    def _class_sizes(self, masked: Table, found: _Found) -> None:
+    def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
         if found.family == "perturbation":
             found.omit("k", "classes")
@@ -334,7 +322,7 @@ class Objective:
             alone.append(100.0 * float((sizes == 1).sum()) / max(int(sizes.sum()), 1))
         found.figures |= {"k": min(smallest, default=0.0), "unique": max(alone, default=0.0)}
 
-    def _complaints(self, verdicts: Sequence[Any], found: _Found) -> list[Complaint]:
+    def _complaints(self, verdicts: Sequence[Any], found: FiguresFound) -> list[Complaint]:
         complaints = [
             Complaint(
                 "model", v.model, float(v.required), finite(v.attained), v.sense, v.offending, v.records, v.columns
@@ -363,15 +351,6 @@ def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str,
     if not measure.model_copy(update={"columns": tuple(knows)}).obstacle(table):
         return tuple(knows)
     return tuple(name for name in knows if not measure.model_copy(update={"columns": (name,)}).obstacle(table))
-
-
-def _remark(title: str, reading: Reading, found: _Found) -> None:
-    if reading.interval is not None:
-        found.intervals[title] = (float(reading.interval[0]), float(reading.interval[1]))
-    if reading.baseline is not None:
-        found.baselines[title] = float(reading.baseline)
-    if reading.warning:
-        found.notes.append(f"{title}: {reading.warning}")
 
 
 def _judge(model: Model, masked: Table) -> Any:

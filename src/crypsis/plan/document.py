@@ -20,6 +20,7 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import Objective
+from crypsis.measures.utility import Usefulness
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED, Named
 from crypsis.plan.problems import place_text, problems_of, problems_text
@@ -71,6 +72,9 @@ class Plan(Settings):
     measures: Measures = Field(default=Measures(), description="losses and risks of the common front")
     use: tuple[Use, ...] = Field(default=(), description="analyses that the file must serve")
     limit: tuple[Limit, ...] = Field(default=(), description="largest readings a released file may have")
+    useful: Usefulness = Field(
+        default=Usefulness(), description="when a column counts as ruined and a file as no longer useful"
+    )
     waive: tuple[Waiver, ...] = Field(default=(), description="findings on the released file that may pass, and why")
     run: Running = Field(default=Running(), description="budget, engine, seed")
     release: Release = Field(default=Release(), description="how to publish")

@@ -19,6 +19,8 @@ from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
 from crypsis.text import reason_text
 
+CLASSES_FOR_A_LIMIT = 4
+"""A table too small for so many classes of k records gets a limit that k keeps by itself."""
 LINKED_OF_MANY = 20_000
 """People of a large table on whom a first plan measures record linkage."""
 
@@ -83,12 +85,32 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int, beca
         'model = "k-anonymity"',
         f"k = {k}",
         "",
+        *_risk_limit(rows, k),
         "# Several intruders: one table each; the worst one counts.",
         "# [[scenario]]",
         '# name = "neighbour"',
         f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)}]",
         "",
     ]
+
+
+def _risk_limit(rows: int, k: int) -> list[str]:
+    """A limit on the risk, with its reason: half of what k allows in the smallest classes."""
+    small = rows < CLASSES_FOR_A_LIMIT * k
+    most = 100.0 / k if small else 50.0 / k
+    why = (
+        [
+            f"# An intruder who finds the class of a person is right in one of {k} cases at most; a table of {rows}",
+            "# records is too small to ask for less.",
+        ]
+        if small
+        else [
+            f"# An intruder who finds the class of a person is right in one of {k} cases where its class is smallest.",
+            f"# On average over all people, at most half as many may be found: 1 in {2 * k}. The least loss within",
+            "# this is chosen. More protection: lower it. Only k matters: delete this table.",
+        ]
+    )
+    return [*why, "[[limit]]", 'measure = "risk"', f"at_most = {most:.4g}  # per cent of the people", ""]
 
 
 def _maskings(columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:

@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from crypsis.errors import SearchError
+from crypsis.measures.utility import Usefulness
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.run.store import Store
@@ -103,9 +104,9 @@ def versions() -> dict[str, str]:
 
 
 def plan_fingerprint(plan: Plan) -> str:
-    """Fingerprint of everything in a plan that changes the result; budget, engine and reasons do not."""
+    """Fingerprint of everything in a plan that changes the result; budget, engine, reasons and thresholds do not."""
     columns = {name: column.model_copy(update={"because": ""}) for name, column in plan.columns.items()}
-    kept = {"run": Running(points=plan.run.points), "waive": (), "columns": columns}
+    kept = {"run": Running(points=plan.run.points), "waive": (), "useful": Usefulness(), "columns": columns}
     return plan.model_copy(update=kept).fingerprint()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +12,29 @@ import numpy as np
 
 from crypsis.charts import Chart
 from crypsis.charts.reports import scatter
-from crypsis.errors import PlanError, SearchError
-from crypsis.evolution.frontier import Frontier
+from crypsis.errors import PlanError, SearchError, listing
+from crypsis.measures.utility.usefulness import Ruin, Usefulness
+from crypsis.run.choosing import (
+    DEFAULT_PICK,
+    OFFERS,
+    RULES,
+    Offer,
+    OfferName,
+    best,
+    chosen_by,
+    figure_of,
+    ruins_of,
+    worth_considering,
+)
 from crypsis.run.conditions import Value, parse
 from crypsis.run.search_state import spread
 from crypsis.run.solution import Solution
+from crypsis.text import offer_text
 
 if TYPE_CHECKING:
     import polars as pl
+
+USUAL = Usefulness()
 
 SHOWN = ("loss", "risk", "uses", "k", "unique", "suppressed")
 """Figures every table of a front begins with."""
@@ -39,6 +53,8 @@ class Front:
         All measured solutions and baselines, whether they may be released or not.
     axes : tuple of str
         Figures that are minimised.
+    useful : Usefulness
+        Thresholds beyond which a column is ruined, or a solution is not worth considering.
 
     Examples
     --------
@@ -49,6 +65,7 @@ class Front:
 
     everything: tuple[Solution, ...]
     axes: tuple[str, ...] = ("loss", "risk")
+    useful: Usefulness = USUAL
 
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
@@ -75,8 +92,8 @@ class Front:
         for title in absent:
             own = best([s for s in self.everything if s.title == title], self.axes)
             if own:
-                nearest = self.knee(own)
-                winner = next(s for s in on if all(_at(s, axis) <= _at(nearest, axis) for axis in self.axes))
+                nearest = chosen_by("knee", own, self.axes, self.useful)
+                winner = next(s for s in on if all(figure_of(s, a) <= figure_of(nearest, a) for a in self.axes))
                 found.append((nearest, winner))
         return tuple(found)
 
@@ -117,32 +134,81 @@ class Front:
         names = dict.fromkeys(name for solution in self.everything for name in solution.evaluation.figures)
         return [*names, "number", "family", "method", "feasible", "baseline"]
 
-    def knee(self, among: Sequence[Solution] | None = None) -> Solution:
-        """The member with the best balance: nearest to the best of every axis, scaled by the range of the front.
+    @cached_property
+    def offers(self) -> tuple[Offer, ...]:
+        """Three solutions to choose from: most faithful, balanced, safest still useful; none if none may be released.
+
+        The first is the default. Two of them may be the same solution.
+        """
+        return self.offers_among(self.everything)
+
+    def offers_among(self, solutions: Sequence[Solution]) -> tuple[Offer, ...]:
+        """The offers among some solutions.
 
         Parameters
         ----------
-        among : sequence of Solution, optional
-            Choose among these instead of the front.
+        solutions : sequence of Solution
+            Solutions of the run, whether on the front or not.
+
+        Returns
+        -------
+        tuple of Offer
+        """
+        pool = worth_considering(solutions, self.axes, self.useful)
+        return (
+            tuple(self._offer(name, chosen_by(name, pool, self.axes, self.useful)) for name in OFFERS) if pool else ()
+        )
+
+    def _offer(self, name: OfferName, solution: Solution) -> Offer:
+        ruins = self.ruins(solution)
+        return Offer(name, solution, ruins, not ruins and figure_of(solution, "loss") <= self.useful.loss)
+
+    def ruins(self, solution: Solution) -> tuple[Ruin, ...]:
+        """The ruined columns of a solution, worst first.
+
+        Parameters
+        ----------
+        solution : Solution
+            One of the run.
+
+        Returns
+        -------
+        tuple of Ruin
+        """
+        return ruins_of(solution, self.useful)
+
+    def why(self, offer: Offer) -> str:
+        """Why a solution is offered, in two sentences, and what is ruined in it.
+
+        Parameters
+        ----------
+        offer : Offer
+            One of `offers`.
+
+        Returns
+        -------
+        str
+        """
+        evaluation = offer.solution.evaluation
+        span = evaluation.intervals.get("risk")
+        return offer_text(offer.name, evaluation.figures, span, self.useful, offer.ruins)
+
+    def default(self) -> Solution:
+        """The least loss within all limits.
 
         Returns
         -------
         Solution
-            The one that is meant.
 
         Raises
         ------
         SearchError
-            If there is none.
+            If no solution may be released.
         """
-        chosen = self.solutions if among is None else tuple(among)
-        if not chosen:
-            raise SearchError(self._nothing())
-        scores = np.array([[solution.figure(axis) for axis in self.axes] for solution in chosen], dtype=np.float64)
-        return chosen[Frontier(tuple(scores), scores).knee()]
+        return self.pick(DEFAULT_PICK)
 
     def outline(self, count: int) -> tuple[Solution, ...]:
-        """Members that show the shape of the front: its ends, the knee, then those farthest from all others.
+        """Members that show the shape of the front: the offers, its ends, then those farthest from all others.
 
         Parameters
         ----------
@@ -158,8 +224,10 @@ class Front:
         if len(on) <= count:
             return on
         known = np.zeros(len(on), dtype=np.bool_)
-        known[on.index(self.knee())] = True
-        chosen = sorted([*np.flatnonzero(known).tolist(), *spread(scores, known, count - 1)])
+        offered = {offer.solution.number for offer in self.offers}
+        known |= [solution.number in offered for solution in on]
+        places = np.flatnonzero(known).tolist()
+        chosen = sorted([*places, *spread(scores, known, count - len(places))])
         return tuple(on[place] for place in chosen)
 
     def pick(self, text: str | int) -> Solution:
@@ -168,7 +236,9 @@ class Front:
         Parameters
         ----------
         text : str or int
-            A number, "knee" or "best" (least loss); the last two may be followed by "where CONDITION".
+            A number; "faithful" (least loss, also called "best"), "balanced" (least sum of loss and risk), "safest"
+            (least risk of the useful ones) or "knee" (nearest to the best of both axes). A word may be followed by
+            "where CONDITION". Solutions with a ruined column are chosen by a word only where there are no others.
 
         Returns
         -------
@@ -188,12 +258,13 @@ class Front:
                     return solution
             raise SearchError(f"there is no solution {asked} in this run; `crypsis front` lists those there are")
         rule, _, condition = asked.partition(" where ")
-        chosen = self.where(condition) if condition else self.solutions
-        if rule.strip() not in ("knee", "best"):
-            raise PlanError(f'pick {asked!r}: write a number, knee, best, or "best where risk < 5"')
-        if not chosen:
+        if rule.strip() not in RULES:
+            raise PlanError(f'pick {asked!r}: write a number, {listing(RULES)}, or "{DEFAULT_PICK} where risk < 5"')
+        able = [solution for solution in self.everything if solution.feasible]
+        pool = worth_considering(self.where(condition, able) if condition else able, self.axes, self.useful)
+        if not pool:
             raise SearchError(f"no solution that may be released meets {condition!r}" if condition else self._nothing())
-        return self.knee(chosen) if rule.strip() == "knee" else min(chosen, key=lambda s: (s.figure("loss"), s.number))
+        return chosen_by(rule.strip(), pool, self.axes, self.useful)
 
     def _nothing(self) -> str:
         first = next((s.complaints[0] for s in self.everything if s.complaints), "")
@@ -283,39 +354,6 @@ def standing(solution: Solution, on_front: bool) -> str:
     if solution.baseline:
         return "baseline"
     return "beaten" if solution.feasible else "not releasable"
-
-
-def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:
-    """The non-dominated solutions, least first axis first; of equal ones the lower number.
-
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        The solutions.
-    axes : sequence of str
-        Figures that are minimised.
-    feasible : bool
-        Whether only releasable solutions count.
-
-    Returns
-    -------
-    tuple of Solution
-    """
-    pool = [s for s in solutions if (s.feasible or not feasible) and all(s.figure(axis) is not None for axis in axes)]
-    scores = np.array([[s.figure(axis) for axis in axes] for s in pool], dtype=np.float64).reshape(len(pool), len(axes))
-    kept = []
-    for place, row in enumerate(scores):
-        no_worse = (scores <= row).all(axis=1)
-        better = no_worse & (scores < row).any(axis=1)
-        twin = no_worse & ~better
-        if not better.any() and int(np.flatnonzero(twin)[0]) == place:
-            kept.append(pool[place])
-    return tuple(sorted(kept, key=lambda s: (s.figure(axes[0]), s.number)))
-
-
-def _at(solution: Solution, axis: str) -> float:
-    value = solution.figure(axis)
-    return math.inf if value is None else value
 
 
 def row_of(solution: Solution) -> dict[str, Value]:

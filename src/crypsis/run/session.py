@@ -265,7 +265,8 @@ class Run(SolutionAccess):
             steered = any(use.treated_as == "objective" for use in self.plan.use)
             with self.store.reading():
                 solutions = tuple(Solution.of(*stored) for stored in self.store.contents())
-            self._front = (version, Front(solutions, ("loss", "risk", *(["uses"] if steered else []))))
+            axes = ("loss", "risk", *(["uses"] if steered else []))
+            self._front = (version, Front(solutions, axes, self.plan.useful))
         return self._front[1]
 
     @property

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.plan import Plan
 from crypsis.rulebook import Rulebook
+from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.run.decoding import DecodedTables
 from crypsis.run.folder import Lock
 from crypsis.run.front import Front
@@ -43,13 +44,14 @@ class SolutionAccess:
         @property
         def _decoded(self) -> DecodedTables: ...
 
-    def choose(self, pick: Solution | str | int = "knee") -> Solution:
+    def choose(self, pick: Solution | str | int = DEFAULT_PICK) -> Solution:
         """Choose a solution.
 
         Parameters
         ----------
         pick : Solution, str or int
-            A solution, its number, "knee", "best", or "best where risk < 5".
+            A solution, its number, "faithful" (the least loss within all limits, the default), "balanced", "safest",
+            "knee", or one of these words with a condition: "faithful where risk < 5".
 
         Returns
         -------
@@ -57,7 +59,7 @@ class SolutionAccess:
         """
         return pick if isinstance(pick, Solution) else self.front.pick(pick)
 
-    def decode(self, pick: Solution | str | int = "knee") -> Table:
+    def decode(self, pick: Solution | str | int = DEFAULT_PICK) -> Table:
         """The masked table of a solution.
 
         Parameters
@@ -71,7 +73,7 @@ class SolutionAccess:
         """
         return self._decoded[self.choose(pick)]
 
-    def describe(self, pick: Solution | str | int = "knee") -> MaskingDescription:
+    def describe(self, pick: Solution | str | int = DEFAULT_PICK) -> MaskingDescription:
         """Describe what a solution does: treatment of each column, class sizes, and which records bear the loss.
 
         Parameters
@@ -86,7 +88,7 @@ class SolutionAccess:
         solution = self.choose(pick)
         return describe_masking(self.original, self.decode(solution), solution.family)
 
-    def frame(self, pick: Solution | str | int = "knee") -> Any:
+    def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
         """The masked table of a solution as a frame of the kind of the original, polars by default.
 
         Parameters
@@ -102,7 +104,7 @@ class SolutionAccess:
 
     def release(
         self,
-        pick: Solution | str | int = "knee",
+        pick: Solution | str | int = DEFAULT_PICK,
         folder: str | Path = "release",
         *,
         title: str = "Protected microdata",

@@ -11,6 +11,7 @@ from starlette.responses import HTMLResponse, Response
 
 from crypsis.errors import CrypsisError
 from crypsis.plan import read_budget
+from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.studio import jobs
 from crypsis.studio.run_status import RunStatus
 from crypsis.studio.session import Session
@@ -110,7 +111,7 @@ class Studio:
             "data": ["init", str(session.source), "--out", str(plan)],
             "goal": ["check", str(plan)],
             "front": jobs.run_command(plan, Path(run)) if not session.has_run else ["front", run],
-            "compare": ["compare", run, *(pins[:2] if len(pins) > 1 else ["knee", "best"])],
+            "compare": ["compare", run, *(pins[:2] if len(pins) > 1 else ["faithful", "balanced"])],
             "release": self.release_command(Path(run)),
         }
         return {"plan": text, "command": jobs.as_typed(commands[name]), "path": plan.name}
@@ -119,7 +120,8 @@ class Studio:
         """The command that makes the release."""
         session = self.session
         choices = session.choices
-        command = ["release", str(run), "--pick", str(session.chosen or "knee"), "--out", str(self.release_folder())]
+        picked = str(session.chosen or DEFAULT_PICK)
+        command = ["release", str(run), "--pick", picked, "--out", str(self.release_folder())]
         command += ["--title", choices.title] if choices.title else []
         command += ["--rulebook", choices.rulebook] if choices.rulebook else []
         for rule, reason in choices.waivers.items():

@@ -7,6 +7,7 @@ from crypsis.text.groupings import grouping_text, representatives_text
 from crypsis.text.guarantees import assumptions_text, over_all_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
+from crypsis.text.offers import offer_text, ruin_text
 from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
 
@@ -25,10 +26,12 @@ __all__ = [
     "level_text",
     "missing_text",
     "node_text",
+    "offer_text",
     "omission_text",
     "over_all_text",
     "reason_text",
     "remedies",
     "representatives_text",
+    "ruin_text",
     "treatment_text",
 ]

@@ -11,12 +11,14 @@ from starlette.routing import Route
 
 from crypsis.charts.studio import front_picture
 from crypsis.errors import CrypsisError, SearchError
+from crypsis.measures.utility.usefulness import ruined_columns
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
 from crypsis.run.front import standing
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, get, post
 from crypsis.studio.studio import Studio, percent
+from crypsis.text.offers import TITLES
 
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
@@ -67,7 +69,8 @@ class _FrontPage:
     def keep(self, request: Request, form: Form) -> Response:
         self.studio.session.pause()
         found = self.studio.session.front
-        best = found.knee(_within(found.solutions, self.studio.session.choices.limits))
+        inside = found.offers_among(_within(found.everything, self.studio.session.choices.limits))
+        best = inside[0].solution if inside else found.default()
         self.studio.session.choose(best.number)
         self.studio.session.pin(best.number)
         return answer(f"The search has ended; solution {best.number} is chosen: {best.message}.")
@@ -152,8 +155,9 @@ class _Drawing:
     def __call__(self, found: Front) -> dict[str, Any]:
         last = self._last
         if last is None or last[0] is not found:
-            knee = found.knee().number if found.solutions else None
-            last = self._last = (found, {"points": _points(found), "knee": knee, "summary": _summary(found, knee)})
+            default = found.offers[0].solution.number if found.offers else None
+            drawn = {"points": _points(found), "default": default, "offers": _offers(found)}
+            last = self._last = (found, {**drawn, "summary": _summary(found, default)})
         return last[1]
 
 
@@ -175,24 +179,33 @@ def _points(found: Front) -> list[dict[str, Any]]:
             "family": s.family,
             "standing": standing(s, s.number in on),
             "words": s.message,
+            "ruined": list(ruined_columns(found.ruins(s))),
         }
         for s in shown
     ]
     return sorted(points, key=lambda p: (p["standing"] != "front", p["standing"] != "baseline", p["loss"], p["number"]))
 
 
-def _summary(found: Front, knee: int | None) -> str:
+def _offers(found: Front) -> list[dict[str, Any]]:
+    """The offers as the page lists them."""
+    return [
+        {"name": offer.name, "title": TITLES[offer.name], "number": offer.solution.number, "why": found.why(offer)}
+        for offer in found.offers
+    ]
+
+
+def _summary(found: Front, default: int | None) -> str:
     """The chart in a sentence or two."""
     if not found.everything:
         return "There is no search yet: check Data and Goal, then press Start."
-    if knee is None:
+    if default is None:
         return (
             f"{len(found.everything)} solutions were measured and none may be released: search longer, or demand "
             f"less on the Goal page."
         )
-    low, high, best = found.solutions[0], found.solutions[-1], found.pick(knee)
+    low, high, best = found.solutions[0], found.solutions[-1], found.pick(default)
     return (
-        f"Best balance: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
+        f"Most faithful that passes: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
         f"{len(found.everything)} measured solutions are on the front, from {_place(low)} to {_place(high)}."
     )
 

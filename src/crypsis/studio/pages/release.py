@@ -141,13 +141,13 @@ def _needed(session: Session) -> Solution:
 
 
 def _candidates(session: Session) -> list[Solution]:
-    """Pinned solutions, the knee, and the chosen one."""
+    """Pinned solutions, the offers, and the chosen one."""
     if not session.has_run:
         return []
     front = session.front
     numbers = [
         *session.pins,
-        *([front.knee().number] if front.solutions else []),
+        *dict.fromkeys(offer.solution.number for offer in front.offers),
         *([session.chosen] if session.chosen else []),
     ]
     known = {solution.number: solution for solution in front.everything}

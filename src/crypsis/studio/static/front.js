@@ -6,9 +6,9 @@ const chart = document.getElementById("front-chart"), walk = document.getElement
 const body = document.querySelector("#front-table tbody"), panel = document.getElementById("panel");
 const loss = document.getElementById("limit-loss"), risk = document.getElementById("limit-risk");
 const pin = document.getElementById("pin"), choose = document.getElementById("choose");
-let touched = false; // until a solution is selected, the knee is shown
+let touched = false; // until a solution is selected, the default is shown
 let sliding = false; // a limit is being moved here: what another tab set must not pull it back
-let view = null, points = [], pins = [], chosen = null, selected = null, knee = null;
+let view = null, points = [], pins = [], chosen = null, selected = null, fallback = null, offers = [];
 
 const inside = (p) => p.loss <= Number(loss.value) && p.risk <= Number(risk.value);
 const front = () => points.filter((p) => p.standing === "front");
@@ -19,12 +19,12 @@ const fetchPoints = inTurn(async () => {
   const response = await bring("/front.json");
   if (!response?.ok) return;
   const content = await response.json();
-  ({ points, pins, chosen, knee } = content);
+  ({ points, pins, chosen, offers, default: fallback } = content);
   document.getElementById("front-summary").textContent = content.summary;
   document.getElementById("outdated").hidden = !content.outdated;
   for (const id of ["found", "onward"]) document.getElementById(id).hidden = !points.length;
   buttons(content.status);
-  const best = chosen ?? knee, quiet = content.status.state !== "running"; // while it runs, the panel does not jump
+  const best = chosen ?? fallback, quiet = content.status.state !== "running"; // while it runs, the panel does not jump
   if (best !== null && (selected === null || (!touched && quiet && selected !== best))) select(best, false);
   for (const [axis, slider] of [["loss", loss], ["risk", risk]]) if (!sliding) slider.value = content.limits[axis] ?? 100;
   refresh();
@@ -83,7 +83,7 @@ function table() {
 }
 
 function words(p) {
-  return [p.standing, p.number === knee ? "best balance" : "", pins.includes(p.number) ? "pinned" : "", p.number === chosen ? "chosen" : ""].filter(Boolean).join(", ");
+  return [p.standing, ...offers.filter((o) => o.number === p.number).map((o) => o.title.toLowerCase()), p.ruined.length ? `ruined: ${p.ruined.join(" ")}` : "", pins.includes(p.number) ? "pinned" : "", p.number === chosen ? "chosen" : ""].filter(Boolean).join(", ");
 }
 
 function newRow(p) {

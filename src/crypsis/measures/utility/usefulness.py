@@ -1,0 +1,95 @@
+"""When a solution counts as useful, and when a column as ruined: the thresholds, in one place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from pydantic import Field
+
+from crypsis.registry import Settings
+
+Harm = Literal["loss", "distance", "vanished"]
+
+
+@dataclass(frozen=True)
+class Ruin:
+    """A column beyond a threshold.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    harm : {"loss", "distance", "vanished"}
+        What is beyond its threshold: the loss of the column, the distance of its distribution, or the share of the
+        records whose value no longer occurs.
+    found, at_most : float
+        What was found and the threshold, per cent.
+
+    Examples
+    --------
+    >>> crypsis.Usefulness().ruins({"town": {"loss": 5.0, "distance": 31.0, "vanished": 2.0}})[0].harm
+    'distance'
+    """
+
+    column: str
+    harm: Harm
+    found: float
+    at_most: float
+
+
+class Usefulness(Settings):
+    """Thresholds beyond which a column is ruined and a file no longer useful.
+
+    A solution with a ruined column is marked, and no offer names it while another solution has none.
+
+    Examples
+    --------
+    >>> useful = crypsis.Usefulness(column_loss=40)
+    >>> useful.ruins({"age": {"loss": 45.0, "distance": 3.0, "vanished": 0.0}})
+    (Ruin(column='age', harm='loss', found=45.0, at_most=40.0),)
+    """
+
+    loss: float = Field(
+        default=30.0, gt=0, le=100, description="largest overall loss of a file worth considering, per cent"
+    )
+    column_loss: float = Field(default=50.0, gt=0, le=100, description="largest loss of one column, per cent")
+    distance: float = Field(
+        default=25.0,
+        gt=0,
+        le=100,
+        description="largest distance of the distribution of one column before and after, per cent of the records: "
+        "total variation of categories, Kolmogorov distance of numbers",
+    )
+    vanished: float = Field(
+        default=10.0, gt=0, le=100, description="largest share of the records whose value no longer occurs, per cent"
+    )
+
+    def ruins(self, columns: Mapping[str, Mapping[str, float]]) -> tuple[Ruin, ...]:
+        """What is beyond a threshold, worst first.
+
+        Parameters
+        ----------
+        columns : mapping
+            Column → "loss", "distance" and "vanished", per cent.
+
+        Returns
+        -------
+        tuple of Ruin
+        """
+        limits: dict[Harm, float] = {
+            "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished
+        }  # fmt: skip
+        found = [
+            Ruin(name, harm, figures[harm], most)
+            for name, figures in columns.items()
+            for harm, most in limits.items()
+            if figures.get(harm, 0.0) > most
+        ]
+        return tuple(sorted(found, key=lambda ruin: (-ruin.found / ruin.at_most, ruin.column, ruin.harm)))
+
+
+def ruined_columns(ruins: Iterable[Ruin]) -> tuple[str, ...]:
+    """The ruined columns, worst first, each once."""
+    return tuple(dict.fromkeys(ruin.column for ruin in ruins))

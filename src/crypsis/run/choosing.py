@@ -1,0 +1,168 @@
+"""Choosing a solution: the default, three offers, and the knee, over the solutions worth considering.
+
+A difference of two risks inside the interval of the lower one is no difference, so no loss is paid for it. Solutions
+with a ruined column, or with more loss than a useful file has, are considered only where there are no others; adding or
+removing them changes nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from crypsis.measures.utility.usefulness import Ruin, Usefulness
+from crypsis.run.solution import Solution
+
+OfferName = Literal["faithful", "balanced", "safest"]
+OFFERS: tuple[OfferName, ...] = get_args(OfferName)
+DEFAULT_PICK: OfferName = "faithful"
+"""What is chosen where nobody says anything: the least loss within all limits."""
+RULES = (*OFFERS, "knee", "best")
+"""Picks by a rule; "best" is another name of the default."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A solution that is offered, and what is wrong with it.
+
+    Attributes
+    ----------
+    name : {"faithful", "balanced", "safest"}
+        Why it is offered: least loss, least sum of loss and risk, or least risk.
+    solution : Solution
+        Which one.
+    ruins : tuple of Ruin
+        Its ruined columns; empty wherever a solution without one exists.
+    useful : bool
+        Whether it is within all thresholds of a useful file.
+    """
+
+    name: OfferName
+    solution: Solution
+    ruins: tuple[Ruin, ...]
+    useful: bool
+
+
+def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
+    """The ruined columns of a solution, worst first.
+
+    Parameters
+    ----------
+    solution : Solution
+        A measured solution.
+    useful : Usefulness
+        The thresholds.
+
+    Returns
+    -------
+    tuple of Ruin
+    """
+    return useful.ruins(solution.evaluation.columns)
+
+
+def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
+    """The non-dominated ones among the useful solutions; among those of little loss, or all, where none is useful.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        Measured solutions; those that may not be released are ignored.
+    axes : sequence of str
+        Figures that are minimised.
+    useful : Usefulness
+        The thresholds.
+
+    Returns
+    -------
+    tuple of Solution
+        Least first axis first.
+    """
+    open_ = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
+    little = [s for s in open_ if figure_of(s, "loss") <= useful.loss]
+    sound = [s for s in little if not ruins_of(s, useful)]
+    return best(sound or little or open_, axes)
+
+
+def chosen_by(rule: str, among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:
+    """The solution that a rule chooses.
+
+    Parameters
+    ----------
+    rule : str
+        One of `RULES`.
+    among : sequence of Solution
+        What `worth_considering` gave, not empty.
+    axes : sequence of str
+        Figures that are minimised.
+    useful : Usefulness
+        The thresholds.
+
+    Returns
+    -------
+    Solution
+    """
+    if rule == "knee":
+        return _knee(among, axes, useful)
+    if rule == "balanced":
+        return _as_safe(min(among, key=lambda s: (figure_of(s, "loss") + figure_of(s, "risk"), s.number)), among)
+    if rule == "safest":
+        return _as_safe(min(among, key=lambda s: (figure_of(s, "risk"), figure_of(s, "loss"), s.number)), among)
+    return min(among, key=lambda s: (figure_of(s, "loss"), figure_of(s, "risk"), s.number))
+
+
+def _knee(among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:
+    """The solution nearest to the best of every axis.
+
+    Loss is scaled by what a useful file may lose, the other axes by their largest value: no far end of the loss
+    stretches the scale.
+    """
+    scores = np.array([[figure_of(s, axis) for axis in axes] for s in among], dtype=np.float64)
+    largest = scores.max(axis=0)
+    scale = np.array([useful.loss if axis == "loss" else most for axis, most in zip(axes, largest, strict=True)])
+    return among[int(np.argmin((scores / np.where(scale > 0, scale, 1.0)).sum(axis=1)))]
+
+
+def _as_safe(wanted: Solution, among: Sequence[Solution]) -> Solution:
+    """The least loss among the solutions whose risk does not differ from that of the wanted one."""
+    span = wanted.evaluation.intervals.get("risk")
+    most = figure_of(wanted, "risk") if span is None else max(span[1], figure_of(wanted, "risk"))
+    same = [s for s in among if figure_of(s, "risk") <= most]
+    return min(same, key=lambda s: (figure_of(s, "loss"), figure_of(s, "risk"), s.number))
+
+
+def best(solutions: Sequence[Solution], axes: Sequence[str], feasible: bool = True) -> tuple[Solution, ...]:
+    """The non-dominated solutions, least first axis first; of equal ones the lower number.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        The solutions.
+    axes : sequence of str
+        Figures that are minimised.
+    feasible : bool
+        Whether only releasable solutions count.
+
+    Returns
+    -------
+    tuple of Solution
+    """
+    pool = [s for s in solutions if (s.feasible or not feasible) and all(s.figure(axis) is not None for axis in axes)]
+    scores = np.array([[s.figure(axis) for axis in axes] for s in pool], dtype=np.float64).reshape(len(pool), len(axes))
+    kept = []
+    for place, row in enumerate(scores):
+        no_worse = (scores <= row).all(axis=1)
+        better = no_worse & (scores < row).any(axis=1)
+        twin = no_worse & ~better
+        if not better.any() and int(np.flatnonzero(twin)[0]) == place:
+            kept.append(pool[place])
+    return tuple(sorted(kept, key=lambda s: (s.figure(axes[0]), s.number)))
+
+
+def figure_of(solution: Solution, axis: str) -> float:
+    """A figure, infinite where it is not given."""
+    value = solution.figure(axis)
+    return math.inf if value is None else value

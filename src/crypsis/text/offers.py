@@ -1,0 +1,116 @@
+"""Offers and ruined columns in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from crypsis.errors import listing
+from crypsis.measures.utility.usefulness import Ruin, Usefulness, ruined_columns
+from crypsis.text.reports import number_text
+
+TITLES = {
+    "faithful": "Most faithful that passes",
+    "balanced": "Balanced",
+    "safest": "Safest still useful",
+}
+"""Heading of each offer."""
+
+
+def offer_text(
+    name: str,
+    figures: Mapping[str, float | None],
+    interval: tuple[float, float] | None,
+    useful: Usefulness,
+    ruins: Sequence[Ruin] = (),
+) -> str:
+    """Why a solution is offered, in two sentences.
+
+    Parameters
+    ----------
+    name : {"faithful", "balanced", "safest"}
+        The offer.
+    figures : mapping of str to float or None
+        Of the solution; loss and risk are named.
+    interval : pair of float or None
+        95 % interval of its risk.
+    useful : Usefulness
+        The thresholds it was chosen under.
+    ruins : sequence of Ruin
+        Its ruined columns, which are named in a third sentence.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(offer_text("faithful", {"loss": 4.0, "risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
+    The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5); less risk would cost more loss.
+    """  # noqa: E501
+    words = _words(name, figures, interval, useful, bool(ruins))
+    if ruins:
+        words += (
+            f" Warning: {listing(ruined_columns(ruins))} ruined; every solution that may be released ruins some column."
+        )
+    elif (figures.get("loss") or 0.0) > useful.loss:
+        words += f" Warning: every solution that may be released loses more than {number_text(useful.loss)} %."
+    return words
+
+
+def _words(
+    name: str,
+    figures: Mapping[str, float | None],
+    interval: tuple[float, float] | None,
+    useful: Usefulness,
+    ruined: bool,
+) -> str:
+    loss, risk = number_text(figures.get("loss")), number_text(figures.get("risk"))
+    span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
+    if name == "faithful":
+        return (
+            f"The least loss of all solutions that keep every demand: {loss} %. The risk is {risk} %{span}; less risk "
+            f"would cost more loss."
+        )
+    if name == "balanced":
+        return (
+            f"The least sum of loss and risk: {loss} % and {risk} %{span}. From here on, a point less risk costs more "
+            f"than a point of loss, or lies inside the interval of the risk."
+        )
+    bounds = f"{'' if ruined else 'no ruined column, '}at most {number_text(useful.loss)} % loss"
+    return (
+        f"The least risk of the files that are still useful ({bounds}): {risk} %{span}, at {loss} % loss. No loss was "
+        f"paid for a lower risk that lies inside the interval."
+    )
+
+
+def ruin_text(ruins: Sequence[Ruin]) -> str:
+    """Ruined columns in one sentence; empty if there is none.
+
+    Parameters
+    ----------
+    ruins : sequence of Ruin
+        Worst first.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> ruin_text([crypsis.Ruin("town", "vanished", 22.0, 10.0)])
+    'ruined: town (the values of 22 % of the records vanished, at most 10 % allowed)'
+    """
+    parts = []
+    for column in ruined_columns(ruins):
+        own = "; ".join(_one(ruin) for ruin in ruins if ruin.column == column)
+        parts.append(f"{column} ({own})")
+    return f"ruined: {', '.join(parts)}" if parts else ""
+
+
+def _one(ruin: Ruin) -> str:
+    found, most = number_text(ruin.found), f"at most {number_text(ruin.at_most)} % allowed"
+    if ruin.harm == "loss":
+        return f"{found} % of its information is lost, {most}"
+    if ruin.harm == "distance":
+        return f"its distribution moved by {found} % of the records, {most}"
+    return f"the values of {found} % of the records vanished, {most}"
