@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -27,6 +28,20 @@ def test_a_resumed_run_is_bit_for_bit_the_run_never_stopped(name):
         )  # fmt: skip
         assert [s.to_bytes() for s in rest] == [s.to_bytes() for s in whole[cut + 1 :]]
         assert State.from_bytes(saved).to_bytes() == saved
+
+
+@pytest.mark.parametrize("together", [1, 2])
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_generations_in_several_quanta_end_in_the_same_bits(name, together):
+    whole = [state.to_bytes() for state in run(name, generations=5, boxes=(2.0, 2.0))]
+    parts = replace(problem(name, boxes=(2.0, 2.0)), together=together)
+    states = list(evolve(parts, np.random.default_rng(1), Budget(generations=5)))
+    assert len(states) > len(whole)
+    assert [state.to_bytes() for state in states if state.whole] == whole
+    cut = max(place for place, state in enumerate(states) if not state.whole)
+    again = State.from_bytes(states[cut].to_bytes())
+    rest = evolve(parts, np.random.default_rng(99), Budget(generations=5), None, again)
+    assert [state.to_bytes() for state in rest] == [state.to_bytes() for state in states[cut + 1 :]]
 
 
 @pytest.mark.parametrize("name", STRATEGIES)

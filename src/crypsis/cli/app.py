@@ -41,6 +41,7 @@ from crypsis.cli import (
     studio,
     verify,
 )
+from crypsis.cli.beginning import ProcessCommand
 from crypsis.cli.listing import listing
 from crypsis.cli.option_groups import ungrouped
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
@@ -114,7 +115,7 @@ def options(
 def main() -> None:
     """Run the command line; every expected problem ends in one sentence on stderr."""
     try:
-        app()
+        app(obj=ProcessCommand())
     except ReleaseRefused as refusal:
         _fail(str(refusal), 1)
     except (EngineLost, Interrupted) as lost:

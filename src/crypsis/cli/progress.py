@@ -11,9 +11,14 @@ import typer
 
 if TYPE_CHECKING:
     from crypsis.run import Progress
+    from crypsis.run.gain import Found
 
 EVERY = 5.0
 """Seconds between plain lines."""
+LONG_STILL, SHORT = 0.3, 10.0
+"""A front that has not moved for this share of the time, which counts as at least so many seconds, stands still."""
+LEAST_COMPILING = 0.5
+"""Seconds of compiling that are worth a word."""
 
 
 class Watch:
@@ -21,6 +26,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._generations, self.seconds = dict[str, int](), 0.0
+        self._compiling, self._still = 0.0, 0.0
 
     def follow(self, steps: Iterable[Progress], quiet: bool) -> None:
         """Let a run proceed to its end and print its progress."""
@@ -36,26 +42,45 @@ class Watch:
     def close(self, solutions: int) -> None:
         """Print the last line; of a short run it may be the only one."""
         done = sum(self._generations.values())
-        typer.echo(
-            f"[{self.seconds:6.1f} s, 100 %] finished: {done} generation{'s'[: done != 1]}, {solutions} "
-            f"solution{'s'[: solutions != 1]} measured",
-            err=True,
-        )
+        lines = [
+            f"finished: {done} generation{'s'[: done != 1]}, {solutions} solution{'s'[: solutions != 1]} measured",
+            f"{self._compiling:.1f} s of compiling not charged" if self._compiling >= LEAST_COMPILING else "",
+            f"nothing better in the last {self._still:.0f} s" if _is_long(self._still, self.seconds) else "",
+        ]
+        typer.echo(f"[{self.seconds:6.1f} s, 100 %] {'; '.join(filter(None, lines))}", err=True)
 
     def _note(self, step: Progress) -> Progress:
         if step.what != "baseline":
             self._generations[step.title] = step.generation
         self.seconds = max(self.seconds, step.seconds)
+        self._compiling = max(self._compiling, step.compiling)
+        self._still = step.found.still if step.found.points else 0.0
         return step
 
 
 def progress_text(step: Progress, rate: float) -> str:
-    """'grouping: generation 12, 1 480 evaluations (310/s), front 24'."""
+    """'partition: generation 12, 1480 evaluations (310/s); 24 points, loss from 8.2 %, risk from 0.4 %'."""
     if step.what == "baseline":
-        return f"baseline {step.title}"
-    speed = f" ({rate:.0f}/s)" if rate > 0 else ""
-    verb = "measuring the front" if step.what == "measured" else f"generation {step.generation}"
-    return f"{step.title}: {verb}, {step.evaluations} evaluations{speed}, front {step.front}, best {step.best:.4g}"
+        doing = f"baseline {step.title}"
+    else:
+        speed = f" ({rate:.0f}/s)" if rate > 0 else ""
+        verb = "measuring its front" if step.what == "measured" else f"generation {step.generation}"
+        doing = f"{step.title}: {verb}, {step.evaluations} evaluations{speed}"
+    return f"{doing}; {found_text(step.found, step.seconds)}"
+
+
+def found_text(found: Found, seconds: float) -> str:
+    """What a run has found so far, and for how long nothing has moved if that is long."""
+    if not found.points:
+        return "nothing to release yet"
+    points = f"{found.points} point{'s'[: found.points != 1]}"
+    text = f"{points}, loss from {found.loss:.3g} %, risk from {found.risk:.3g} %"
+    return f"{text}, nothing better for {found.still:.0f} s" if _is_long(found.still, seconds) else text
+
+
+def _is_long(still: float, seconds: float) -> bool:
+    """Whether a front that has not moved for so long stands still, after so many seconds of a run."""
+    return still >= LONG_STILL * max(seconds, SHORT)
 
 
 class _Rate:

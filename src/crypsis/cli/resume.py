@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from crypsis.cli import options
+from crypsis.cli.beginning import command_began
 from crypsis.cli.option_groups import PlanEngine
 from crypsis.cli.searching import carry_out
 
@@ -18,9 +19,12 @@ def resume(
 
     One that was stopped or killed, or, with a larger --budget, one that has ended.
     """
+    began = command_began()
     from crypsis.run import Run
 
     with Run.open(folder) as opened:
         document = opened.plan
     with place.opened(document) as engine:
-        carry_out(Run.resume(folder, engine, budget=budget), quiet, json)
+        continued = Run.resume(folder, engine, budget=budget)
+        continued.began = began
+        carry_out(continued, quiet, json)

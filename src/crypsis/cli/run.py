@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from crypsis.cli import options
+from crypsis.cli.beginning import command_began
 from crypsis.cli.generalise import warn_if_large
 from crypsis.cli.option_groups import PlanEngine
 from crypsis.cli.output import working
@@ -29,8 +30,10 @@ def run(
 ) -> None:
     """Run the searches of a plan until the budget is used.
 
-    Baselines are measured first. Ctrl-C stops the run and keeps its front (exit 3); `crypsis resume` continues it.
+    The budget counts from the start of the command: reading, baselines and measuring are in it, compiling is not.
+    Ctrl-C stops the run and keeps its front (exit 3); `crypsis resume` continues it.
     """
+    began = command_began()
     from crypsis.plan import Plan, read_budget
     from crypsis.run import Run
 
@@ -46,4 +49,5 @@ def run(
         with nullcontext() if quiet else working(f"reading {plan.parent / document.data.source}"):
             text = plan.read_text(encoding="utf-8")
             started = Run.start(document, folder, engine, home=plan.parent, text=text, seed=seed, budget=budget)
+        started.began = began
         carry_out(started, quiet, json)

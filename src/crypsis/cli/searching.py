@@ -36,6 +36,10 @@ def carry_out(started: Run, quiet: bool, json: bool) -> None:
     if json:
         say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})
     else:
+        if not (stopped or front.everything):
+            warn(
+                "the budget ended before a first solution was measured; give a larger one to `crypsis resume --budget`"
+            )
         outline = front.outline(OUTLINE)
         show_front(front, outline)
         if len(outline) < len(front):

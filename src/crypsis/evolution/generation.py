@@ -18,9 +18,13 @@ from crypsis.evolution.operators import Tally
 from crypsis.evolution.problem import SELECTION, Child, Evaluate, Genome, Problem, Scores, Streams
 from crypsis.evolution.state import State
 
+SCORED = "scored"
+"""Name of the array of positions of children that earlier quanta of a generation scored."""
+_NONE = np.empty(0, dtype=np.int64)
+
 
 def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generator, engine: Engine) -> State:
-    """Score the first population.
+    """Score the first population, or as much of it as one quantum holds.
 
     operators  names of the operators
     rng  determines all random streams
@@ -31,13 +35,19 @@ def first_generation(problem: Problem, operators: tuple[str, ...], rng: Generato
     SearchError
         If the first population is empty.
     """
-    first = problem.first()
+    return more_first(problem, empty_state(problem, Streams.seeded(rng, (SELECTION, *operators))), engine)
+
+
+def more_first(problem: Problem, state: State, engine: Engine) -> State:
+    """Score the next members of the first population; the state is whole after the last."""
+    first, begun = problem.first(), len(state.genomes)
     if not first:
         raise SearchError("the search has an empty first population; give it at least one candidate")
-    children = [Child(genome, "", (), problem.key(genome)) for genome in first]
-    empty = empty_state(problem, Streams.seeded(rng, (SELECTION, *operators)))
-    scores, known, fresh = score(problem, empty, children, engine)
-    return record(problem, with_first(empty, children, scores), empty, children, scores, known, fresh)
+    end = min(len(first), begun + (problem.together or len(first)))
+    children = [Child(genome, "", (), problem.key(genome)) for genome in first[begun:end]]
+    scores, known, fresh = score(problem, state, children, engine)
+    after = replace(with_first(state, children, scores), whole=end == len(first))
+    return record(problem, after, state, children, scores, known, fresh)
 
 
 def empty_state(problem: Problem, streams: Streams) -> State:
@@ -104,17 +114,36 @@ class Breeding(Protocol):
 
 
 def next_generation(problem: Problem, breeding: Breeding, state: State, engine: Engine) -> State:
-    """The state after one more generation: propose, look up, evaluate, absorb, offer to the frontier.
+    """The state after one more quantum: propose, look up, evaluate, absorb, offer to the frontier.
+
+    A quantum is a generation, or as many of its children as are scored together. Until the last of them is scored only
+    the known scores grow; as nothing else changes, the next quantum proposes the same children again.
 
     breeding  proposes children and selects survivors
     engine  where candidates are scored
     """
     streams = Streams(state.rng)
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
-    scores, known, fresh = score(problem, state, children, engine)
+    earlier, unknown = state.memory.get(SCORED, _NONE), unscored(state, children)
+    if 0 < problem.together < len(unknown):
+        some = unknown[: problem.together]
+        _, known, _ = score(problem, state, [children[place] for place in some], engine)
+        return replace(state, known=known, memory={SCORED: np.append(earlier, some)}, whole=False)
+    scores, known, _ = score(problem, state, children, engine)
     after = breeding.absorb(state, children, scores)
-    after = replace(after, rng=streams.snapshot())
-    return record(problem, after, state, children, scores, known, fresh)
+    after = replace(after, rng=streams.snapshot(), memory={}, whole=True)
+    return record(problem, after, state, children, scores, known, sorted({*earlier.tolist(), *unknown}))
+
+
+def unscored(state: State, children: Sequence[Child]) -> list[int]:
+    """Positions of children whose scores are not known yet; of equal ones the first."""
+    seen: set[bytes] = set()
+    fresh: list[int] = []
+    for place, child in enumerate(children):
+        if child.key not in state.known and child.key not in seen:
+            seen.add(child.key)
+            fresh.append(place)
+    return fresh
 
 
 def score(
@@ -139,12 +168,7 @@ def score(
     fresh : list of int
         Positions of the children that were evaluated.
     """
-    seen: set[bytes] = set()
-    fresh: list[int] = []
-    for place, child in enumerate(children):
-        if child.key not in state.known and child.key not in seen:
-            seen.add(child.key)
-            fresh.append(place)
+    fresh = unscored(state, children)
     if problem.assess is not None:
         found = problem.assess([children[place] for place in fresh], state, engine)
     else:

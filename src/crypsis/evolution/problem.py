@@ -178,6 +178,8 @@ class Problem:
         Candidate → figures of the search about it, by name.
     remember : int
         Number of scores that are kept by key.
+    together : int
+        Candidates of a generation scored in one quantum; 0 for all.
     notes : mapping
         What the search states about itself, as plain data.
     """
@@ -193,6 +195,7 @@ class Problem:
     variants: Callable[[Genome], Sequence[Genome]] | None = None
     facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
     remember: int = 50_000
+    together: int = 0
     notes: Mapping[str, Any] = field(default_factory=dict)
 
     def first(self) -> tuple[Genome, ...]:

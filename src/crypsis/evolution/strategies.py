@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine
-from crypsis.evolution.generation import first_generation, next_generation
+from crypsis.evolution.generation import first_generation, more_first, next_generation
 from crypsis.evolution.operators import Muting, efficiency
 from crypsis.evolution.problem import SELECTION, Child, Genome, Operator, Problem, Streams
 from crypsis.evolution.selection import (
@@ -114,7 +114,7 @@ def compete(
 
 
 class Generations:
-    """Strategies that advance by whole generations."""
+    """Strategies that advance by generations, in one quantum or several."""
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -126,7 +126,9 @@ class Generations:
         return first_generation(problem, self.operators, rng, engine)
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """Advance by one generation; see `Strategy.advance`."""
+        """Advance by one generation, or a part of it; see `Strategy.advance`."""
+        if not state.generation and not state.whole and len(state.genomes) < len(problem.first()):
+            return more_first(problem, state, engine)
         return next_generation(problem, self, state, engine)  # type: ignore[arg-type]
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from crypsis.run.gain import Found
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -21,9 +23,13 @@ class Progress:
     best : float
         Best fitness of the search.
     seconds : float
-        Seconds since the run began, over all sessions.
+        Seconds charged to the budget, over all sessions.
     used : float
         Share of the budget, 0 to 1.
+    compiling : float
+        Seconds of this session spent compiling kernels, which are not charged.
+    found : Found
+        What all searches have found so far.
     """
 
     what: str
@@ -34,3 +40,5 @@ class Progress:
     best: float = math.nan
     seconds: float = 0.0
     used: float = 0.0
+    compiling: float = 0.0
+    found: Found = Found()  # noqa: RUF009 - immutable

@@ -1,27 +1,33 @@
-"""The schedule of a run: baselines, then the searches quantum by quantum, then the rest of their fronts.
+"""The schedule of a run: quanta of searches, points to measure and baselines, one step at a time until the deadline.
 
-A quantum is written completely or not at all. Each search has its own random streams, so that its result depends on
-plan and seed alone: not on the engine, the other searches, or how often the run was stopped.
+A step is begun only if it will end in time, by what such steps took before. The next step goes to the search that
+gains most for its time, with a floor for all. Each search has its own random streams, so that its result depends on
+plan, seed and the number of its quanta alone: not on the engine, the other searches, or how often the run was stopped.
+A quantum is written completely or not at all.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from crypsis.encodings import ColumnEncoding
 from crypsis.errors import CrypsisError
-from crypsis.evolution import Budget, Engine, Genome, Problem
+from crypsis.evolution import Engine, Problem
 from crypsis.evolution.state import State
 from crypsis.masking.blocks import LARGE
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
 from crypsis.run.baselines import Baseline, baselines
-from crypsis.run.clock import Clock
+from crypsis.run.clock import Clock, Moment
 from crypsis.run.decoding import Encodings
+from crypsis.run.gain import Found, Outlook, next_in_turn
+from crypsis.run.measuring import Measuring
+from crypsis.run.pace import Pace, Step
 from crypsis.run.progress import Progress
 from crypsis.run.search_state import SearchState, is_milestone, stream
 from crypsis.run.solution import BASELINE, Solution
@@ -33,9 +39,22 @@ AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
 SHOWN_AFTER = 2.0
 """Seconds of measuring after which solutions are shown before their generation is complete."""
 SHARE_FOR_SEARCH = 0.9
-"""Share of a budget in seconds for the searches; then their fronts are measured."""
+"""Share of a budget in seconds after which what is not measured yet comes first."""
 BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
+WORTH_OF_CHECKPOINT = 10.0
+"""A checkpoint is written after so many times the seconds it takes."""
+CLOSING = 0.2
+"""Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
+SHARE_FOR_BASELINE = 0.2
+"""Share of the time left that one baseline may take."""
+
+
+class _Task(NamedTuple):
+    """What is done next: a step, and how."""
+
+    step: Step
+    carry_out: Callable[[], Progress]
 
 
 @dataclass
@@ -57,7 +76,9 @@ class Schedule:
     encodings : Encodings
         How solutions are decoded.
     engine : Engine
-        Where candidates are scored.
+        Where candidates are scored and points measured.
+    began : Moment
+        When the session began: reading and binding the table are charged to the budget.
     """
 
     plan: Plan
@@ -67,6 +88,7 @@ class Schedule:
     objective: Objective
     encodings: Encodings
     engine: Engine
+    began: Moment = field(default_factory=Moment.now)
 
     def proceed(self) -> Iterator[Progress]:
         """Run until the budget is used; if it is stopped, the front so far stays in the store.
@@ -77,155 +99,221 @@ class Schedule:
         """
         with self.store.transaction():
             self.store.forget_provisional()
-        clock = Clock(self.store.noted("elapsed", 0.0))
-        budget = self._budget()
         states = [self._state(index) for index in range(len(self.plan.search))]
         try:
-            yield from self._measure_baselines(clock)
-            yield from self._search(states, clock, budget)
-            yield from self._settle(states, clock, budget)
+            while (task := self._next(states)) is not None:
+                started = time.monotonic()
+                step = task.carry_out()
+                self._pace.took(task.step, time.monotonic() - started)
+                yield step
+            for search in states:
+                self._commit(search)
         except (KeyboardInterrupt, GeneratorExit):
             self._keep_what_is_there(states)
             raise
         with self.store.transaction():
+            self.store.note("elapsed", self._clock.elapsed)
             self.store.note("finished", True)
 
-    def _search(self, states: Sequence[SearchState], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
-        """Advance the searches; each makes its start and one generation before time is charged to the budget."""
-        limit = budget.seconds * SHARE_FOR_SEARCH if budget is not None else math.inf
-        written = dict.fromkeys(range(len(states)), 0.0)
-        while going := [each for each in states if each.progress < 1.0]:
-            if all(each.generation for each in going):
-                clock.start()
-            if clock.elapsed >= limit:
-                break
-            search = min(going, key=lambda each: (each.generation > 0, each.seconds, each.index))
-            state = search.advance(self._problem(search), self.engine)
-            fresh = self._measure(search, self._at_a_time) if state.whole and is_milestone(state.generation) else []
-            waited = search.seconds - written[search.index]
-            if fresh or waited >= BETWEEN_CHECKPOINTS or search.progress >= 1.0:
-                self._commit(search, fresh, clock)
-                written[search.index] = search.seconds
-            yield self._report("generation", search, clock, limit)
+    # -- what comes next --
+
+    def _next(self, states: Sequence[SearchState]) -> _Task | None:
+        """The next step that ends in time; None if there is none."""
+        late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._limit, list[SearchState]()
         for search in states:
-            self._commit(search, [], clock)
+            if (late or search.progress >= 1.0) and not search.due and not search.settled:
+                self._ask(search, self.plan.run.points)
+                search.settled = True
+            if (search.due or search.progress < 1.0) and self._in_time(self._step(search), states):
+                open_.append(search)
+        if late and any(search.due for search in open_):
+            open_ = [search for search in open_ if search.due]
+        if all(search.seen for search in open_):
+            baseline = self._next_baseline(states)
+            if baseline is not None:
+                return baseline
+        if not open_:
+            return None
+        search = open_[next_in_turn([each.gains for each in open_])]
+        do = self._measure if search.due else self._advance
+        return _Task(self._step(search), lambda: do(search))
 
-    def _settle(self, states: Sequence[SearchState], clock: Clock, budget: Budget | None) -> Iterator[Progress]:
-        """Measure the rest of each front; with a budget in seconds, at least its corners."""
-        limit = budget.seconds if budget is not None else math.inf
-        for search in states:
-            if search.state is None:
-                continue
-            problem, front = self._problem(search), search.state.frontier
-            left = self.plan.run.points - sum(problem.key(genome) in search.measured for genome in front.genomes)
-            while left > 0:
-                fresh = self._measure(search, min(left, 4) if math.isfinite(limit) else left, variants=True)
-                if not fresh:
-                    break
-                self._commit(search, fresh, clock)
-                left -= len(fresh)
-                yield self._report("measured", search, clock, limit)
-                if clock.elapsed > limit:
-                    break
+    @staticmethod
+    def _step(search: SearchState) -> Step:
+        """What a search does next: its front is measured before it goes on."""
+        return ("measure" if search.due else "advance"), search.title
 
-    def _commit(self, search: SearchState, fresh: Sequence[Row], clock: Clock) -> None:
-        """One transaction: checkpoint, history and new solutions."""
-        if not search.pending and not fresh:
-            return
-        with self.store.transaction():
-            if search.pending and search.state is not None:
-                self.store.checkpoint(search.pending, search.state.to_bytes())
-            for row in fresh:
-                self.store.add(row)
-            self.store.note("elapsed", clock.elapsed)
-            self.store.note("finished", False)
-        search.pending.clear()
-        search.measured.update(row.key for row in fresh)
-        search.count += len(fresh)
+    def _in_time(self, step: Step, states: Sequence[SearchState]) -> bool:
+        """Whether a step ends before the deadline, and what must still be written and measured after it."""
+        if math.isinf(self._limit):
+            return True
+        after = sum(self._pace.expected(("commit", each.title)) for each in states if each.state is not None)
+        if step[0] == "advance" and not any(each.seen for each in states if each.title == step[1]):
+            after += self._pace.expected(("measure", step[1]))
+        return self._clock.elapsed + self._pace.expected(step) + after + CLOSING <= self._limit
 
-    def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
-        """Measure and show the fronts of a stopped run; a resumed run drops these solutions."""
-        for search in states:
-            search.measured = self.store.known(search.index)
-            if search.state is None or (search.measured and len(self.original) > LARGE):
-                continue
-            search.count = len(search.measured)
-            self._show(self._measure(search, self._at_a_time))
+    def _ask(self, search: SearchState, most: int) -> None:
+        """Put members of a front that are not measured yet in line; with those measured at most so many."""
+        if search.state is not None and len(search.state.frontier):
+            problem = self._problem(search)
+            search.ask(problem, most - search.measured_on_front(problem), variants=True)
 
-    # -- measuring --
+    # -- steps --
 
-    def _measure(self, search: SearchState, most: int, variants: bool = False) -> list[Row]:
-        """Decode, describe and measure members of a search's front that are not in the store yet.
+    def _advance(self, search: SearchState) -> Progress:
+        """One quantum of a search."""
+        before = search.seconds
+        state = search.advance(self._problem(search), self.engine)
+        search.gains.spent(search.seconds - before)
+        if state.whole and is_milestone(state.generation):
+            search.ask(self._problem(search), AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
+        elif not search.seen:
+            search.ask(self._problem(search), 1)
+        wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.expected(("commit", search.title)))
+        if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
+            self._commit(search)
+        return self._report("generation", search)
 
-        If this takes long, solutions are shown before their generation is complete.
-        """
-        started, rows = time.monotonic(), list[Row]()
-        shown, since = 0, started
-        problem = self._problem(search)
-        for place, genome in enumerate(search.unmeasured(problem, most, variants)):
-            number = len(self._baselines) + 1 + (search.count + place) * len(self.plan.search) + search.index
-            rows.append(self._row(search, problem, genome, number))
-            if time.monotonic() >= since + SHOWN_AFTER:
-                self._show(rows[shown:])
-                shown, since = len(rows), time.monotonic()
-        search.seconds += time.monotonic() - started
-        return rows
+    def _measure(self, search: SearchState) -> Progress:
+        """Measure the next points in line; written with the state they belong to once the line is empty."""
+        started = time.monotonic()
+        some, search.due = search.due[: self.engine.workers], search.due[self.engine.workers :]
+        gain = 0.0
+        for found in self._measuring(search.index).all(self._problem(search), some, self.engine):
+            number = len(self._baselines) + 1 + search.count * len(self.plan.search) + search.index
+            family = search.search.family
+            solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
+            search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
+            search.count += 1
+            gain += self._take_in(solution)
+        spent = time.monotonic() - started
+        search.seconds += spent
+        search.gains.spent(spent)
+        search.gains.measured(gain)
+        if not search.due:
+            self._commit(search)
+        elif not search.measured or time.monotonic() >= search.last_shown + SHOWN_AFTER:
+            self._show(search)
+        return self._report("measured", search)
 
-    def _row(self, search: SearchState, problem: Problem, candidate: Genome, number: int) -> Row:
-        """Express, decode, describe and measure a candidate, each once."""
-        encoding, family = self.encodings[search.index], search.search.family
-        genome = problem.expressed(candidate)
-        masked = encoding.decode(genome)
-        description = encoding.describe(genome, masked)
-        own = problem.facts(candidate) if problem.facts is not None else {}
-        facts, evaluation = {**description.facts, **own}, self.objective.evaluate(masked, family)
-        solution = Solution(number, search.index, search.name, family, description.message, facts, evaluation)
-        return Row(number, search.index, problem.key(candidate), genome, solution.content())
+    def _take_in(self, solution: Solution) -> float:
+        """The hypervolume that a solution adds to what may be released."""
+        if not solution.feasible:
+            return 0.0
+        return self._outlook.add(solution.figure("loss"), solution.figure("risk"), self._clock.elapsed)
 
-    def _show(self, rows: Sequence[Row]) -> None:
-        with self.store.transaction():
-            for row in rows:
-                self.store.add(row, provisional=True)
-
-    def _measure_baselines(self, clock: Clock) -> Iterator[Progress]:
+    def _next_baseline(self, states: Sequence[SearchState]) -> _Task | None:
+        """The first baseline that is neither measured nor impossible and takes little of the time left."""
         known = self.store.known(BASELINE)
+        left = self._limit - self._clock.elapsed
         for place, baseline in enumerate(self._baselines):
-            if baseline.name.encode() in known:
+            step: Step = ("baseline", baseline.name)
+            if baseline.name.encode() in known or baseline.name in self._impossible:
                 continue
-            try:
-                masked = baseline.make(self.original, stream(self.seed, len(self.plan.search), place))
-            except CrypsisError as error:
-                with self.store.transaction():
-                    self.store.note(f"baseline {baseline.name}", str(error))
-                continue
-            evaluation = self.objective.evaluate(masked, baseline.family)
-            name, family, message = baseline.name, baseline.family, baseline.message
+            if self._pace.expected(step) <= SHARE_FOR_BASELINE * left and self._in_time(step, states):
+                return _Task(step, lambda place=place: self._measure_baseline(place))  # type: ignore[misc]
+        return None
+
+    def _measure_baseline(self, place: int) -> Progress:
+        baseline = self._baselines[place]
+        name, family, message = baseline.name, baseline.family, baseline.message
+        try:
+            masked = baseline.make(self.original, stream(self.seed, len(self.plan.search), place))
+        except CrypsisError as error:
+            self._impossible.add(name)
+            with self.store.transaction():
+                self.store.note(f"baseline {name}", str(error))
+        else:
+            evaluation = self.objective.evaluate(masked, family)
             solution = Solution(place + 1, BASELINE, name, family, message, {}, evaluation)
             genome = ColumnEncoding(self.original).encode(masked)
             with self.store.transaction():
                 self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
-                self.store.note("elapsed", clock.elapsed)
-            yield Progress("baseline", name, seconds=clock.total)
+                self.store.note("elapsed", self._clock.elapsed)
+            self._take_in(solution)
+        return Progress("baseline", name, seconds=self._clock.elapsed, used=self._used, found=self._found())
+
+    # -- writing --
+
+    def _commit(self, search: SearchState) -> None:
+        """One transaction: checkpoint, history and new solutions."""
+        if not search.pending and not search.fresh:
+            return
+        started = time.monotonic()
+        with self.store.transaction():
+            if search.pending and search.state is not None:
+                self.store.checkpoint(search.pending, search.state.to_bytes())
+            for row in search.fresh:
+                self.store.add(row)
+            self.store.note("elapsed", self._clock.elapsed)
+            self.store.note("finished", False)
+        search.written_down()
+        self._pace.took(("commit", search.title), time.monotonic() - started)
+
+    def _show(self, search: SearchState) -> None:
+        """Show solutions before the state they belong to is written; a resumed run drops them."""
+        with self.store.transaction():
+            for row in search.fresh[search.shown :]:
+                self.store.add(row, provisional=True)
+        search.shown, search.last_shown = len(search.fresh), time.monotonic()
+
+    def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
+        """Show what a stopped run has measured; of a search of which nothing is measured, one point."""
+        for search in states:
+            if not search.seen:
+                self._ask(search, 1)
+            if not search.seen and search.due:
+                self._measure(search)
+            self._show(search)
 
     # -- parts --
+
+    @cached_property
+    def _clock(self) -> Clock:
+        return Clock(self.store.noted("elapsed", 0.0), self.began)
+
+    @cached_property
+    def _limit(self) -> float:
+        """Seconds of the whole run; infinite if each search has another kind of limit."""
+        text = self.store.noted("budget")
+        return read_budget(text).seconds if text else math.inf
+
+    @cached_property
+    def _pace(self) -> Pace:
+        return Pace(len(self.original))
+
+    @cached_property
+    def _impossible(self) -> set[str]:
+        """Baselines that cannot be made of the table."""
+        return set()
+
+    @cached_property
+    def _outlook(self) -> Outlook:
+        """The front of the solutions in the store."""
+        outlook = Outlook(moved=self._clock.elapsed)
+        for stored in self.store.contents():
+            solution = Solution.of(*stored)
+            if solution.feasible:
+                outlook.add(solution.figure("loss"), solution.figure("risk"), self._clock.elapsed)
+        return outlook
 
     @cached_property
     def _baselines(self) -> list[Baseline]:
         return baselines(self.plan, self.original)
 
-    @property
-    def _at_a_time(self) -> int:
-        return AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY
+    def _measuring(self, index: int) -> Measuring:
+        if index not in self._measurings:
+            family = self.plan.searches()[index].family
+            self._measurings[index] = Measuring(self.encodings[index], self.objective, family)
+        return self._measurings[index]
+
+    @cached_property
+    def _measurings(self) -> dict[int, Measuring]:
+        return {}
 
     def _problem(self, search: SearchState) -> Problem:
         guide = self.objective if self.plan.measures.guide else None
-        return search.posed(self.encodings[search.index], guide)
-
-    def _budget(self) -> Budget | None:
-        """The limit of the run in seconds; None if each search has another kind of limit."""
-        text = self.store.noted("budget")
-        budget = read_budget(text) if text else None
-        return budget if budget is not None and math.isfinite(budget.seconds) else None
+        return search.posed(self.encodings[search.index], guide, len(self.original))
 
     def _state(self, index: int) -> SearchState:
         """A search in the state that the store has."""
@@ -241,18 +329,25 @@ class Schedule:
         saved, history = self.store.state(index), self.store.history(index)
         if saved is not None:
             found.state = State.from_bytes(saved)
-            found.seconds = history[-1].seconds
+            found.seconds = found.written = history[-1].seconds
         found.measured = self.store.known(index)
         found.count = len(found.measured)
         return found
 
-    @staticmethod
-    def _report(what: str, search: SearchState, clock: Clock, limit: float) -> Progress:
-        state = search.state
+    @property
+    def _used(self) -> float:
+        """Share of the seconds of the run that is used; 0 if it has another kind of limit."""
+        return min(1.0, self._clock.elapsed / self._limit)
+
+    def _found(self) -> Found:
+        return self._outlook.found(self._clock.elapsed)
+
+    def _report(self, what: str, search: SearchState) -> Progress:
+        state, used = search.state, self._used if math.isfinite(self._limit) else search.progress
+        seconds, compiling = self._clock.elapsed, self._clock.compiling
         if state is None:
-            return Progress(what, search.name, seconds=clock.total)
-        own = clock.elapsed / limit if math.isfinite(limit) else search.progress
+            return Progress(what, search.name, seconds=seconds, used=used, compiling=compiling)
         return Progress(
             what, search.name, state.generation, state.evaluations, len(state.frontier), float(state.best_fitness),
-            clock.total, min(1.0, own),
+            seconds, used, compiling, self._found(),
         )  # fmt: skip

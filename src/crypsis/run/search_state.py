@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -13,11 +13,14 @@ from numpy.typing import NDArray
 from crypsis.encodings import Encoding
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.measures.objective import Objective
-from crypsis.run.store import GenerationRecord
+from crypsis.run.gain import Gains
+from crypsis.run.store import GenerationRecord, Row
 from crypsis.searches.search import Search
 
 IDLE = 25
 """Quanta without a new candidate after which a search ends."""
+RECORDS_TOGETHER = 400_000
+"""Records of all candidates that are scored in one quantum, unless two have more."""
 
 
 def stream(seed: int, *place: int) -> Generator:
@@ -78,6 +81,18 @@ class SearchState:
         Generations that are not in the store yet.
     problem : Problem or None
         None before it is posed.
+    due : list of Genome
+        Members of the front that are measured next, before the search goes on.
+    fresh : list of Row
+        Measured solutions that are not in the store yet, of which the first `shown` are shown.
+    settled : bool
+        Whether all of the front that is wanted is measured or in line; False once it goes on.
+    written : float
+        Of its seconds, those when it was last written.
+    last_shown : float
+        When it was last written or shown, by `time.monotonic`.
+    gains : Gains
+        What it gained in this session, and in which time.
     """
 
     index: int
@@ -91,8 +106,25 @@ class SearchState:
     measured: set[bytes] = field(default_factory=set)
     pending: list[GenerationRecord] = field(default_factory=list)
     problem: Problem | None = None
+    due: list[Genome] = field(default_factory=list)
+    fresh: list[Row] = field(default_factory=list)
+    shown: int = 0
+    settled: bool = False
+    written: float = 0.0
+    last_shown: float = field(default_factory=time.monotonic)
+    gains: Gains = field(default_factory=Gains)
 
-    def posed(self, encoding: Encoding, objective: Objective | None) -> Problem:
+    @property
+    def title(self) -> str:
+        """Name and place: a plan may name a search twice."""
+        return f"{self.name} {self.index}"
+
+    @property
+    def seen(self) -> bool:
+        """Whether a solution of it is measured."""
+        return self.count > 0
+
+    def posed(self, encoding: Encoding, objective: Objective | None, records: int) -> Problem:
         """The problem of the search, posed when first needed and the same in every session.
 
         Parameters
@@ -101,14 +133,46 @@ class SearchState:
             Decodes its genomes.
         objective : Objective or None
             Measures that guide the search; None for its own.
+        records : int
+            Of the table, by which follows how many candidates are scored in one quantum.
 
         Returns
         -------
         Problem
         """
         if self.problem is None:
-            self.problem = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
+            posed = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
+            self.problem = replace(posed, together=max(2, RECORDS_TOGETHER // max(records, 1)))
         return self.problem
+
+    def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
+        """Put members of the front that are neither measured nor in line in line, at most so many.
+
+        problem  gives the keys
+        variants  whether variants of the members are taken too, after them
+        """
+        self.due += self.unmeasured(problem, most, variants)
+
+    def measured_on_front(self, problem: Problem) -> int:
+        """How many members of the front are measured.
+
+        problem  gives the keys
+        """
+        if self.state is None:
+            return 0
+        known = self._known()
+        return sum(problem.key(genome) in known for genome in self.state.frontier.genomes)
+
+    def _known(self) -> set[bytes]:
+        """Keys of its measured solutions, in the store or not yet."""
+        return self.measured | {row.key for row in self.fresh}
+
+    def written_down(self) -> None:
+        """All that was pending is in the store."""
+        self.measured.update(row.key for row in self.fresh)
+        self.pending.clear()
+        self.fresh.clear()
+        self.shown, self.written, self.last_shown = 0, self.seconds, time.monotonic()
 
     def advance(self, problem: Problem, engine: Engine) -> State:
         """Advance by one quantum.
@@ -116,6 +180,7 @@ class SearchState:
         engine  where candidates are scored
         """
         started, before = time.monotonic(), self.state
+        self.settled = False
         if before is None:
             self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
         else:
@@ -173,7 +238,8 @@ class SearchState:
                 others = problem.variants(genome)
                 genomes += others
                 scores += [row] * len(others)
-        known = np.array([problem.key(genome) in self.measured for genome in genomes], dtype=np.bool_)
+        measured = self._known()
+        known = np.array([problem.key(genome) in measured for genome in genomes], dtype=np.bool_)
         return [genomes[place] for place in spread(np.array(scores), known, most)]
 
 

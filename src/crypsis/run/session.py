@@ -19,6 +19,7 @@ from crypsis.plan import Plan, read_budget
 from crypsis.plan.checking import search_obstacles
 from crypsis.plan.writing import as_toml
 from crypsis.run import folder as places
+from crypsis.run.clock import Moment
 from crypsis.run.decoding import DecodedTables, Encodings
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
@@ -54,6 +55,8 @@ class Run(SolutionAccess):
     """
 
     def __init__(self, folder: Path, plan: Plan, engine: Engine | None = None, table: Table | None = None) -> None:
+        self.began = Moment.now()
+        """When this session began; a budget in seconds is charged from here."""
         self.folder, self.plan, self.engine = folder, plan, engine or Serial()
         self.lock = places.Lock.read(folder)
         self.store = Store(folder / places.STORE)
@@ -112,7 +115,7 @@ class Run(SolutionAccess):
         PlanError, SearchError
             If the plan names no search, or one does not apply to the table.
         """
-        folder = Path(folder)
+        began, folder = Moment.now(), Path(folder)
         if not plan.search:
             raise PlanError('search: the plan names no search; add [[search]] with a name, e.g. name = "partition"')
         home = "" if home is None else str(Path(home).resolve())
@@ -125,7 +128,7 @@ class Run(SolutionAccess):
         lock = places.Lock(chosen, home, read.fingerprint(), places.plan_fingerprint(plan), places.versions())
         places.create(folder, text if text is not None else as_toml(plan), lock, budget or plan.run.budget)
         run = cls(folder, plan, engine, read)
-        run._trusted = True
+        run.began, run._trusted = began, True
         run.__dict__["objective"] = objective  # what `objective` would bind again
         return run
 
@@ -298,4 +301,5 @@ class Run(SolutionAccess):
                 self.objective,
                 self._decoded.encodings,
                 self.engine,
+                self.began,
             ).proceed()

@@ -1,0 +1,45 @@
+"""How long the next step of a run will take: so that nothing is begun that cannot end in time."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Literal
+
+Step = tuple[Literal["advance", "measure", "commit", "baseline"], str]
+"""What is done, and for which search or baseline."""
+
+LAST = 4
+"""Steps of a kind by which the next one is foretold: as long as the longest of them, and a little more."""
+MARGIN = 1.15
+FIRST: dict[str, tuple[float, float]] = {
+    "advance": (0.02, 4e-6),
+    "measure": (0.03, 1.2e-5),
+    "baseline": (0.05, 1.5e-5),
+    "commit": (0.005, 4e-7),
+}
+"""Seconds of the first step of a kind: at least, and for each record. Twice what they are on census records."""
+
+
+@dataclass
+class Pace:
+    """The last durations of every kind of step.
+
+    records  of the table
+    """
+
+    records: int
+    _last: dict[Step, deque[float]] = field(default_factory=dict)
+
+    def took(self, step: Step, seconds: float) -> None:
+        """Note how long a step took."""
+        self._last.setdefault(step, deque(maxlen=LAST)).append(seconds)
+
+    def expected(self, step: Step) -> float:
+        """Seconds the next step of a kind will take: by the last ones, else by those of other searches or by rates."""
+        last = self._last.get(step)
+        if last:
+            return MARGIN * max(last)
+        least, rate = FIRST[step[0]]
+        others = [max(seen) for (what, _), seen in self._last.items() if what == step[0] and what != "advance"]
+        return max([least + rate * self.records, *others])

@@ -1,0 +1,85 @@
+"""The clock, what steps are expected to take, and who comes next."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.evolution import Frontier
+from crypsis.run import Run
+from crypsis.run.clock import Clock, Moment, command_start
+from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn
+from crypsis.run.pace import Pace
+from crypsis.run.schedule import Schedule
+from run.runs import begun, finished, folder_with
+
+
+def test_compiling_is_not_charged_and_earlier_sessions_are() -> None:
+    moments = iter([Moment(10.0, 2.0), Moment(15.0, 5.0), Moment(15.0, 5.0)])
+    clock = Clock(7.0, now=lambda: next(moments))
+    assert clock.elapsed == 7.0 + 5.0 - 3.0
+    assert clock.compiling == 3.0
+    assert command_start().time <= Moment.now().time
+
+
+def test_the_next_step_takes_as_long_as_the_longest_of_the_last() -> None:
+    pace = Pace(1000)
+    first = pace.expected(("measure", "a"))
+    assert 0 < first < Pace(1_000_000).expected(("measure", "a"))
+    for seconds in (9.0, 1.0, 2.0, 1.0, 1.0):
+        pace.took(("measure", "a"), seconds)
+    assert pace.expected(("measure", "a")) == pytest.approx(2.3)
+    assert pace.expected(("measure", "b")) == 2.0, "another search: by those that are known"
+    assert pace.expected(("advance", "b")) < 0.1, "another kind of step: by its rate"
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=12))
+def test_the_outlook_is_the_front_and_adds_up_to_its_volume(points: list[tuple[int, int]]) -> None:
+    outlook = Outlook()
+    total = sum(outlook.add(float(loss), float(risk), 1.0) for loss, risk in points)
+    frontier = Frontier(scores=np.empty((0, 2))).offer_all(
+        (np.array([place]), (float(loss), float(risk))) for place, (loss, risk) in enumerate(points)
+    )
+    assert outlook.front == sorted({tuple(row) for row in frontier.scores.tolist()})
+    assert total == pytest.approx(hypervolume(outlook.front))
+    assert hypervolume(outlook.front) == pytest.approx(frontier.hypervolume((100.0, 100.0)) / 1e4)
+
+
+def test_who_gains_most_for_its_time_comes_next_and_nobody_is_forgotten() -> None:
+    one, two = Gains(), Gains()
+    turns = []
+    for _ in range(300):
+        place = next_in_turn([one, two])
+        turns.append(place)
+        each = (one, two)[place]
+        each.spent(0.1)
+        each.measured(0.01 if place else 0.001)
+    assert turns[0] == 0, "who has nothing measured comes first"
+    assert turns[1] == 1
+    assert 5 <= turns.count(0) <= 40
+
+
+def test_no_step_is_begun_that_would_end_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plan = folder_with(tmp_path / "job", rows=60)
+    monkeypatch.setattr(Schedule, "_clock", Clock(0.0, Moment(0.0, 0.0), lambda: Moment(9.0, 0.0)))
+    run = finished(begun(plan, tmp_path / "run", budget="9.01s"))
+    assert run.finished
+    assert not run.solutions
+
+
+def test_more_quanta_are_never_worse(tmp_path: Path) -> None:
+    """For one seed the front after more quanta weakly dominates the front after fewer."""
+    plan, volumes = folder_with(tmp_path / "job"), []
+    run = begun(plan, tmp_path / "run", budget="1 generations")
+    for generations in (1, 2, 4, 8):
+        run.close()
+        run = finished(Run.resume(tmp_path / "run", budget=f"{generations} generations"))
+        volumes.append([(s.figure("loss"), s.figure("risk")) for s in run.front])
+    for before, after in pairwise(volumes):
+        assert all(any(a <= loss and b <= risk for a, b in after) for loss, risk in before)
