@@ -182,10 +182,11 @@ def test_ties_are_found_however_far_away() -> None:
 def test_the_distance_to_a_box_by_hand() -> None:
     """The box [0, 1] × [2, 4] × [−1, 1]: sides add up, a coordinate inside adds nothing."""
     low, high = np.array([[9.0, 9.0, 9.0], [0.0, 2.0, -1.0]]), np.array([[9.0, 9.0, 9.0], [1.0, 4.0, 1.0]])
-    assert to_box(np.array([-3.0, 0.0, 0.0]), low, high, 1) == 9 + 4
-    assert to_box(np.array([3.0, 7.0, 2.0]), low, high, 1) == 4 + 9 + 1
-    assert to_box(np.array([0.5, 7.0, -3.0]), low, high, 1) == 9 + 4
-    assert to_box(np.array([1.0, 2.0, 1.0]), low, high, 1) == 0
+    forest = forest_of(np.zeros((1, 3)), [0, 1])._replace(low=low, high=high)
+    assert to_box(np.array([-3.0, 0.0, 0.0]), forest, 1) == 9 + 4
+    assert to_box(np.array([3.0, 7.0, 2.0]), forest, 1) == 4 + 9 + 1
+    assert to_box(np.array([0.5, 7.0, -3.0]), forest, 1) == 9 + 4
+    assert to_box(np.array([1.0, 2.0, 1.0]), forest, 1) == 0
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.001])

@@ -8,9 +8,12 @@ from numpy.typing import NDArray
 from crypsis.kernels.compile import kernel
 
 
-def _select(values: NDArray[np.float64], order: NDArray[np.int64], rank: int) -> None:
-    """Reorder values (and order with them) so that the one at `rank` is where sorting would put it (Hoare 1961)."""
-    left, right = 0, values.shape[0] - 1
+def _select_between(values: NDArray[np.float64], order: NDArray[np.int64], begin: int, end: int, rank: int) -> None:
+    """Reorder values begin … end − 1 (and order with them) so that the one at `rank` is where sorting would put it.
+
+    Hoare (1961). What lies before and behind is not touched.
+    """
+    left, right = begin, end - 1
     while left < right:
         pivot = values[(left + right) // 2]
         i, j = left, right
@@ -32,19 +35,19 @@ def _select(values: NDArray[np.float64], order: NDArray[np.int64], rank: int) ->
             return
 
 
-select = kernel(_select)
+select_between = kernel(_select_between)
 
 
-def _widest(points: NDArray[np.float64], rows: NDArray[np.int64]) -> int:
-    """The attribute of greatest variance among some rows; ties go to the first."""
+def _widest(points: NDArray[np.float64], order: NDArray[np.int64], begin: int, end: int) -> int:
+    """The attribute of greatest variance among the rows begin … end − 1 of `order`; ties go to the first."""
     best, chosen = -1.0, 0
     for j in range(points.shape[1]):
-        origin, total, squares = points[rows[0], j], 0.0, 0.0
-        for row in rows:
-            gap = points[row, j] - origin
+        origin, total, squares = points[order[begin], j], 0.0, 0.0
+        for place in range(begin, end):
+            gap = points[order[place], j] - origin
             total += gap
             squares += gap * gap
-        variance = squares - total * total / rows.shape[0]
+        variance = squares - total * total / (end - begin)
         if variance > best:
             best, chosen = variance, j
     return chosen
@@ -53,16 +56,19 @@ def _widest(points: NDArray[np.float64], rows: NDArray[np.int64]) -> int:
 widest = kernel(_widest)
 
 
-def _halve_until(points: NDArray[np.float64], order: NDArray[np.int64], size: int, multiple: int) -> NDArray[np.int64]:
+def _halve_until(
+    points: NDArray[np.float64], order: NDArray[np.int64], size: int, multiple: int, begins: NDArray[np.int64]
+) -> int:
     """Rearrange the rows in `order` into blocks of at most `size`, each half cut at a median of its widest attribute.
 
     points  float64[n, p];  size ≥ 2 · multiple;  every cut falls on a multiple of `multiple`
-    →       int64[blocks + 1]: where each block begins, and n. Blocks hold more than size / 2 − multiple records.
+    begins  int64[n + 1]: told where each block begins, and n
+    →       how many blocks there are. Blocks hold more than size / 2 − multiple records.
     """
     n = order.shape[0]
-    stack = np.empty((128, 2), dtype=np.int64)
+    stack, line = np.empty((128, 2), dtype=np.int64), np.empty(n)
     stack[0, 0], stack[0, 1], depth = 0, n, 1
-    begins, blocks = np.empty(n + 1, dtype=np.int64), 0
+    blocks = 0
     while depth > 0:
         depth -= 1
         begin, end = stack[depth, 0], stack[depth, 1]
@@ -70,19 +76,23 @@ def _halve_until(points: NDArray[np.float64], order: NDArray[np.int64], size: in
             begins[blocks] = begin
             blocks += 1
             continue
-        half = (end - begin) // (2 * multiple) * multiple
-        rows = order[begin:end]
-        attribute = widest(points, rows)
-        line = np.empty(rows.shape[0])
-        for i in range(rows.shape[0]):
-            line[i] = points[rows[i], attribute]
-        select(line, rows, half)
+        half = begin + (end - begin) // (2 * multiple) * multiple
+        attribute = widest(points, order, begin, end)
+        for place in range(begin, end):
+            line[place] = points[order[place], attribute]
+        select_between(line, order, begin, end, half)
         # the left half goes on top, so that blocks come out from left to right
-        stack[depth, 0], stack[depth, 1] = begin + half, end
-        stack[depth + 1, 0], stack[depth + 1, 1] = begin, begin + half
+        stack[depth, 0], stack[depth, 1] = half, end
+        stack[depth + 1, 0], stack[depth + 1, 1] = begin, half
         depth += 2
     begins[blocks] = n
-    return begins[: blocks + 1].copy()
+    return blocks
 
 
-halve_until = kernel(_halve_until)
+halve_until_into = kernel(_halve_until)
+
+
+def halve_until(points: NDArray[np.float64], order: NDArray[np.int64], size: int, multiple: int) -> NDArray[np.int64]:
+    """Rearrange the rows in `order` into blocks of at most `size`; → int64[blocks + 1]: where each begins, and n."""
+    begins = np.empty(len(order) + 1, dtype=np.int64)
+    return begins[: halve_until_into(points, order, size, multiple, begins) + 1].copy()

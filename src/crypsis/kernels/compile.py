@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
-from numba.core import caching
+from numba.core import caching, types
+from numba.core.registry import CPUDispatcher
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -33,6 +34,7 @@ class _ContentLocator(caching._CacheLocator):
     """Where a kernel is cached: by the content of its sources, whatever their path and time stamp."""
 
     def __init__(self, function: Callable[..., Any], file: str) -> None:
+        self._py_file = file  # numba names it in warnings
         self._folder, self._line = cache_folder(Path(file)), function.__code__.co_firstlineno
 
     def get_cache_path(self) -> str:
@@ -61,14 +63,45 @@ class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
 
+class _Part(CPUDispatcher):
+    """A kernel as other kernels call it: compiled once for all whole numbers, whatever their width, also constants.
+
+    It is never called from Python and never kept alone, so that it has no wrapper for arguments and results and no
+    file of its own: half of what a small function costs to compile.
+    """
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        return super().get_call_template(tuple(map(_widened, args)), kws)
+
+
+class Kernel(CPUDispatcher):
+    """A kernel as Python calls it; other kernels that call it get a `_Part`, made only when one of them does."""
+
+    @property
+    def _numba_type_(self) -> types.Dispatcher:
+        if not hasattr(self, "_part"):
+            self._part = _Part(self.py_func, targetoptions={**_OPTIONS, "no_cpython_wrapper": True})
+        return types.Dispatcher(self._part)
+
+
+def _widened(kind: Any) -> Any:
+    """The type an argument is compiled for: a constant like any number, signed whole numbers as the widest."""
+    kind = types.unliteral(kind)  # type: ignore[no-untyped-call]
+    return types.int64 if kind in types.signed_domain else kind
+
+
+_OPTIONS = {"nopython": True, "nogil": True, "boundscheck": None, "no_cfunc_wrapper": True}
+
+
 def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile without the interpreter lock, cached on disk where the disk lets us."""
-    compiled: Any = numba.njit(nogil=True)(function)
-    if hasattr(compiled, "enable_caching"):  # else the JIT is off
-        # Where neither the folder beside the source nor the user's cache folder can be written (a read-only
-        # install without a home), every process compiles: correct if slower to start.
-        with suppress(RuntimeError, OSError):
-            compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return function
+    compiled: Any = Kernel(function, targetoptions=_OPTIONS)
+    # Where neither the folder beside the source nor the user's cache folder can be written (a read-only
+    # install without a home), every process compiles: correct if slower to start.
+    with suppress(RuntimeError, OSError):
+        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
     return cast(Callable[P, R], compiled)
 
 

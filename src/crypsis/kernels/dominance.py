@@ -10,13 +10,13 @@ from crypsis.kernels.compile import kernel
 Floats = NDArray[np.float64]
 
 
-def _dominates(first: Floats, second: Floats) -> bool:
-    """Whether `first` is nowhere worse and somewhere better than `second`."""
+def _dominates(first: Floats, i: int, second: Floats, j: int) -> bool:
+    """Whether row i of `first` is nowhere worse and somewhere better than row j of `second`."""
     better = False
-    for j in range(len(first)):
-        if first[j] > second[j]:
+    for column in range(first.shape[1]):
+        if first[i, column] > second[j, column]:
             return False
-        if first[j] < second[j]:
+        if first[i, column] < second[j, column]:
             better = True
     return better
 
@@ -24,17 +24,30 @@ def _dominates(first: Floats, second: Floats) -> bool:
 dominates = kernel(_dominates)
 
 
-def _equal(first: Floats, second: Floats) -> bool:
-    for j in range(len(first)):  # noqa: SIM110 - a generator does not compile
-        if first[j] != second[j]:
-            return False
-    return True
+def _enter(scores: Floats, boxes: Floats, score: Floats, box: Floats, stay: NDArray[np.bool_]) -> bool:
+    """Whether the newcomer (float64[1, m]) is let in as `update` says; members that leave are marked in `stay`."""
+    enters = True
+    for i in range(scores.shape[0]):
+        equal = True
+        for column in range(boxes.shape[1]):
+            if boxes[i, column] != box[0, column]:
+                equal = False
+        if equal:
+            if dominates(score, 0, scores, i):
+                stay[i] = False
+            else:
+                enters = False
+        elif dominates(box, 0, boxes, i):
+            stay[i] = False
+        elif dominates(boxes, i, box, 0):
+            enters = False
+    return enters
 
 
-equal = kernel(_equal)
+enter = kernel(_enter)
 
 
-def _update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[NDArray[np.bool_], bool]:
+def update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[NDArray[np.bool_], bool]:
     """One step of the archive: which members stay, and whether the newcomer is let in.
 
     scores, boxes  float64[n, m] of the members; score, box  float64[m] of the newcomer
@@ -44,52 +57,43 @@ def _update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[
     to the scores give plain dominance. The newcomer's own box is looked up after the members it dominates
     have left, so that a better solution takes over its box; otherwise the first in a box stays.
     """
-    n = scores.shape[0]
-    stay = np.ones(n, dtype=np.bool_)
-    enters = True
-    for i in range(n):
-        if equal(boxes[i], box):
-            if dominates(score, scores[i]):
-                stay[i] = False
-            else:
-                enters = False
-        elif dominates(box, boxes[i]):
-            stay[i] = False
-        elif dominates(boxes[i], box):
-            enters = False
-    return stay, enters
+    stay, row = np.ones(len(scores), dtype=np.bool_), np.ascontiguousarray
+    return stay, bool(enter(row(scores), row(boxes), row(score)[None], row(box)[None], stay))
 
 
-update = kernel(_update)
-
-
-def _fronts(scores: Floats) -> NDArray[np.int32]:
-    """int32[n]: 0 for rows nobody dominates, 1 for rows only those dominate, and so on. NaN counts as infinity.
-
-    Zhang, Tian, Cheng and Jin (2015): in lexicographic order whatever dominates a row stands before it, so a row
-    belongs to the first front none of whose members dominates it, asked from the newest on. O(n² m) at worst.
-    """
-    n, m = scores.shape
-    rows, order = np.where(np.isnan(scores), np.inf, scores), np.arange(n)
-    for j in range(m - 1, -1, -1):
-        order = order[np.argsort(rows[order, j], kind="mergesort")]
-    rows = rows[order]
-    newest, older = np.full(n, -1), np.empty(n, dtype=np.int64)
-    level = np.empty(n, dtype=np.int32)
+def _place_in_fronts(rows: Floats, levels: NDArray[np.int32]) -> None:
+    """levels int32[n] ← the front of each row, of rows in lexicographic order; as `fronts` says."""
+    n = rows.shape[0]
+    newest, older = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for row in range(n):
-        mine, front, other = rows[row], 0, newest[0]
+        newest[row] = -1
+    for row in range(n):
+        front, other = 0, newest[0]
         while other >= 0:
-            if dominates(rows[other], mine):
+            if dominates(rows, other, rows, row):
                 front += 1
                 other = newest[front]
             else:
                 other = older[other]
         older[row], newest[front] = newest[front], row
-        level[order[row]] = front
-    return level
+        levels[row] = front
 
 
-fronts = kernel(_fronts)
+place_in_fronts = kernel(_place_in_fronts)
+
+
+def fronts(scores: Floats) -> NDArray[np.int32]:
+    """int32[n]: 0 for rows nobody dominates, 1 for rows only those dominate, and so on. NaN counts as infinity.
+
+    Zhang, Tian, Cheng and Jin (2015): in lexicographic order whatever dominates a row stands before it, so a row
+    belongs to the first front none of whose members dominates it, asked from the newest on. O(n² m) at worst.
+    """
+    rows = np.where(np.isnan(scores), np.inf, scores)
+    order = np.lexsort(rows.T[::-1]) if rows.shape[1] else np.arange(len(rows))
+    sorted_levels, levels = np.empty(len(rows), dtype=np.int32), np.empty(len(rows), dtype=np.int32)
+    place_in_fronts(np.ascontiguousarray(rows[order]), sorted_levels)
+    levels[order] = sorted_levels
+    return levels
 
 
 def _strengths(scores: Floats) -> NDArray[np.float64]:
@@ -98,15 +102,15 @@ def _strengths(scores: Floats) -> NDArray[np.float64]:
     Zero for a row nobody dominates: the fitness of PBG-EA, after SPEA2. O(n² m).
     """
     n = scores.shape[0]
-    counts = np.zeros(n)
+    counts, strength = np.empty(n), np.empty(n)
     for i in range(n):
+        counts[i] = strength[i] = 0.0
         for j in range(n):
-            if i != j and dominates(scores[i], scores[j]):
+            if i != j and dominates(scores, i, scores, j):
                 counts[i] += 1.0
-    strength = np.zeros(n)
     for i in range(n):
         for j in range(n):
-            if i != j and dominates(scores[j], scores[i]):
+            if i != j and dominates(scores, j, scores, i):
                 strength[i] += counts[j]
     return strength
 
@@ -123,9 +127,11 @@ def _undominated(scores: Floats, order: NDArray[np.int64]) -> NDArray[np.bool_]:
     Only the rows kept so far are asked, the one that answered last at first. O(n log n) with the sort for two
     scores; for more, O(n · front) at worst.
     """
-    keep = np.zeros(len(order), dtype=np.bool_)
-    kept, count = np.empty(len(order), dtype=np.int64), 0
-    for row in order:
+    n = order.shape[0]
+    keep, kept, count = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64), 0
+    for place in range(n):
+        row = order[place]
+        keep[row] = False
         at = count - 1
         while at >= 0:
             covered = True

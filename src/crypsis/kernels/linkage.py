@@ -11,11 +11,13 @@ them.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.blocks import select_between
 from crypsis.kernels.compile import kernel
 
 BUCKET = 64
@@ -73,26 +75,13 @@ class Forest(NamedTuple):
     root: NDArray[np.int64]
 
 
-def _grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -> Any:
-    """Split every group of points at the median of its widest side until at most `bucket` are left.
-
-    points  float64[m, q], group by group
-    starts  int64[groups + 1]: where each group begins; the last entry is m
-    →       order int64[m] of the points, low, high, span, root as in `Forest`
-
-    O(m log² m) time, O(m q) memory.
-    """
-    m, q = points.shape
-    groups = len(starts) - 1
-    # A split leaves at least (bucket + 1) // 2 points on either side.
-    room = 2 * (m // ((bucket + 1) // 2) + groups)
-    order = np.arange(m)
-    low = np.empty((room, q))
-    high = np.empty((room, q))
-    span = np.empty((room, 3), dtype=np.int64)
-    root = np.empty(groups, dtype=np.int64)
-    used = 0
-    for group in range(groups):
+def _split(
+    points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int, order: NDArray[np.int64],
+    low: NDArray[np.float64], high: NDArray[np.float64], span: NDArray[np.int64], root: NDArray[np.int64],
+) -> int:  # fmt: skip
+    """Fill order, low, high, span and root of a `Forest` as `grow` says; → nodes used."""
+    q, used, side = points.shape[1], 0, np.empty(points.shape[0])
+    for group in range(root.shape[0]):
         root[group] = used
         span[used, 0], span[used, 1] = starts[group], starts[group + 1]
         done = used
@@ -110,57 +99,62 @@ def _grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -
                     widest, width = j, most - least
             span[done, 2] = -1
             if end - begin > bucket and widest >= 0:
-                side = np.empty(end - begin)
                 for i in range(begin, end):
-                    side[i - begin] = points[order[i], widest]
-                order[begin:end] = order[begin:end][np.argsort(side)]
+                    side[i] = points[order[i], widest]
                 middle = (begin + end) // 2
+                select_between(side, order, begin, end, middle)
                 span[done, 2] = used
                 span[used, 0], span[used, 1] = begin, middle
                 span[used + 1, 0], span[used + 1, 1] = middle, end
                 used += 2
             done += 1
+    return used
+
+
+split = kernel(_split)
+
+
+def grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -> tuple[NDArray[Any], ...]:
+    """Split every group of points at the median of its widest side until at most `bucket` are left.
+
+    points  float64[m, q], group by group
+    starts  int64[groups + 1]: where each group begins; the last entry is m
+    →       order int64[m] of the points, low, high, span, root as in `Forest`
+
+    O(m log m) time, O(m q) memory.
+    """
+    m, q = points.shape
+    # A split leaves at least (bucket + 1) // 2 points on either side.
+    room = 2 * (m // ((bucket + 1) // 2) + len(starts) - 1)
+    low, high, span = np.empty((room, q)), np.empty((room, q)), np.empty((room, 3), dtype=np.int64)
+    order, root = np.arange(m), np.empty(len(starts) - 1, dtype=np.int64)
+    used = split(points, starts, bucket, order, low, high, span, root)
     return order, low[:used].copy(), high[:used].copy(), span[:used].copy(), root
 
 
-grow = kernel(_grow)
-
-
-def _to_box(point: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64], node: int) -> float:
+def _to_box(point: NDArray[np.float64], forest: Forest, node: int) -> float:
     """Squared distance of a point to a node's box."""
     total = 0.0
-    for j in range(len(point)):
-        if point[j] < low[node, j]:
-            total += (low[node, j] - point[j]) ** 2
-        elif point[j] > high[node, j]:
-            total += (point[j] - high[node, j]) ** 2
+    for j in range(point.shape[0]):
+        at = point[j]
+        gap = max(forest.low[node, j] - at, at - forest.high[node, j], 0.0)
+        total += gap * gap
     return total
 
 
 to_box = kernel(_to_box)
 
 
-def _push_halves(point: NDArray[np.float64], child: int, forest: Forest, stack: NDArray[np.int64], top: int) -> None:
-    """Put both halves of a node on the stack, the nearer one on top."""
-    near, far = child, child + 1
-    if to_box(point, forest.low, forest.high, far) < to_box(point, forest.low, forest.high, near):
-        near, far = far, near
-    stack[top], stack[top + 1] = far, near
-
-
-push_halves = kernel(_push_halves)
-
-
 def _probe(
     point: NDArray[np.float64], base: float, bounds: NDArray[np.float64], root: int, forest: Forest,
-    found: NDArray[np.int64], stack: NDArray[np.int64], closing: bool,
+    found: NDArray[np.int64], stack: NDArray[np.int64],
 ) -> bool:  # fmt: skip
     """Look through one tree for records nearer than bounds[0]; tally those up to bounds[1] in `found`.
 
     base     what the codes already add to the squared distance
-    bounds   float64[2]: squared distances below the first are nearer, up to the second are ties
+    bounds   float64[3]: squared distances below the first are nearer, up to the second are ties; where the third is
+             not 0, the second is brought down to the least distance met: then it is the nearest that is wanted
     found    int64[2]: weight of the ties so far, and their lowest row (changed in place)
-    closing  bring bounds[1] down to the least distance met: then it is the nearest that is wanted
     →        True as soon as a nearer record is met; `found` means nothing then
     """
     top = 1
@@ -168,17 +162,19 @@ def _probe(
     while top:
         top -= 1
         node = stack[top]
-        if base + to_box(point, forest.low, forest.high, node) > bounds[1]:
+        if base + to_box(point, forest, node) > bounds[1]:
             continue
         child = forest.span[node, 2]
-        if child >= 0:
-            push_halves(point, child, forest, stack, top)
+        if child >= 0:  # the nearer half on top
+            nearer = to_box(point, forest, child + 1) < to_box(point, forest, child)
+            stack[top], stack[top + 1] = (child, child + 1) if nearer else (child + 1, child)
             top += 2
             continue
         for i in range(forest.span[node, 0], forest.span[node, 1]):
             total = base
-            for j in range(len(point)):
-                total += (point[j] - forest.points[i, j]) ** 2
+            for j in range(point.shape[0]):
+                gap = point[j] - forest.points[i, j]
+                total += gap * gap
                 if total > bounds[1]:
                     break
             if total < bounds[0]:
@@ -187,7 +183,7 @@ def _probe(
                 found[0] += forest.weight[i]
                 if found[1] < 0 or forest.first[i] < found[1]:
                     found[1] = forest.first[i]
-                if closing:
+                if bounds[2] != 0.0:
                     bounds[1] = total
     return False
 
@@ -220,11 +216,20 @@ matching_groups = kernel(_matching_groups)
 
 
 def _rank_groups(
-    ancestors: NDArray[np.int32], row: int, groups: CodeGroups, cost: NDArray[np.int64], ranking: NDArray[np.int64]
+    ancestors: NDArray[np.int32],
+    row: int,
+    groups: CodeGroups,
+    cost: NDArray[np.int64],
+    ranking: NDArray[np.int64],
+    tally: NDArray[np.int64],
 ) -> None:
-    """Fill `cost` with the number of codes by which each group differs from a record, `ranking` by rising cost."""
+    """Fill `cost` with the number of codes by which each group differs from a record, `ranking` by rising cost.
+
+    tally  int64[c + 2]: room to count in
+    """
     many, c = groups.codes.shape
-    tally = np.zeros(c + 2, dtype=np.int64)
+    for j in range(c + 2):
+        tally[j] = 0
     for g in range(many):
         differ = 0
         for j in range(c):
@@ -243,7 +248,7 @@ rank_groups = kernel(_rank_groups)
 
 
 def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: NDArray[np.float64]) -> None:
-    """Write a record's point into `aim`, with 0 for the coordinates that do not count beside the codes of a group."""
+    """aim float64[q] ← a record's point, with 0 for the coordinates that do not count beside the codes of a group."""
     for j in range(known.points.shape[1]):
         column = known.lines[j, 0]
         counts = column < 0 or (groups.places[g, column] == known.lines[j, 1] and groups.codes[g, column] >= 0)
@@ -264,7 +269,59 @@ def _differs(ancestors: NDArray[np.int32], row: int, previous: int) -> bool:
 differs = kernel(_differs)
 
 
-def _linked(
+def _link(
+    known: Known,
+    distance: NDArray[np.float64],
+    groups: CodeGroups,
+    forest: Forest,
+    ties: NDArray[np.int64],
+    lowest: NDArray[np.int64],
+    reach: NDArray[np.float64],
+) -> None:
+    """Fill ties, lowest and reach as `linked` says."""
+    many = groups.codes.shape[0]
+    matching, ranking = np.empty(groups.starts.shape[0], dtype=np.int64), np.empty(many, dtype=np.int64)
+    cost, tally = np.empty(many, dtype=np.int64), np.empty(groups.codes.shape[1] + 2, dtype=np.int64)
+    bounds, found, stack = np.empty(3), np.empty(2, dtype=np.int64), np.empty(256, dtype=np.int64)
+    aim, previous, matches, ranked = np.empty(known.points.shape[1]), -1, 0, False
+    for place in range(known.order.shape[0]):
+        row = known.order[place]
+        away = distance[row]
+        if away != away:
+            continue
+        if differs(known.ancestors, row, previous):
+            matches, ranked = matching_groups(known.ancestors, row, groups, matching), False
+            previous = row
+        asked = away == np.inf
+        slack = 0.0 if asked else SLACK * (1.0 + away)
+        nearest = 0.0 if asked else max(away - slack, 0.0)
+        bounds[0], bounds[1], bounds[2] = nearest * nearest, (away + slack) * (away + slack), 1.0 if asked else 0.0
+        found[0], found[1] = 0, -1
+        nearer, at = False, 0
+        while at < matches and not nearer:
+            aimed(known, row, groups, matching[at], aim)
+            nearer = probe(aim, 0.0, bounds, forest.root[matching[at]], forest, found, stack)
+            at += 1
+        if not nearer and bounds[1] >= 1.0:
+            if not ranked:
+                rank_groups(known.ancestors, row, groups, cost, ranking, tally)
+                ranked = True
+            at = matches
+            while at < many and not nearer and cost[ranking[at]] <= bounds[1]:
+                g = ranking[at]
+                aimed(known, row, groups, g, aim)
+                nearer = probe(aim, float(cost[g]), bounds, forest.root[g], forest, found, stack)
+                at += 1
+        if asked:
+            reach[row] = math.sqrt(bounds[1])
+        elif not nearer:
+            ties[row], lowest[row] = found[0], found[1]
+
+
+link = kernel(_link)
+
+
+def linked(
     known: Known, distance: NDArray[np.float64], groups: CodeGroups, forest: Forest
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
     """For each record, how many published records lie exactly at a given distance, none being nearer.
@@ -273,49 +330,7 @@ def _linked(
     →         ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1), and
               float64[n]: the distance of the nearest where it was asked for
     """
-    n, many = len(known.points), len(groups.codes)
-    ties = np.zeros(n, dtype=np.int64)
-    lowest = np.full(n, -1, dtype=np.int64)
-    reach = np.full(n, np.nan)
-    matching = np.empty(len(groups.starts), dtype=np.int64)
-    cost = np.zeros(many, dtype=np.int64)
-    ranking = np.arange(many)
-    bounds = np.empty(2)
-    found = np.empty(2, dtype=np.int64)
-    stack = np.empty(256, dtype=np.int64)
-    aim = np.zeros(known.points.shape[1])
-    previous, matches, ranked = -1, 0, False
-    for row in known.order:
-        if np.isnan(distance[row]):
-            continue
-        if differs(known.ancestors, row, previous):
-            matches, ranked = matching_groups(known.ancestors, row, groups, matching), False
-            previous = row
-        asked = np.isinf(distance[row])
-        slack = 0.0 if asked else SLACK * (1.0 + distance[row])
-        bounds[0] = 0.0 if asked else max(distance[row] - slack, 0.0) ** 2
-        bounds[1] = (distance[row] + slack) ** 2
-        found[0], found[1] = 0, -1
-        nearer = False
-        for g in matching[:matches]:
-            if nearer:
-                break
-            aimed(known, row, groups, g, aim)
-            nearer = probe(aim, 0.0, bounds, forest.root[g], forest, found, stack, asked)
-        if not nearer and bounds[1] >= 1.0:
-            if not ranked:
-                rank_groups(known.ancestors, row, groups, cost, ranking)
-                ranked = True
-            for g in ranking[matches:]:
-                if nearer or cost[g] > bounds[1]:
-                    break
-                aimed(known, row, groups, g, aim)
-                nearer = probe(aim, float(cost[g]), bounds, forest.root[g], forest, found, stack, asked)
-        if asked:
-            reach[row] = np.sqrt(bounds[1])
-        elif not nearer:
-            ties[row], lowest[row] = found[0], found[1]
+    n = len(known.points)
+    ties, lowest, reach = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.full(n, np.nan)
+    link(known, distance, groups, forest, ties, lowest, reach)
     return ties, lowest, reach
-
-
-linked = kernel(_linked)

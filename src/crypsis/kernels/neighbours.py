@@ -13,12 +13,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.blocks import select
+from crypsis.kernels.blocks import select_between
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, add_distances, finish_mdav
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, finish_mdav
 
 WIDTH = 16
 """Children of a node, and most records of a leaf: bounds and distances come a strip at a time."""
+LAST_ROW = 2**63 - 1
+"""Behind every row where distances tie."""
 REBUILD = 0.7
 """Share of its records a tree may fall to before it is built anew."""
 
@@ -51,17 +53,16 @@ class Tree(NamedTuple):
     bounds: NDArray[np.float64]
 
 
-def _plant(points: NDArray[np.float64], order: NDArray[np.int64]) -> Tree:
-    """A tree for the rows in `order` with nothing in it yet."""
-    p, m = points.shape[1], order.shape[0]
+def plant(n: int, p: int, m: int) -> Tree:
+    """A tree with room for m of n records of p attributes, nothing in it yet."""
     leaves = 1
     while leaves * WIDTH < m:
         leaves *= 2
     width, broods = (m + leaves - 1) // leaves, 2 * leaves // WIDTH + 1
-    tree = Tree(
+    return Tree(
         np.zeros((leaves, p + 1, width)),
         np.zeros((leaves, width), dtype=np.int64),
-        np.zeros(points.shape[0], dtype=np.int64),
+        np.zeros(n, dtype=np.int64),
         np.zeros(broods * WIDTH, dtype=np.int64),
         np.full((broods, p + 1, WIDTH), np.inf),
         np.full((broods, p + 1, WIDTH), -np.inf),
@@ -71,32 +72,30 @@ def _plant(points: NDArray[np.float64], order: NDArray[np.int64]) -> Tree:
         np.empty(256, dtype=np.int64),
         np.empty(256),
     )
-    for row in order:
-        for j in range(p):
-            tree.middle[j] += points[row, j] / m
-    return tree
 
 
-def _halve(points: NDArray[np.float64], order: NDArray[np.int64], leaves: int) -> NDArray[np.int64]:
-    """Rearrange rows so that each leaf's lie together, halving the widest side at its median; → where each begins."""
-    p = points.shape[1]
-    begins, line = np.zeros(2 * leaves + 1, dtype=np.int64), np.empty(order.shape[0])
-    ends = np.full(2 * leaves, order.shape[0])
+def _halve(points: NDArray[np.float64], order: NDArray[np.int64], begins: NDArray[np.int64]) -> None:
+    """Rearrange rows so that each leaf's lie together, halving the widest side at its median.
+
+    begins  int64[2 L]: told where each node begins; the leaves are L, …, 2 L − 1, and the last ends with `order`
+    """
+    m, leaves, line = order.shape[0], begins.shape[0] // 2, np.empty(order.shape[0])
     for node in range(1, leaves):
-        begin, end = begins[node], ends[node]
-        low, high = points[order[begin]].copy(), points[order[begin]].copy()
-        for i in range(begin, end):
-            for j in range(p):
-                low[j] = min(low[j], points[order[i], j])
-                high[j] = max(high[j], points[order[i], j])
-        widest, half = np.argmax(high - low), (end - begin) // 2
+        begin = begins[node]
+        end = begins[node + 1] if node & (node + 1) else m  # the last node of a level ends where all end
+        widest, spread = 0, -1.0
+        for j in range(points.shape[1]):
+            low = high = points[order[begin], j]
+            for i in range(begin, end):
+                low = min(low, points[order[i], j])
+                high = max(high, points[order[i], j])
+            if high - low > spread:
+                widest, spread = j, high - low
         for i in range(begin, end):
             line[i] = points[order[i], widest]
-        select(line[begin:end], order[begin:end], half)
-        begins[2 * node], ends[2 * node] = begin, begin + half
-        begins[2 * node + 1], ends[2 * node + 1] = begin + half, end
-    begins[2 * leaves] = order.shape[0]
-    return begins[leaves:]
+        half = begin + (end - begin) // 2
+        select_between(line, order, begin, end, half)
+        begins[2 * node], begins[2 * node + 1] = begin, half
 
 
 def _box_leaf(tree: Tree, leaf: int) -> None:
@@ -123,32 +122,51 @@ def _box_node(tree: Tree, node: int) -> bool:
     return changed
 
 
-plant, halve = kernel(_plant), kernel(_halve)
+halve = kernel(_halve)
 box_leaf, box_node = kernel(_box_leaf), kernel(_box_node)
 
 
-def _grow_tree(points: NDArray[np.float64], order: NDArray[np.int64], metric: int) -> Tree:
-    """A tree over the rows in `order` (which is rearranged)."""
-    p, tree = points.shape[1], plant(points, order)
+def _occupy(
+    tree: Tree, points: NDArray[np.float64], order: NDArray[np.int64], begins: NDArray[np.int64], metric: int
+) -> None:
+    """Put the rows, as `halve` arranged them, into the leaves of an empty tree and draw every box."""
     leaves, width = tree.rows.shape
-    begins = halve(points, order, leaves)
+    m, p = order.shape[0], points.shape[1]
+    for i in range(m):
+        for j in range(p):
+            tree.middle[j] += points[order[i], j] / m
     for leaf in range(leaves):
-        for slot in range(begins[leaf + 1] - begins[leaf]):
-            row, outward = order[begins[leaf] + slot], 0.0
+        begin, end = begins[leaves + leaf], begins[leaves + leaf + 1] if leaf + 1 < leaves else m
+        for slot in range(end - begin):
+            row, outward = order[begin + slot], 0.0
             tree.rows[leaf, slot], tree.places[row] = row, leaf * width + slot
             for j in range(p):
                 tree.coordinates[leaf, j, slot] = points[row, j]
                 gap = points[row, j] - tree.middle[j]
                 outward += gap * gap if metric == EUCLIDEAN else abs(gap)
             tree.coordinates[leaf, p, slot] = outward
-        tree.counts[leaves + leaf] = begins[leaf + 1] - begins[leaf]
+        tree.counts[leaves + leaf] = end - begin
         box_leaf(tree, leaf)
     level = leaves // WIDTH
     while level > 0:
         for node in range(level, 2 * level):
-            tree.counts[node] = np.sum(tree.counts[node * WIDTH : (node + 1) * WIDTH])
+            held = 0
+            for child in range(node * WIDTH, (node + 1) * WIDTH):
+                held += tree.counts[child]
+            tree.counts[node] = held
             box_node(tree, node)
         level //= WIDTH
+
+
+occupy = kernel(_occupy)
+
+
+def grow_tree(points: NDArray[np.float64], order: NDArray[np.int64], metric: int) -> Tree:
+    """A tree over the rows in `order` (which is rearranged)."""
+    tree = plant(points.shape[0], points.shape[1], len(order))
+    begins = np.zeros(2 * len(tree.rows), dtype=np.int64)
+    halve(points, order, begins)
+    occupy(tree, points, order, begins, metric)
     return tree
 
 
@@ -178,11 +196,18 @@ def _shrink(tree: Tree, row: int) -> None:
 def _scan(tree: Tree, leaf: int, centre: NDArray[np.float64], metric: int) -> int:
     """Distances of a leaf's records from the centre, into tree.strip; → how many."""
     count = tree.counts[leaf + tree.coordinates.shape[0]]
-    strip = tree.strip[:count]
-    strip[:] = 0.0
+    strip, end = tree.strip, np.uint64(count)
+    for i in range(end):
+        strip[i] = 0.0
     for j in range(centre.shape[0]):
-        line, at = tree.coordinates[leaf, j, :count], centre[j]
-        add_distances(line, at, metric, strip)
+        at = centre[j]
+        if metric == EUCLIDEAN:
+            for i in range(end):
+                gap = tree.coordinates[leaf, j, i] - at
+                strip[i] += gap * gap
+        else:
+            for i in range(end):
+                strip[i] += abs(tree.coordinates[leaf, j, i] - at)
     return int(count)
 
 
@@ -193,39 +218,39 @@ def _most(tree: Tree, brood: int, centre: NDArray[np.float64], metric: int) -> N
     centre, |x − c|² = |x − o|² + |c − o|² − 2 (x − o)·(c − o) ≤ b² + |c − o|² − 2 (its least over the box).
     """
     p, away = centre.shape[0], 0.0
-    corner, along = tree.strip, tree.along
-    corner[:] = 0.0
-    along[:] = 0.0
+    corner, along, low, high = tree.strip, tree.along, tree.low, tree.high
+    for i in range(WIDTH):
+        corner[i] = along[i] = 0.0
     for j in range(p):
-        low, high, at, middle = tree.low[brood, j], tree.high[brood, j], centre[j], tree.middle[j]
+        at, middle = centre[j], tree.middle[j]
         pull = at - middle
-        edge = low if pull > 0.0 else high
         if metric == EUCLIDEAN:
             away += pull * pull
             for i in range(WIDTH):
-                below, above = at - low[i], high[i] - at
+                below, above = at - low[brood, j, i], high[brood, j, i] - at
                 gap = below if below > above else above
                 corner[i] += gap * gap
-                along[i] += pull * (edge[i] - middle)
+                along[i] += pull * ((low[brood, j, i] if pull > 0.0 else high[brood, j, i]) - middle)
         else:
             away += abs(pull)
             for i in range(WIDTH):
-                below, above = at - low[i], high[i] - at
+                below, above = at - low[brood, j, i], high[brood, j, i] - at
                 corner[i] += below if below > above else above
-    radius = tree.high[brood, p]
     for i in range(WIDTH):
-        rounding = 1e-14 * (p + 10) * (corner[i] + radius[i] + away)
-        corner[i] = min(corner[i], radius[i] + away - 2.0 * along[i] + rounding)
+        radius = high[brood, p, i]
+        rounding = 1e-14 * (p + 10) * (corner[i] + radius + away)
+        corner[i] = min(corner[i], radius + away - 2.0 * along[i] + rounding)
 
 
 def _least(tree: Tree, brood: int, centre: NDArray[np.float64], metric: int) -> None:
     """No record below a node of the brood is nearer than its place in tree.strip says."""
-    strip = tree.strip
-    strip[:] = 0.0
+    strip, low, high = tree.strip, tree.low, tree.high
+    for i in range(WIDTH):
+        strip[i] = 0.0
     for j in range(centre.shape[0]):
-        low, high, at = tree.low[brood, j], tree.high[brood, j], centre[j]
+        at = centre[j]
         for i in range(WIDTH):
-            below, above = low[i] - at, at - high[i]
+            below, above = low[brood, j, i] - at, at - high[brood, j, i]
             gap = below if below > above else above
             gap = gap if gap > 0.0 else 0.0
             strip[i] += gap * gap if metric == EUCLIDEAN else gap
@@ -247,7 +272,7 @@ def _push(tree: Tree, brood: int, depth: int, sign: float, limit: float) -> int:
     return depth
 
 
-grow_tree, shrink, scan = kernel(_grow_tree), kernel(_shrink), kernel(_scan)
+shrink, scan = kernel(_shrink), kernel(_scan)
 most, least, push = kernel(_most), kernel(_least), kernel(_push)
 
 
@@ -282,8 +307,8 @@ def _nearest(
 ) -> None:
     """group ← seed and the nearest other rows, nearest first, ties to the lower row; reach ← their distances."""
     leaves, last = tree.rows.shape[0], group.shape[0] - 1
-    group[:] = np.iinfo(np.int64).max
-    reach[:] = np.inf
+    for i in range(last + 1):
+        group[i], reach[i] = LAST_ROW, np.inf
     group[0], reach[0] = seed, 0.0
     least(tree, 0, centre, metric)
     depth = push(tree, 0, 0, 1.0, np.inf)
@@ -312,49 +337,67 @@ def _nearest(
 farthest, nearest = kernel(_farthest), kernel(_nearest)
 
 
-def _add(totals: NDArray[np.float64], record: NDArray[np.float64], sign: float) -> None:
-    """Add (sign 1) or take away (−1) a record, with the very compensation `partitions.mdav` uses."""
-    for j in range(record.shape[0]):
-        value, old = sign * record[j], totals[0, j]
-        new = old + value
-        part = new - old
-        totals[0, j] = new
-        totals[1, j] += (old - (new - part)) + (value - part)
+def _peel(
+    tree: Tree,
+    points: NDArray[np.float64],
+    labels: NDArray[np.int32],
+    totals: NDArray[np.float64],
+    k: int,
+    stop: int,
+    metric: int,
+) -> None:
+    """MDAV's pairs of groups while at least `stop` (≥ 2k) of the rows in the tree are left; the next labels in place.
 
-
-add = kernel(_add)
-
-
-def _peel(points: NDArray[np.float64], k: int, stop: int, metric: int) -> NDArray[np.int32]:
-    """MDAV's pairs of groups while at least `stop` (≥ 2k) rows are left; those get −1. Points ≥ 0, k ≥ 2."""
-    n = points.shape[0]
-    labels = np.full(n, -1, dtype=np.int32)
-    totals = np.zeros((2, points.shape[1]))
-    for i in range(n):
-        add(totals, points[i], 1.0)
-    group, reach = np.empty(k, dtype=np.int64), np.empty(k)
-    tree, built, count, label = grow_tree(points, np.arange(n), metric), n, n, 0
+    labels  int32[n]: −1 for the rows in the tree;  totals  float64[2, p]: their sum and the compensation of its
+            rounding, by the very two-sum of `partitions.mdav`
+    """
+    p, count, label = points.shape[1], 0, 0
+    group, reach, centre = np.empty(k, dtype=np.int64), np.empty(k), np.empty(p)
+    for i in range(labels.shape[0]):
+        count += labels[i] < 0
+        label = max(label, int(labels[i]) + 1)
     while count >= stop:
-        if count < REBUILD * built:
-            tree, built = grow_tree(points, np.flatnonzero(labels < 0), metric), count
-        far = farthest(tree, (totals[0] + totals[1]) / count, metric)
+        for j in range(p):
+            centre[j] = (totals[0, j] + totals[1, j]) / count
+        far = farthest(tree, centre, metric)
         for side in range(2):
             seed = far
+            for j in range(p):
+                centre[j] = points[seed, j]
             if side == 0:
-                far = farthest(tree, points[seed], metric)
-            nearest(tree, points[seed], metric, seed, group, reach)
+                far = farthest(tree, centre, metric)
+            nearest(tree, centre, metric, seed, group, reach)
             for i in range(k):
                 row = group[i]
                 labels[row] = label
-                add(totals, points[row], -1.0)
+                for j in range(p):
+                    value, old = -points[row, j], totals[0, j]
+                    new = old + value
+                    part = new - old
+                    totals[0, j] = new
+                    totals[1, j] += (old - (new - part)) + (value - part)
                 shrink(tree, row)
             if side == 0 and labels[far] >= 0:  # only where distances tie: look again, still from the first record
-                far = farthest(tree, points[seed], metric)
+                far = farthest(tree, centre, metric)
             count, label = count - k, label + 1
-    return labels
 
 
 peel = kernel(_peel)
+
+
+def _add_up(points: NDArray[np.float64], totals: NDArray[np.float64]) -> None:
+    """totals float64[2, p] ← the sum of the points and the compensation of its rounding."""
+    for j in range(points.shape[1]):
+        totals[0, j] = totals[1, j] = 0.0
+        for i in range(points.shape[0]):
+            value, old = points[i, j], totals[0, j]
+            new = old + value
+            part = new - old
+            totals[0, j] = new
+            totals[1, j] += (old - (new - part)) + (value - part)
+
+
+add_up = kernel(_add_up)
 
 
 def mdav_by_tree(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDArray[np.int32]:
@@ -362,9 +405,18 @@ def mdav_by_tree(points: NDArray[np.float64], k: int, ending: int, metric: int) 
 
     points float64[n, p], contiguous, scaled, n ≥ k → int32[n]. O(n p) memory; time grows about as n^1.5 at p = 10.
     """
-    if k <= 1 or len(points) < 2 * k:
-        return (np.arange(len(points)) if k <= 1 else np.zeros(len(points))).astype(np.int32)
+    n = len(points)
+    if k <= 1 or n < 2 * k:
+        return (np.arange(n) if k <= 1 else np.zeros(n)).astype(np.int32)
     shifted = np.ascontiguousarray(points - points.min(axis=0))
-    labels = peel(shifted, k, 3 * k if ending == GENERIC else 2 * k, metric)
+    labels, totals = np.full(n, -1, dtype=np.int32), np.empty((2, points.shape[1]))
+    add_up(shifted, totals)
+    stop = 3 * k if ending == GENERIC else 2 * k
+    left = np.arange(n)
+    while len(left) >= stop:  # the tree is built anew as soon as so many are gone
+        built = len(left)
+        pause = max(stop, int(np.ceil(REBUILD * built)))
+        peel(grow_tree(shifted, left, metric), shifted, labels, totals, k, pause, metric)
+        left = np.flatnonzero(labels < 0)
     finish_mdav(points, labels, k, ending, metric)
     return labels

@@ -35,6 +35,8 @@ __all__ = [
 GENERIC, HYBRID, GOMM = 0, 1, 2
 EUCLIDEAN, MANHATTAN = 0, 1
 
+MEAN, LAST = -1, -2
+"""Centres that are no record: the mean of the unassigned, and the one distances were last measured from."""
 STRIP = 512
 """Records per strip of a distance pass: one strip of sums stays in the fastest cache."""
 
@@ -60,64 +62,48 @@ class RecordPool(NamedTuple):
 def _fill(points: NDArray[np.float64]) -> RecordPool:
     """All rows of float64[n, p], unassigned, shifted by their column minima."""
     n, p = points.shape
-    pool = RecordPool(np.empty((p, n)), np.arange(n), np.arange(n), np.zeros(n), np.zeros((2, p)), np.zeros(p))
+    coordinates, rows, places = np.empty((p, n)), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    distances, totals, centre = np.empty(n), np.empty((2, p)), np.empty(p)
+    for i in range(n):
+        rows[i] = places[i] = i
     for j in range(p):
-        least = np.inf
+        least, total, rounding = np.inf, 0.0, 0.0
         for i in range(n):
             least = min(least, points[i, j])
         for i in range(n):
-            pool.coordinates[j, i] = points[i, j] - least
-    for i in range(n):
-        add(pool, i, 1.0)
-    return pool
+            value = points[i, j] - least
+            coordinates[j, i] = value
+            new = total + value
+            part = new - total
+            rounding += (total - (new - part)) + (value - part)
+            total = new
+        totals[0, j], totals[1, j] = total, rounding
+    return RecordPool(coordinates, rows, places, distances, totals, centre)
 
 
-def _add(pool: RecordPool, place: int, sign: float) -> None:
-    """Add (sign 1) or take away (−1) the record at a position from the totals, by Knuth's two-sum."""
-    for j in range(pool.totals.shape[1]):
-        value = sign * pool.coordinates[j, place]
-        old = pool.totals[0, j]
-        new = old + value
-        part = new - old
-        pool.totals[0, j] = new
-        pool.totals[1, j] += (old - (new - part)) + (value - part)
-
-
-def _look_from_mean(pool: RecordPool, count: int) -> None:
-    """Put the centre at the mean of the unassigned records."""
-    for j in range(pool.centre.shape[0]):
-        pool.centre[j] = (pool.totals[0, j] + pool.totals[1, j]) / count
-
-
-def _look_from_row(pool: RecordPool, row: int) -> None:
-    """Put the centre at an unassigned record."""
-    for j in range(pool.centre.shape[0]):
-        pool.centre[j] = pool.coordinates[j, pool.places[row]]
-
-
-def _add_distances(line: NDArray[np.float64], at: float, metric: int, sums: NDArray[np.float64]) -> None:
-    """Add one coordinate's share of squared Euclidean or Manhattan distances from `at` to float64[n] sums."""
-    if metric == EUCLIDEAN:
-        for i in range(sums.shape[0]):
-            gap = line[i] - at
-            sums[i] += gap * gap
-    else:
-        for i in range(sums.shape[0]):
-            sums[i] += abs(line[i] - at)
-
-
-add_distances = kernel(_add_distances)
-
-
-def _measure(pool: RecordPool, count: int, metric: int) -> None:
-    """Squared Euclidean or Manhattan distance of every unassigned record from the centre."""
-    for start in range(0, count, STRIP):
-        stop = min(start + STRIP, count)
-        sums = pool.distances[start:stop]
-        sums[:] = 0.0
-        for j in range(pool.coordinates.shape[0]):
-            line, at = pool.coordinates[j, start:stop], pool.centre[j]
-            add_distances(line, at, metric, sums)
+def _measure(pool: RecordPool, count: int, row: int, metric: int) -> None:
+    """Distance of every unassigned record, squared if Euclidean, from one of them, from the MEAN or the LAST centre."""
+    coordinates, distances, centre = pool.coordinates, pool.distances, pool.centre
+    for j in range(centre.shape[0]):
+        if row == MEAN:
+            centre[j] = (pool.totals[0, j] + pool.totals[1, j]) / count
+        elif row != LAST:
+            centre[j] = coordinates[j, pool.places[row]]
+    # Indices without a sign: the compiler need not ask whether they count from the end, and takes several at once.
+    end, strip = np.uint64(count), np.uint64(STRIP)
+    for start in range(np.uint64(0), end, strip):
+        stop = min(start + strip, end)
+        for i in range(start, stop):
+            distances[i] = 0.0
+        for j in range(centre.shape[0]):
+            at = centre[j]
+            if metric == EUCLIDEAN:
+                for i in range(start, stop):
+                    gap = coordinates[j, i] - at
+                    distances[i] += gap * gap
+            else:
+                for i in range(start, stop):
+                    distances[i] += abs(coordinates[j, i] - at)
 
 
 def _outermost(pool: RecordPool, count: int) -> int:
@@ -128,21 +114,6 @@ def _outermost(pool: RecordPool, count: int) -> int:
         if distance >= best and (distance > best or pool.rows[i] < row):
             best, row = distance, pool.rows[i]
     return row
-
-
-def _measure_from(pool: RecordPool, count: int, row: int, metric: int) -> None:
-    """Distances of every unassigned record from one of them."""
-    look_from_row(pool, row)
-    measure(pool, count, metric)
-
-
-def _outer_seed(pool: RecordPool, count: int, metric: int) -> int:
-    """Row of the unassigned record farthest from the mean of all; distances are then measured from it."""
-    look_from_mean(pool, count)
-    measure(pool, count, metric)
-    seed = outermost(pool, count)
-    measure_from(pool, count, seed, metric)
-    return seed
 
 
 def _gather(pool: RecordPool, count: int, seed: int, group: NDArray[np.int64], reach: NDArray[np.float64]) -> None:
@@ -168,46 +139,40 @@ def _gather(pool: RecordPool, count: int, seed: int, group: NDArray[np.int64], r
 
 
 def _assign(pool: RecordPool, count: int, row: int, label: int, labels: NDArray[np.int32]) -> int:
-    """Give a row its label and take it out of the pool; → the new count."""
+    """Give a row its label and take it out of the pool, from the totals by Knuth's two-sum; → the new count."""
+    coordinates, totals = pool.coordinates, pool.totals
     place, last = pool.places[row], count - 1
-    add(pool, place, -1.0)
     labels[row] = label
     moved = pool.rows[last]
-    for j in range(pool.coordinates.shape[0]):
-        pool.coordinates[j, place] = pool.coordinates[j, last]
+    for j in range(coordinates.shape[0]):
+        value, old = -coordinates[j, place], totals[0, j]
+        new = old + value
+        part = new - old
+        totals[0, j] = new
+        totals[1, j] += (old - (new - part)) + (value - part)
+        coordinates[j, place] = coordinates[j, last]
     pool.rows[place], pool.places[moved] = moved, place
     pool.rows[last], pool.places[row] = row, last
     return last
 
 
-def _assign_all(pool: RecordPool, count: int, group: NDArray[np.int64], label: int, labels: NDArray[np.int32]) -> int:
-    for member in range(group.shape[0]):
-        count = assign(pool, count, group[member], label, labels)
-    return count
-
-
-fill, add = kernel(_fill), kernel(_add)
-look_from_mean, look_from_row = kernel(_look_from_mean), kernel(_look_from_row)
-measure, outermost, gather, assign = kernel(_measure), kernel(_outermost), kernel(_gather), kernel(_assign)
-measure_from, outer_seed = kernel(_measure_from), kernel(_outer_seed)
-assign_all = kernel(_assign_all)
-
-
-def _assign_rest(pool: RecordPool, count: int, label: int, labels: NDArray[np.int32]) -> None:
-    for i in range(count):
-        labels[pool.rows[i]] = label
+fill, measure, outermost = kernel(_fill), kernel(_measure), kernel(_outermost)
+gather, assign = kernel(_gather), kernel(_assign)
 
 
 def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int, metric: int) -> None:
     """Each row labelled −1 joins the group with the nearest centroid; ties go to the earlier group."""
     n, p = points.shape
-    origin = points[0].copy()
-    centroids, sizes = np.zeros((groups, p)), np.zeros(groups)
+    centroids, sizes = np.empty((groups, p)), np.empty(groups)
+    for g in range(groups):
+        sizes[g] = 0.0
+        for j in range(p):
+            centroids[g, j] = 0.0
     for i in range(n):
         if labels[i] >= 0:
             sizes[labels[i]] += 1.0
             for j in range(p):
-                centroids[labels[i], j] += points[i, j] - origin[j]
+                centroids[labels[i], j] += points[i, j] - points[0, j]
     for i in range(n):
         if labels[i] >= 0:
             continue
@@ -215,7 +180,7 @@ def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups
         for g in range(groups):
             distance = 0.0
             for j in range(p):
-                gap = points[i, j] - origin[j] - centroids[g, j] / sizes[g]
+                gap = points[i, j] - points[0, j] - centroids[g, j] / sizes[g]
                 distance += gap * gap if metric == EUCLIDEAN else abs(gap)
             if distance < best:
                 best, chosen = distance, g
@@ -225,29 +190,39 @@ def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups
             labels[i] = -2 - labels[i]
 
 
-assign_rest, join_nearest = kernel(_assign_rest), kernel(_join_nearest)
+join_nearest = kernel(_join_nearest)
 
 
 def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int, ending: int, metric: int) -> None:
     """Label the rows still at −1 (fewer than 3k of them) as the ending says; in place."""
-    rest = np.flatnonzero(labels == -1)
-    groups, count = labels.max() + 1, rest.shape[0]
+    n, p = points.shape
+    rest, count, groups = np.empty(n, dtype=np.int64), 0, 0
+    for i in range(n):
+        groups = max(groups, int(labels[i]) + 1)
+        if labels[i] == -1:
+            rest[count] = i
+            count += 1
     if count == 0:
         return
     if ending == HYBRID and count < k:
         join_nearest(points, labels, groups, metric)
         return
     if ending == GENERIC and count >= 2 * k:
-        pool = fill(points[rest])
-        group, reach = np.empty(k, dtype=np.int64), np.empty(k)
-        seed = outer_seed(pool, count, metric)
+        left, group, reach = np.empty((count, p)), np.empty(k, dtype=np.int64), np.empty(k)
+        for i in range(count):
+            for j in range(p):
+                left[i, j] = points[rest[i], j]
+        pool = fill(left)
+        measure(pool, count, MEAN, metric)
+        seed = outermost(pool, count)
+        measure(pool, count, seed, metric)
         gather(pool, count, seed, group, reach)
-        for member in group:
-            labels[rest[member]] = groups
+        for member in range(k):
+            labels[rest[group[member]]] = groups
         groups += 1
-    for row in rest:
-        if labels[row] == -1:
-            labels[row] = groups
+    for i in range(count):
+        if labels[rest[i]] == -1:
+            labels[rest[i]] = groups
 
 
 finish_mdav = kernel(_finish_mdav)
@@ -262,23 +237,31 @@ def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDAr
     Domingo-Ferrer and Torra (2005). Ties go to the lower row. O(n² p / k) time, O(n p) memory.
     """
     n = points.shape[0]
+    labels = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        labels[i] = i if k <= 1 else -1
     if k <= 1:
-        return np.arange(n).astype(np.int32)
-    labels = np.full(n, -1, dtype=np.int32)
+        return labels
     pool, count, label = fill(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= (3 * k if ending == GENERIC else 2 * k):
-        near = outer_seed(pool, count, metric)
-        far = outermost(pool, count)
-        gather(pool, count, near, group, reach)
-        count = assign_all(pool, count, group, label, labels)
-        if labels[far] >= 0:  # only where distances tie: look again, still from the first record
-            measure(pool, count, metric)
-            far = outermost(pool, count)
-        measure_from(pool, count, far, metric)
-        gather(pool, count, far, group, reach)
-        count = assign_all(pool, count, group, label + 1, labels)
-        label += 2
+        far = -1
+        for side in range(2):
+            if side == 0:
+                measure(pool, count, MEAN, metric)
+                seed = outermost(pool, count)
+            else:
+                seed = far
+            measure(pool, count, seed, metric)
+            if side == 0:
+                far = outermost(pool, count)
+            gather(pool, count, seed, group, reach)
+            for member in range(k):
+                count = assign(pool, count, group[member], label, labels)
+            label += 1
+            if side == 0 and labels[far] >= 0:  # only where distances tie: look again, still from the first record
+                measure(pool, count, LAST, metric)
+                far = outermost(pool, count)
     finish_mdav(points, labels, k, ending, metric)
     return labels
 
@@ -292,17 +275,23 @@ def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     points float64[n, p], scaled, n ≥ k → int32[n]; sizes in [k, 2k−1]. Laszlo and Mukherjee (2005). O(n² p / k).
     """
     n = points.shape[0]
-    if k <= 1:
-        return np.arange(n).astype(np.int32)
     labels = np.empty(n, dtype=np.int32)
+    for i in range(n):
+        labels[i] = i
+    if k <= 1:
+        return labels
     pool, count, label = fill(points), n, 0
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     while count >= 2 * k:
-        seed = outer_seed(pool, count, EUCLIDEAN)
+        measure(pool, count, MEAN, EUCLIDEAN)
+        seed = outermost(pool, count)
+        measure(pool, count, seed, EUCLIDEAN)
         gather(pool, count, seed, group, reach)
-        count = assign_all(pool, count, group, label, labels)
+        for member in range(k):
+            count = assign(pool, count, group[member], label, labels)
         label += 1
-    assign_rest(pool, count, label, labels)
+    for i in range(count):
+        labels[pool.rows[i]] = label
     return labels
 
 
@@ -318,13 +307,15 @@ def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
     Solanas and Martínez-Ballesté (2006), on distances, not their squares. O(n² p / k) time, O(n p) memory.
     """
     n = points.shape[0]
+    labels, outward = np.empty(n, dtype=np.int32), np.empty(n)
+    for i in range(n):
+        labels[i] = i if k <= 1 else -1
     if k <= 1:
-        return np.arange(n).astype(np.int32)
-    labels = np.full(n, -1, dtype=np.int32)
+        return labels
     pool, count, label = fill(points), n, 0
-    look_from_mean(pool, count)
-    measure(pool, count, EUCLIDEAN)
-    outward = pool.distances.copy()
+    measure(pool, count, MEAN, EUCLIDEAN)
+    for i in range(n):
+        outward[i] = pool.distances[i]
     group, reach = np.empty(k, dtype=np.int64), np.empty(k)
     members = np.empty((2 * k, points.shape[1]))
     while count >= k:
@@ -333,7 +324,7 @@ def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
             row = pool.rows[i]
             if outward[row] >= best and (outward[row] > best or row < seed):
                 best, seed = outward[row], row
-        measure_from(pool, count, seed, EUCLIDEAN)
+        measure(pool, count, seed, EUCLIDEAN)
         gather(pool, count, seed, group, reach)
         for size in range(k):
             for j in range(points.shape[1]):
@@ -353,8 +344,9 @@ def _grow(
     """V-MDAV's extension of the group whose k members are the first rows of `members` (float64[2k, p]); → count."""
     p, size = members.shape[1], members.shape[0] // 2
     while size < members.shape[0] - 1 and count > 0:
-        pool.centre[:] = members[0]
-        measure(pool, count, EUCLIDEAN)
+        for j in range(p):
+            pool.centre[j] = members[0, j]
+        measure(pool, count, LAST, EUCLIDEAN)
         radius = 0.0
         for member in range(1, size):
             spread = 0.0
@@ -373,14 +365,15 @@ def _grow(
                 if distance < nearest or (distance == nearest and pool.rows[i] < row):
                     nearest, row = distance, pool.rows[i]
             bound = (np.sqrt(nearest) + np.sqrt(radius)) ** 2 * (1.0 + 1e-9)
-        measure_from(pool, count, row, EUCLIDEAN)
+        measure(pool, count, row, EUCLIDEAN)
         other = np.inf
         for i in range(count):
             if pool.distances[i] < other and pool.rows[i] != row:
                 other = pool.distances[i]
         if not np.sqrt(nearest) < gamma * np.sqrt(other):
             break
-        members[size] = pool.centre
+        for j in range(p):
+            members[size, j] = pool.centre[j]
         count = assign(pool, count, row, label, labels)
         size += 1
     return count
