@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels import neighbours
-from crypsis.kernels.neighbours import WIDTH, Tree, mdav_by_tree
+from crypsis.kernels.neighbours import mdav_by_tree
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, HYBRID, MANHATTAN, mdav
+from crypsis.kernels.record_tree import WIDTH, Tree, grow_tree, halve, shrink
 from reference import EIA_COLUMNS, numeric, standardised
 
 
@@ -92,11 +93,11 @@ def thinned(n: int, p: int, coarse: bool, metric: int) -> tuple[np.ndarray, Tree
     rng = np.random.default_rng(n)
     points = rng.integers(0, 5, (n, p)).astype(float) if coarse else rng.random((n, p)) * [1.0, 4.0, 2.0][:p]
     held = np.sort(rng.permutation(n)[: max(1, 9 * n // 10)])
-    tree = neighbours.grow_tree(points, held.copy(), metric)
+    tree = grow_tree(points, held.copy(), metric)
     assert tree.middle == pytest.approx(points[held].mean(axis=0))
     gone = rng.permutation(held)[: len(held) // 3]
     for row in gone:
-        neighbours.shrink(tree, int(row))
+        shrink(tree, int(row))
     return points, tree, sorted({*held.tolist()} - {*gone.tolist()})
 
 
@@ -166,7 +167,7 @@ def test_leaves_are_halves_of_halves_along_the_widest_side(n: int, leaves: int) 
     points = np.random.default_rng(n).random((n + 5, 3)) * [1.0, 4.0, 2.0] - [0.0, 9.0, 1.0]
     order = np.arange(5, n + 5)
     begun = np.zeros(2 * leaves, dtype=np.int64)
-    neighbours.halve(points, order, begun)
+    halve(points, order, begun)
     begins = np.append(begun[leaves:], n)
     assert sorted(order.tolist()) == list(range(5, n + 5))
     assert (len(begins), begins[0], begins[-1]) == (leaves + 1, 0, n)
