@@ -57,6 +57,12 @@ class ContentRoom(NamedTuple):
     share: NDArray[np.float64]
 
 
+def content_room(demands: ContentDemands) -> ContentRoom:
+    """Empty buffers."""
+    values = max(demands.overall.shape[1], 1)
+    return ContentRoom(np.zeros(values, np.int64), np.zeros((3, values), np.int64), np.zeros((4, values)))
+
+
 def _sort_held(held: NDArray[np.int64], m: int, by: NDArray[Any], falling: bool) -> None:
     """Sort the first m values by their number, or by how often they occur, the most frequent first."""
     gap = 1

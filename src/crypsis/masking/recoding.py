@@ -14,6 +14,14 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import PlanError, TableError
+from crypsis.kernels.content_recoding import (
+    ContentClasses,
+    freeze_contents,
+    merge_failing,
+    move_tuples,
+    settle_classes,
+)
+from crypsis.kernels.contents import ContentDemands, content_room
 from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome, settle
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
@@ -87,7 +95,7 @@ class LocalRecoding(MaskingMethod):
             n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
         )
 
-    def solve(self, table: Table, rng: Generator) -> LocalClasses:
+    def solve(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> LocalClasses:
         """The class of every kept record, and the levels each class publishes.
 
         Parameters
@@ -96,6 +104,8 @@ class LocalRecoding(MaskingMethod):
             The original, with hierarchies.
         rng : Generator
             Ties, and nodes of large lattices.
+        contents : ContentDemands, optional
+            What every class must hold beside k and l; records are numbered among the kept ones.
 
         Returns
         -------
@@ -111,6 +121,8 @@ class LocalRecoding(MaskingMethod):
         present = self._present(table, kept, classes)
         tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
+        if contents is not None:
+            return self._under(tuples, nodes, classes, contents)
         owner = freeze(tuples, nodes, ClassDemand(self.k, self.l))
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
@@ -120,6 +132,32 @@ class LocalRecoding(MaskingMethod):
         groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
+
+    def _under(
+        self, tuples: Tuples, nodes: NDArray[np.int16], classes: EquivalenceClasses, contents: ContentDemands
+    ) -> LocalClasses:
+        """Classes of at least k that meet demands on their contents: tuples freeze, merge where they must, and move."""
+        m, n = len(tuples.records), len(classes.of)
+        row = np.argsort(classes.of, kind="stable").astype(np.int64)
+        begin = np.concatenate([[0], np.cumsum(tuples.records)])
+        found = ContentClasses(
+            row, begin, np.full(m, -1, np.int64), np.full(m, -1, np.int64), np.zeros(m, np.int64),
+            np.zeros((m, tuples.leaf.shape[1]), np.int64), np.zeros(m), np.zeros(m), np.empty(n, np.int64),
+        )  # fmt: skip
+        owner, room = np.empty(m, dtype=np.int64), content_room(contents)
+        freeze_contents(tuples, nodes, found, self.k, contents, room, owner)
+        settle_classes(tuples, found, owner, contents, room)
+        merge_failing(tuples, found, contents, room, np.empty(m))
+        effort = self.effort
+        while effort:
+            effort = move_tuples(tuples, found, contents, room, effort)
+        of = np.empty(m, dtype=np.int64)
+        for group in np.flatnonzero(found.head >= 0).tolist():
+            at = int(found.head[group])
+            while at >= 0:
+                of[at], at = group, int(found.after[at])
+        used, labels = np.unique(of[classes.of], return_inverse=True)
+        return LocalClasses(labels.astype(np.int32), found.level[used].astype(np.int32))
 
     def _present(self, table: Table, kept: NDArray[np.int64], classes: EquivalenceClasses) -> NDArray[np.uint64]:
         """One bit per confidential value that occurs with a tuple; nothing if l demands nothing."""

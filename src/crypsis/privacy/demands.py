@@ -14,7 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.contents import PRESENCE, ContentDemands, ContentRoom, group_shortfall, group_shortfalls
+from crypsis.kernels.contents import (
+    PRESENCE,
+    ContentDemands,
+    ContentRoom,
+    content_room,
+    group_shortfall,
+    group_shortfalls,
+)
 from crypsis.privacy.content_demand import ContentDemand
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.table import Table
@@ -55,8 +62,7 @@ class ClassDemands:
 
     def room(self) -> ContentRoom:
         """Buffers for kernels; one set for each thread."""
-        values = max(self.arrays.overall.shape[1], 1)
-        return ContentRoom(np.zeros(values, np.int64), np.zeros((3, values), np.int64), np.zeros((4, values)))
+        return content_room(self.arrays)
 
     def shortfall(self, members: Integers) -> float:
         """How far one class falls short.

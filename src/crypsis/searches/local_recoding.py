@@ -18,11 +18,14 @@ from pydantic import Field
 from crypsis.encodings.recoding import RecodingEncoding
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
+from crypsis.kernels.contents import ContentDemands
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
+from crypsis.privacy.demands import class_demands
+from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.search import ObjectiveScores, searches
@@ -42,12 +45,14 @@ class RecodingCandidates:
     ladder  class sizes to begin with; the search stays between the least and the largest
     diversity  confidential values that every class must have
     exponents  least and largest power of two of nodes that are offered
+    contents  what every class must hold, where models ask for more than k
     """
 
     encoding: RecodingEncoding
     ladder: tuple[int, ...]
     diversity: int
     exponents: tuple[int, int]
+    contents: ContentDemands | None = field(default=None, repr=False)
     _kept: dict[bytes, Genome] = field(default_factory=dict, repr=False)
     """The last few genomes worked out, oldest first: the questions that follow need not work them out again."""
 
@@ -66,7 +71,7 @@ class RecodingCandidates:
             k, diversity, exponent, stream = (int(value) for value in candidate)
             nodes = max(10, 1 << exponent)
             method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes)
-            found = method.solve(self.encoding.table, np.random.default_rng([k, exponent, stream]))
+            found = method.solve(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
             self._kept[key] = self.encoding.encode(found)
             for oldest in list(self._kept)[: -max(12, KEPT_CELLS // len(self.encoding.table))]:
                 self._kept.pop(oldest, None)
@@ -154,12 +159,21 @@ class LocalRecodingSearch(LadderSearch):
             return "l was demanded but no column is confidential; give one that role or leave l out"
         return super().obstacle(table)
 
+    def class_contents(self, table: Table, names: tuple[str, ...]) -> ContentDemands | None:
+        """What every class must hold; None where k and l of the settings say it all."""
+        demands = class_demands(self.demanded, table, names)
+        if demands.only_size:
+            return None
+        own = [LDiversity(l=self.l, confidential=tuple(table.confidential[:1]))] if self.l > 1 else []
+        return class_demands([*self.demanded, *own], table, names).arrays
+
     def encoding(self, table: Table) -> RecodingEncoding:
         return RecodingEncoding(table, self.names(table))
 
     def problem(self, encoding: RecodingEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, most = encoding.table, int(np.log2(self.nodes))
-        candidates = RecodingCandidates(encoding, self.ladder(int(table.kept.sum())), self.l, (min(8, most), most))
+        ladder, contents = self.ladder(int(table.kept.sum())), self.class_contents(table, encoding.names)
+        candidates = RecodingCandidates(encoding, ladder, self.l, (min(8, most), most), contents)
         start = tuple(np.array([k, self.l, most, 0], dtype=np.int64) for k in candidates.ladder)
         own = RecodingScores(candidates, CellLoss(columns=encoding.names).against(table))
         size, redraw = max(len(start), 2), Application(Redraw(candidates), self.breedings)
