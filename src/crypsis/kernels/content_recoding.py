@@ -91,15 +91,15 @@ def _freeze_contents(
         while size < 2 * count:
             size *= 2
             shift -= _ONE
-        for slot in range(size):
-            held[slot] = 0
+        for empty in range(size):
+            held[empty] = 0
         used, largest = 0, 0
         for position in range(count):
             row = alive[position]
             key = np.uint64(0)
             for a in range(s):
                 key += tuples.mark[tuples.start[a, nodes[node, a]] + tuples.leaf[row, a]]
-            slot = int((key * _STIR) >> shift)
+            slot = np.int64((key * _STIR) >> shift)
             while held[slot] and keys[slot] != key:
                 slot = (slot + 1) & (size - 1)
             if not held[slot]:
