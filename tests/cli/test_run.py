@@ -74,6 +74,13 @@ def test_looking_at_a_front(run: Path) -> None:
     assert all(solution["figures"]["k"] >= 6 for solution in few["front"])
     everything = json.loads(crypsis("front", run, "--all", "--json").stdout)
     assert len(everything["front"]) == everything["measured"]
+    weighed = json.loads(
+        crypsis("front", run, "--all", "--json", "--importance", "age=5", "--importance", "sex=0").stdout
+    )
+    assert {s["number"] for s in weighed["front"]} == {s["number"] for s in everything["front"]}
+    assert weighed["front"] != everything["front"]
+    wrong = crypsis("front", run, "--importance", "age=much")
+    assert (wrong.returncode, wrong.stderr.strip()) == (2, "crypsis: --importance age=much: write a number from 0 to 5")
     bad = crypsis("front", run, "--where", "lss < 3")
     assert bad.returncode == 2
     assert "did you mean 'loss'" in bad.stderr

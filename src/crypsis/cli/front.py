@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import options
+from crypsis.cli.inputs import pairs
 from crypsis.cli.output import figure, say, say_json, table
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ def front(
     everything: Annotated[
         bool, typer.Option("--all", help="all solutions, also those that may not be released")
     ] = False,
+    importance: Annotated[
+        list[str] | None,
+        typer.Option(help="COLUMN=0 to 5: weigh the loss of a column anew; may be repeated", show_default=False),
+    ] = None,
     json: options.Json = False,
 ) -> None:
     """List the best solutions of a run, with its baselines.
@@ -34,7 +39,7 @@ def front(
     from crypsis.run import Run
 
     with Run.open(folder) as opened:
-        found = opened.front
+        found = opened.weighed(_importances(importance)) if importance else opened.front
     chosen = found.everything if everything else found.solutions
     if where:
         chosen = found.where(where, chosen)
@@ -42,6 +47,19 @@ def front(
         say_json(front_content(found, chosen))
         return
     show_front(found, chosen)
+
+
+def _importances(texts: Sequence[str]) -> dict[str, float]:
+    """['age=3'] → {'age': 3.0}."""
+    from crypsis.errors import PlanError
+
+    found = {}
+    for name, text in pairs(texts, "--importance").items():
+        try:
+            found[name] = float(text)
+        except ValueError:
+            raise PlanError(f"--importance {name}={text}: write a number from 0 to 5") from None
+    return found
 
 
 def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.kernels.squares import sse
+from crypsis.masking.locking import strata, within_strata
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.representatives import Representatives, published
 from crypsis.privacy.properties import class_sizes
@@ -41,11 +42,20 @@ class PartitionEncoding(RememberingEncoding):
     def apply(self, genome: Genome) -> Table:
         """Give every group one value in each column."""
         chosen = representatives(genome)
-        return published(self.table, self.names, compact(genome), chosen, self.method.missing == "aggregate")
+        return published(self.table, self.names, self.groups(genome), chosen, self.method.missing == "aggregate")
+
+    def groups(self, genome: Genome) -> NDArray[np.int32]:
+        """The group of every kept record: that of the genome, cut where locked columns differ."""
+        labels = compact(genome)
+        return labels if self._strata is None else within_strata(labels, self._strata, self.points, int(genome[-1]))
+
+    @cached_property
+    def _strata(self) -> NDArray[np.int32] | None:
+        return strata(self.table, self.names)
 
     def describe(self, genome: Genome, masked: Table) -> Description:
         """Describe the number and sizes of the groups."""
-        labels, k = compact(genome), int(genome[-1])
+        labels, k = self.groups(genome), int(genome[-1])
         sizes = np.bincount(labels)
         smallest = class_sizes(masked, self.table.quasi_identifiers or list(self.names))
         effective = int(np.nanmin(smallest)) if len(smallest) else 0

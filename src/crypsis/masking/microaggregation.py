@@ -13,11 +13,13 @@ from pydantic import Field, model_validator
 from crypsis.engines import Engine
 from crypsis.errors import TableError, listing, repeated
 from crypsis.masking.blocks import Blocks
+from crypsis.masking.locking import lock_obstacle, strata, within_strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.representatives import Representative, Representatives, published, refuse_representative
 from crypsis.masking.scaling import embed
 from crypsis.table.attribute import Kind
+from crypsis.table.links import followed
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
@@ -193,9 +195,11 @@ class Microaggregation(MaskingMethod):
         for group in groups:
             points = self.points(present, group)
             if isinstance(chosen, Blocks):
-                found.append(chosen.run(points, self.k, rng, engine))
+                labels = chosen.run(points, self.k, rng, engine)
             else:
-                found.append(chosen.partition(points, self.k, rng))
+                labels = chosen.partition(points, self.k, rng)
+            of = strata(table, group)
+            found.append(labels if of is None else within_strata(labels, of, points, self.k))
         return found
 
     def points(self, table: Table, names: Iterable[str]) -> NDArray[np.float64]:
@@ -282,8 +286,15 @@ class Microaggregation(MaskingMethod):
         names : iterable of str
             Columns that would share values.
         """
+        names = list(names)
         for name in names:
             self._check(table, name)
+            lead = table.attribute(name).linked
+            if lead in names:
+                followed(table, name, lead)
+        obstacle = lock_obstacle(table, names, self.k)
+        if obstacle:
+            raise TableError(obstacle)
 
     def _check(self, table: Table, name: str) -> None:
         attribute, column = table.attribute(name), table.column(name)

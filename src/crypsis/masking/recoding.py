@@ -23,6 +23,7 @@ from crypsis.kernels.content_recoding import (
 )
 from crypsis.kernels.contents import ContentDemands, content_room
 from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome, settle
+from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
 from crypsis.table.attribute import weights
@@ -91,9 +92,10 @@ class LocalRecoding(MaskingMethod):
         -------
         tuple of str
         """
-        return tuple(self.columns) or tuple(
+        chosen = tuple(self.columns) or tuple(
             n for n in table.quasi_identifiers if table.attribute(n).hierarchy is not None and table.level(n) == 0
         )
+        return tuple(name for name in chosen if not table.attribute(name).locked)
 
     def solve(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> LocalClasses:
         """The class of every kept record, and the levels each class publishes.
@@ -111,6 +113,24 @@ class LocalRecoding(MaskingMethod):
         -------
         LocalClasses
         """
+        of = strata(table, table.quasi_identifiers)
+        if of is None:
+            return self._solved(table, rng, contents)
+        if thin := lock_obstacle(table, table.quasi_identifiers, self.k):
+            raise TableError(thin)
+        # Only records that are equal in the locked columns may share a class.
+        kept, found = np.flatnonzero(table.kept), list[LocalClasses]()
+        labels = np.empty(len(kept), dtype=np.int32)
+        for stratum in range(int(of.max(initial=-1)) + 1):
+            code = None if contents is None else np.ascontiguousarray(contents.code[:, of == stratum])
+            asked = None if contents is None or code is None else contents._replace(code=code)
+            part = self._solved(table.take(kept[of == stratum]), rng, asked)
+            labels[of == stratum] = part.labels + sum(len(each.levels) for each in found)
+            found.append(part)
+        return LocalClasses(labels, np.concatenate([part.levels for part in found]))
+
+    def _solved(self, table: Table, rng: Generator, contents: ContentDemands | None) -> LocalClasses:
+        """The classes of records that may all share one."""
         lattice = Lattice.of(table, self.names(table))
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:

@@ -6,7 +6,7 @@ draw nothing: the same groups publish the same values.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -20,8 +20,11 @@ from crypsis.masking.aggregates import Labels, Present, Values, means, medians, 
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.links import followed
 from crypsis.table.table import LOCAL, Column, Table
 
+BEYOND = -2
+"""Code of a lead that is published as a node above its values."""
 BLOCK = 2000
 """Groups that are given their categories together; more are cut into blocks, each of which keeps its own records'
 distribution, so that the time grows as the table does."""
@@ -368,7 +371,46 @@ def published(
     Returns
     -------
     Table
+        A locked column stays as it is; a linked one follows its lead where the lead is published as one value.
     """
-    found = {name: represented(table, name, labels, chosen.of(table.attribute(name)), filling) for name in names}
+    open_ = [name for name in names if not table.attribute(name).locked]
+    found = {name: represented(table, name, labels, chosen.of(table.attribute(name)), filling) for name in open_}
+    for name in open_:
+        lead = table.attribute(name).linked
+        if lead in found:
+            found[name] = _led(table, name, labels, found, filling)
     columns = {name: each.column for name, each in found.items()}
     return table.with_columns(columns, {name: each.level for name, each in found.items()})
+
+
+def _led(
+    table: Table, name: str, labels: NDArray[np.int32], found: Mapping[str, Represented], filling: bool
+) -> Represented:
+    """The column with the values that go with those of its lead; its own representative where the lead is a node.
+
+    A node of the lead holds all values of the group, and so does what stands for them here: neither is contradicted.
+    """
+    attribute, lead = table.attribute(name), table.attribute(name).linked
+    record = followed(table, name, lead)
+    own, leading = found[name], found[lead]
+    category = leading.column
+    if leading.level == LOCAL:
+        hierarchy = table.attribute(lead).hierarchy
+        assert hierarchy is not None
+        place = {label: code for code, label in enumerate(table.attribute(lead).categories)}
+        category = np.full(hierarchy.offsets[-1] + 1, BEYOND, dtype=np.int32)
+        category[: hierarchy.size] = [place.get(label, BEYOND) for label in hierarchy.labels[0]]
+        category[-1] = MISSING
+        category = category[leading.column]
+    values = table.leaf_codes(name) if own.level == LOCAL else table.column(name)
+    nothing = np.nan if attribute.numeric else MISSING
+    single = category >= 0
+    row = np.where(single, record[np.maximum(category, 0)], -1)
+    follows = np.where(row >= 0, values[np.maximum(row, 0)], nothing)
+    column = np.where(single, follows, np.where(category == MISSING, nothing, own.column))
+    if not filling:
+        absent = table.missing(name)[table.kept]
+        lacking = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.bool_)
+        lacking[labels[absent]] = True
+        column[np.flatnonzero(table.kept)[lacking[labels]]] = nothing
+    return Represented(np.where(table.kept, column, own.column).astype(own.column.dtype), own.level)

@@ -34,6 +34,8 @@ from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import Column, Table
 
+APART = 30.0
+"""How much farther apart the values of a locked attribute are than those of another."""
 FAR = 2.0
 """Distance of a missing value from those present, in spans of the attribute."""
 
@@ -101,8 +103,9 @@ class _Axis:
         return replace(bare, centre=centre, deviation=deviation, gap=FAR * span / deviation if some else 0.0)
 
     def weighed(self, column: Column) -> NDArray[np.float64]:
-        """Coordinates of the records, weighed by the importance of the attribute."""
-        return np.asarray(self.place(column) * np.sqrt(self.attribute.importance))
+        """Coordinates of the records, weighed by the importance of the attribute; a locked one is far apart."""
+        weight = APART**2 if self.attribute.locked else self.attribute.importance
+        return np.asarray(self.place(column) * np.sqrt(weight))
 
     def place(self, column: Column) -> NDArray[np.float64]:
         """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""

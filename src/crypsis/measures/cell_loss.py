@@ -7,10 +7,11 @@ to 1 (tells nothing), so that solutions of different methods can stand on one fr
 from __future__ import annotations
 
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
@@ -50,6 +51,10 @@ class CellLoss(Measure):
 
     aim: ClassVar[Aim] = "loss"
 
+    suppressed: Literal["lost", "left-out"] = Field(
+        default="lost", description="whether a suppressed record has lost all, or is left out and the others are read"
+    )
+
     def against(self, original: Table) -> BoundCell:
         return BoundCell.of(self, original)
 
@@ -78,7 +83,9 @@ class BoundCell(BoundColumns[CellLoss]):
 
     def _cells(self, masked: Table, name: str) -> NDArray[np.float64]:
         lost = cell_losses(self.original, masked, name)
-        return np.where(masked.kept, lost, 1.0)
+        if self.measure.suppressed == "lost":
+            return np.where(masked.kept, lost, 1.0)
+        return lost[masked.kept] if masked.kept.any() else np.zeros(1)
 
 
 def cell_losses(original: Table, masked: Table, name: str) -> NDArray[np.float64]:

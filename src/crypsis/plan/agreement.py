@@ -14,6 +14,7 @@ from crypsis.table.provenance import PERTURBATION
 
 if TYPE_CHECKING:
     from crypsis.plan.document import Plan
+    from crypsis.plan.sections import Column
 
 
 def disagreements(plan: Plan) -> list[str]:
@@ -50,8 +51,39 @@ def _columns(plan: Plan) -> list[str]:
                 f"columns.{name}: a column with the role {column.role} is never released, so its hierarchy has "
                 f"no effect; drop it or change the role"
             )
+        found += _counted(plan, name, column)
         if column.because and column.role is not Role.OTHER:
             found.append(f"columns.{name}: because is the reason for the role other, and its role is {column.role}")
+    return found
+
+
+def _counted(plan: Plan, name: str, column: Column) -> list[str]:
+    """What is said of the loss of a column that has none, and links that lead nowhere."""
+    found = []
+    given = {
+        "importance": column.importance != 1.0, "lock": column.lock, "linked": bool(column.linked),
+        "at_most": column.at_most is not None,
+    }  # fmt: skip
+    idle = [key for key, there in given.items() if there]
+    if idle and column.role is not Role.QUASI_IDENTIFIER:
+        found.append(
+            f"columns.{name}: {listing(idle)} {'has' if len(idle) == 1 else 'have'} no effect, as searches mask only "
+            f"quasi-identifiers and its role is {column.role}; drop it or change the role"
+        )
+    if column.lock and (column.at_most is not None or column.linked):
+        other = "at_most" if column.at_most is not None else "linked"
+        found.append(f"columns.{name}: a locked column is published as collected, so {other} has no effect; drop one")
+    lead = plan.columns.get(column.linked)
+    if column.linked and (lead is None or column.linked == name or lead.role is not Role.QUASI_IDENTIFIER):
+        found.append(
+            f"columns.{name}.linked: {column.linked!r} is not another quasi-identifier of the plan"
+            f"{_near(plan, column.linked)}; name the column that determines {name!r}"
+        )
+    elif lead is not None and lead.linked:
+        found.append(f"columns.{name}.linked: {column.linked!r} is linked itself; link both to {lead.linked!r}")
+    quasi = [each for each in plan.columns.values() if each.role is Role.QUASI_IDENTIFIER]
+    if name == next(iter(plan.columns)) and quasi and not any(each.importance for each in quasi):
+        found.append("columns: every quasi-identifier has the importance 0, so no loss counts; give one of them some")
     return found
 
 

@@ -45,6 +45,7 @@ from crypsis.registry import Settings
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
+from crypsis.table.locks import lock
 from crypsis.table.raw_files import read_toml
 from crypsis.table.table import Table
 
@@ -220,9 +221,11 @@ class Plan(Settings):
     def column_limits(self) -> list[LimitDemand]:
         """The largest loss of every column that has one."""
         return [
-            LimitDemand(f"loss of {name}", column.at_most, CellLoss(columns=(name,)))
+            LimitDemand(
+                f"loss of {name}", most, CellLoss(columns=(name,), suppressed="left-out" if column.lock else "lost")
+            )
             for name, column in self.columns.items()
-            if column.at_most is not None
+            if (most := 0.0 if column.lock else column.at_most) is not None
         ]
 
     def waivers(self) -> dict[str, str]:
@@ -310,10 +313,9 @@ class Plan(Settings):
         for name, column in self.columns.items():
             if column.order:
                 table = table.with_categories(name, column.order, Kind.ORDINAL)
-        changed = {
-            n: table.attribute(n).but(importance=c.importance) for n, c in self.columns.items() if n in table.names
-        }
-        return table.with_columns({}, attributes=changed)
+        known = {name: column for name, column in self.columns.items() if name in table.names}
+        counted = {n: table.attribute(n).but(importance=c.importance, linked=c.linked) for n, c in known.items()}
+        return lock(table.with_columns({}, attributes=counted), [name for name, c in known.items() if c.lock])
 
 
 def load(path: Path) -> dict[str, Any]:

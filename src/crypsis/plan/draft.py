@@ -15,6 +15,7 @@ from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue
+from crypsis.table.links import links
 from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
 from crypsis.text import reason_text
@@ -52,11 +53,18 @@ def draft(
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
     columns = (seen if known else cautious(seen, table)).columns
-    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, because or {})
+    given = {name: {"because": why} for name, why in (because or {}).items()}
+    masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
+    leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
+    for link in links(table, [column.name for column in masked], leading):
+        given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
+    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, given)
     return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
 
 
-def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int, because: Mapping[str, str]) -> list[str]:
+def _head(
+    source: str, columns: Sequence[ColumnProfile], rows: int, k: int, given: Mapping[str, Mapping[str, str]]
+) -> list[str]:
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -68,11 +76,12 @@ def _head(source: str, columns: Sequence[ColumnProfile], rows: int, k: int, beca
         "# role: identifier (never released) | quasi (an intruder may know it) | confidential | weight | stratum |",
         "#       household (which records belong together; never released) | other | undecided (closes the release)",
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
+        "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
+        "#       at_most = 20 (per cent of loss in this column), lock = true (as collected)",
     ]
     for column in columns:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
-        if column.name in because:
-            entry += f", because = {_quoted(because[column.name])}"
+        entry += "".join(f", {key} = {_quoted(value)}" for key, value in given.get(column.name, {}).items())
         if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED):
             entry += f", hierarchy = {_quoted(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")

@@ -63,6 +63,12 @@ class Column(Settings):
         le=100,
         description="largest loss of this column, in per cent, with which a file is released",
     )
+    lock: bool = Field(
+        default=False, description="publish this quasi-identifier as collected; only records equal in it become alike"
+    )
+    linked: str = Field(
+        default="", description="column that determines this one, e.g. country for its code: both are masked together"
+    )
     because: str = Field(
         default="",
         max_length=500,

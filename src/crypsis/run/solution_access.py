@@ -14,7 +14,9 @@ from crypsis.run.decoding import DecodedTables
 from crypsis.run.folder import Lock
 from crypsis.run.front import Front
 from crypsis.run.releasing import ReleaseTerms, refuse_infeasible, release_solution
+from crypsis.run.shading import weighed
 from crypsis.run.solution import Solution
+from crypsis.table.attribute import Role
 from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
 
@@ -58,6 +60,22 @@ class SolutionAccess:
         Solution
         """
         return pick if isinstance(pick, Solution) else self.front.pick(pick)
+
+    def weighed(self, importance: Mapping[str, float]) -> Front:
+        """The front by other importances of the columns, from what was measured: nothing is searched again.
+
+        Parameters
+        ----------
+        importance : mapping of str to float
+            0 to 5 by column; others keep that of the plan.
+
+        Returns
+        -------
+        Front
+        """
+        declared = {n: c.importance for n, c in self.plan.columns.items() if c.role is Role.QUASI_IDENTIFIER}
+        losses = [choice.name for choice in self.plan.measures.loss]
+        return weighed(self.front, {**declared, **importance}, losses)
 
     def decode(self, pick: Solution | str | int = DEFAULT_PICK) -> Table:
         """The masked table of a solution.

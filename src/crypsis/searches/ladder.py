@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from crypsis.evolution import Budget
+from crypsis.masking.locking import least_stratum, lock_obstacle
 from crypsis.searches.search import Idle, Search
 from crypsis.table.table import Table
 
@@ -35,6 +36,10 @@ class LadderSearch(Search):
         """
         return self.columns or tuple(table.quasi_identifiers)
 
+    def open_names(self, table: Table) -> tuple[str, ...]:
+        """The columns that are masked and not locked."""
+        return tuple(name for name in self.names(table) if not table.attribute(name).locked)
+
     def idle(self, guided: bool) -> Mapping[str, Idle]:
         return {"largest_k": Idle("with a single rung", "set rungs to 2 or more")} if self.rungs == 1 else {}
 
@@ -43,6 +48,10 @@ class LadderSearch(Search):
             return "the table has no quasi-identifier to mask; give columns the role 'quasi' or name columns"
         if int(table.kept.sum()) < self.k:
             return f"{int(table.kept.sum())} records cannot form a class of {self.k}; choose a smaller k"
+        if not self.open_names(table):
+            return "every column that would be masked is locked; unlock one"
+        if thin := lock_obstacle(table, self.names(table), self.k):
+            return thin
         if self.largest_k and self.largest_k < self.k:
             return f"the ladder cannot go from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
         return ""
@@ -63,6 +72,11 @@ class LadderSearch(Search):
         top = max(self.k, min(top, max(records // 2, self.k)))
         sizes = np.geomspace(self.k, top, self.rungs) if self.rungs > 1 else np.array([self.k])
         return tuple(dict.fromkeys(round(float(size)) for size in sizes))
+
+    def table_ladder(self, table: Table) -> tuple[int, ...]:
+        """The ladder of a table: no class is larger than the smallest one of its locked columns."""
+        most = least_stratum(table, self.names(table))
+        return tuple(dict.fromkeys(min(k, most) for k in self.ladder(int(table.kept.sum()))))
 
     def budget(self) -> Budget:
         return Budget(generations=self.generations)

@@ -149,7 +149,7 @@ class LocalRecodingSearch(LadderSearch):
     generations: int = Field(default=20, ge=1, description="generations, where no other budget is given")
 
     def obstacle(self, table: Table) -> str:
-        bare = [name for name in self.names(table) if table.attribute(name).hierarchy is None]
+        bare = [name for name in self.open_names(table) if table.attribute(name).hierarchy is None]
         if bare:
             return (
                 f"column {bare[0]!r} has no hierarchy and recoding needs one for each; give one, e.g. "
@@ -168,11 +168,11 @@ class LocalRecodingSearch(LadderSearch):
         return class_demands([*self.demanded, *own], table, names).arrays
 
     def encoding(self, table: Table) -> RecodingEncoding:
-        return RecodingEncoding(table, self.names(table))
+        return RecodingEncoding(table, self.open_names(table))
 
     def problem(self, encoding: RecodingEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, most = encoding.table, int(np.log2(self.nodes))
-        ladder, contents = self.ladder(int(table.kept.sum())), self.class_contents(table, encoding.names)
+        ladder, contents = self.table_ladder(table), self.class_contents(table, encoding.names)
         candidates = RecodingCandidates(encoding, ladder, self.l, (min(8, most), most), contents)
         start = tuple(np.array([k, self.l, most, 0], dtype=np.int64) for k in candidates.ladder)
         own = RecodingScores(candidates, CellLoss(columns=encoding.names).against(table))

@@ -152,7 +152,7 @@ class PartitionSearch(LadderSearch):
     def obstacle(self, table: Table) -> str:
         try:
             self._microaggregation().check(table, self.names(table))
-            self.chosen_method().check(max(self.ladder(int(table.kept.sum()))))
+            self.chosen_method().check(max(self.table_ladder(table)))
         except (TableError, PlanError) as error:
             return str(error)
         if self._in_blocks(int(table.kept.sum())):
@@ -165,7 +165,7 @@ class PartitionSearch(LadderSearch):
         return PartitionEncoding(table, self.names(table), self._microaggregation())
 
     def problem(self, encoding: PartitionEncoding, objective: Objective | None, rng: Generator) -> Problem:
-        space = PartitionSpace(encoding.points, self.ladder(len(encoding.points)))
+        space = PartitionSpace(encoding.points, self.table_ladder(encoding.table))
         styles = Styles(self.styles([encoding.table.attribute(name) for name in encoding.names]))
         scored = 1 if objective is None else len(styles.chosen)
         refinement: Refinement = Mending() if self._in_blocks(len(space)) else self.chosen_method().refinement()
