@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from crypsis.attacks.together import reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
-from crypsis.release import Ledger, ReleaseDescription, diff_release, publish
+from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish
 from crypsis.release.ledger import source_digest
 from crypsis.table.table import Table
 
@@ -108,19 +108,19 @@ def test_a_release_that_is_gone_or_of_another_source_is_none(tmp_path: Path) -> 
     other = people("nnnnssss", [30.0, 31, 50, 51, 30, 31, 50, 52])
     release(BY_REGION, tmp_path / "one", original=other)
     release(_of_ages(), tmp_path / "two")
-    ledger = Ledger.usual()
+    ledger = ReleaseLedger.usual()
     assert [Path(each.folder).name for each in ledger.earlier(ORIGINAL)] == ["two"]
     (tmp_path / "two").rename(tmp_path / "elsewhere")
     assert ledger.earlier(ORIGINAL) == []
 
 
 def test_another_version_of_the_same_file_is_the_same_source(tmp_path: Path) -> None:
-    ledger = Ledger.usual(tmp_path / "people.csv")
+    ledger = ReleaseLedger.usual(tmp_path / "people.csv")
     folder = release(BY_REGION, tmp_path / "one")
     ledger.enter(ORIGINAL, folder)
     grown = people("nnnnsssss", [30.0, 31, 50, 51, 30, 31, 50, 51, 52], [*ILL, "a"])
     assert len(ledger.earlier(grown)) == 1
-    assert Ledger.usual(tmp_path / "others.csv").earlier(grown) == []
+    assert ReleaseLedger.usual(tmp_path / "others.csv").earlier(grown) == []
 
 
 def test_the_ledger_is_private_and_holds_no_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,7 +150,7 @@ def test_the_digest_is_of_values_whatever_their_roles_and_order() -> None:
 
 
 def test_a_ledger_that_cannot_be_read_refuses_before_anything_is_written(tmp_path: Path) -> None:
-    ledger = Ledger.usual()
+    ledger = ReleaseLedger.usual()
     ledger.file.write_text("[]", encoding="utf-8")
     with pytest.raises(TableError, match="the ledger of releases cannot be read"):
         release(BY_REGION, tmp_path / "one")

@@ -32,20 +32,12 @@ Held = tuple[Numbers, Numbers]
 class Together:
     """What releases reveal together and not alone.
 
-    Attributes
-    ----------
-    people : int
-        People that were looked at.
-    joined_by : tuple of str
-        Columns that all releases publish as collected, by which candidates are joined.
-    k : int
-        The smallest class that any of the releases has.
-    below : float
-        People left with fewer than k candidates though every release alone leaves at least k.
-    fixed : mapping of str to float
-        Column → people whose value is certain from all releases together and from none alone.
-    exposed : float
-        People of either kind.
+    people  how many were looked at
+    joined_by  columns that all releases publish as collected, by which candidates are joined
+    k  the smallest class that any of the releases has
+    below  people left with fewer than k candidates though every release alone leaves at least k
+    fixed  column → people whose value is certain from all releases together and from none alone
+    exposed  people of either kind
 
     Examples
     --------

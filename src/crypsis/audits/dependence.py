@@ -175,15 +175,8 @@ class _Restoring:
 def restoring(table: Table) -> list[Finding]:
     """Single columns that would restore values of quasi-identifiers, were all of these masked.
 
-    Parameters
-    ----------
-    table : Table
-        As collected.
-
-    Returns
-    -------
-    list of Finding
-        However few values it is, if they are more than chance explains.
+    table  as collected
+    returns  a finding however few values it is, if they are more than chance explains
     """
     names = table.quasi_identifiers
     blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}

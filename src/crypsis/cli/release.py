@@ -33,7 +33,7 @@ def release(
     The file is judged, written to a temporary folder, read back and judged again, and then renamed atomically; it is
     published whole or not at all (exit 1).
     """
-    from crypsis.release import Ledger, ReleaseDescription, publish, verify
+    from crypsis.release import ReleaseDescription, ReleaseLedger, publish, verify
     from crypsis.table.aligning import read_aligned
 
     if file.is_dir():
@@ -57,7 +57,7 @@ def release(
             rulebook=rulebooks.book_of(demands.rulebook),
             waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(demands.waive)},
             sign=bundle.sign,
-            ledger=Ledger.usual(original or "", document.release.ledger if document else ""),
+            ledger=ReleaseLedger.usual(original or "", document.release.ledger if document else ""),
         )
         checked = verify(bundle.out)
     _report_released(bundle.out, checked, json)

@@ -5,15 +5,15 @@ from crypsis.release.differences import Differences, diff_release
 from crypsis.release.evidence import check_release
 from crypsis.release.facts import ReleaseDescription
 from crypsis.release.guarantees import MeasuredLimit
-from crypsis.release.ledger import Ledger
+from crypsis.release.ledger import ReleaseLedger
 from crypsis.release.signing import new_keys
 from crypsis.release.verification import Verification, verify
 
 __all__ = [
     "Differences",
-    "Ledger",
     "MeasuredLimit",
     "ReleaseDescription",
+    "ReleaseLedger",
     "Verification",
     "check_release",
     "diff_release",

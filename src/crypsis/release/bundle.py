@@ -29,7 +29,7 @@ from crypsis.release.guarantees import (
     refuse_unguarded,
 )
 from crypsis.release.leaks import refuse_leaks
-from crypsis.release.ledger import Ledger, earlier_findings
+from crypsis.release.ledger import ReleaseLedger, earlier_findings
 from crypsis.release.manifest import seal, sha256, write_manifests, write_text
 from crypsis.release.population import members_only
 from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
@@ -64,7 +64,7 @@ def publish(
     front: Sequence[Mapping[str, Any]] = (),
     seed: int | None = None,
     sign: str | Path | None = None,
-    ledger: Ledger | None = None,
+    ledger: ReleaseLedger | None = None,
 ) -> Path:
     """Publish a masked table as a release: data, schema, manifest and two reports.
 
@@ -100,7 +100,7 @@ def publish(
         Seed of the masking; reported as a salted digest only, and refused anywhere in the public files.
     sign : path, optional
         File of a private key that signs the manifests: see `new_keys`.
-    ledger : Ledger, optional
+    ledger : ReleaseLedger, optional
         Where releases of one source are entered and looked up to be attacked together; by default that of the user.
 
     Returns
@@ -122,13 +122,10 @@ def publish(
     'release'
     """
     key = SigningKey.read(sign) if sign is not None else None
-    if original is None:
-        masked = as_table(masked)
-    else:
-        original, masked = aligned_pair(original, masked)
+    original, masked = (None, as_table(masked)) if original is None else aligned_pair(original, masked)
     folder, description = Path(folder), description or ReleaseDescription.of(masked)
     _refuse_early(masked, original, models, limits, description, rulebook, waivers)
-    ledger, source = ledger or Ledger.usual(), original
+    ledger, source = ledger or ReleaseLedger.usual(), original
     ledger.check()
     masked, original, population = members_only(models, masked, original)
     of_rules, of_findings = split_waivers(waivers)
@@ -143,49 +140,24 @@ def publish(
     as_published = put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, description.family) if original is not None else []
     with atomic_folder(folder, mode=0o755) as aside:
-        public, internal = aside / "public", aside / "internal"
-        public.mkdir(mode=0o755)
-        internal.mkdir(mode=0o700)
-        schema = schema_of(published, format)
-        write_table(published, public / schema["file"])
-        write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        public, internal = _folders(aside)
+        data = _write_data(public, published, format)
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
-        found = check_findings(again, original, rows, description.family, of_findings, public / schema["file"], earlier)
-        shown = put_back(again, masked, rows)
+        found = check_findings(again, original, rows, description.family, of_findings, data, earlier)
+        shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios)
-        suppressed = len(masked) - len(again)
-        rules = _rules(
-            rulebook,
-            of_rules,
-            readings,
-            kept,
-            Evidence(again, description.family, order, suppressed, None, found.waived_kinds),
-        )
+        evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
+        rules = _rules(rulebook, of_rules, readings, kept, evidence)
         facts = Facts(
-            description,
-            order,
-            models,
-            verdicts,
-            smallest_class(again),
-            found,
-            kept,
-            rulebook,
-            rules,
-            front,
-            seed,
-            population,
+            description, order, models, verdicts, smallest, found, kept, rulebook, rules, front, seed, population
         )
         content = report_content(facts, original, shown, len(again), readings)
-        content = replace(content, signed_by=key.public if key else "")
+        content, own = replace(content, signed_by=key.public if key else ""), {"fingerprint": again.fingerprint()}
         write_reports(public, internal, content)
-        own = {"fingerprint": again.fingerprint()}
         write_manifests(public, internal, content, models, own, measured=readings.measured, rulebook=rulebook, key=key)
-        risks = [*readings.risks, *(each.reading for each in kept if each.reading.aim == "risk")]
-        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in readings.losses]
-        sentences += [f"{e.reading.definition} {e.reading.missing} {e.reading.unit}" for e in kept]
-        refuse_leaks(public, again, original, risks=risks, seed=seed, sentences=sentences)
+        _refuse_leaks(public, again, original, facts, readings)
     if source is not None:
         ledger.enter(source, folder)
     return folder
@@ -217,6 +189,31 @@ def _refuse_early(
         raise PlanError("a rule was waived and no rulebook given; name the rulebook of the rule")
     if rulebook is not None:
         rulebook.check_waivers(of_rules)
+
+
+def _folders(aside: Path) -> tuple[Path, Path]:
+    """Make the public part of a release, which all may read, and the internal one."""
+    public, internal = aside / "public", aside / "internal"
+    public.mkdir(mode=0o755)
+    internal.mkdir(mode=0o700)
+    return public, internal
+
+
+def _write_data(public: Path, published: Table, format: Format) -> Path:
+    """Write the data and their schema; the file of the data."""
+    schema = schema_of(published, format)
+    write_table(published, public / schema["file"])
+    write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+    return public / str(schema["file"])
+
+
+def _refuse_leaks(public: Path, again: Table, original: Table | None, facts: Facts, readings: Readings) -> None:
+    """Refuse public files that hold values of records, or a seed, beyond what statements and measures say."""
+    limited = [each.reading for each in facts.limits]
+    sentences = [verdict.statement for verdict in facts.verdicts]
+    sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
+    risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
+    refuse_leaks(public, again, original, risks=risks, seed=facts.seed, sentences=sentences)
 
 
 def _read_again(

@@ -41,17 +41,19 @@ class Change:
 
 @dataclass(frozen=True)
 class Pair:
-    """What the two files reveal together, to an intruder who knows that a person is in both."""
+    """What the two files reveal together, to an intruder who knows that a person is in both.
+
+    linked  records whose values in `joined_by` occur exactly once in each file: the same person, if both contain them
+    alone  of these, records that share both classes with no other: unique in the pair
+    below  of these, records that share both classes with fewer records than the smallest class of the weaker file
+    smallest_class  of the old and of the new file
+    """
 
     joined_by: tuple[str, ...]
     linked: int
-    """Records whose values in those columns occur exactly once in each file: the same person, if both contain them."""
     alone: int
-    """Of these, records that share both classes with no other: unique in the pair."""
     below: int
-    """Of these, records that share both classes with fewer records than the smallest class of the weaker file."""
     smallest_class: tuple[int, int]
-    """The smallest class of the old and of the new file."""
 
     @property
     def reveals_more(self) -> bool:

@@ -38,20 +38,11 @@ VARIABLE = "CRYPSIS_LEDGER"
 class LedgerEntry:
     """One release.
 
-    Attributes
-    ----------
-    source : str
-        Digest of the original's values, whatever their roles.
-    path : str
-        File of the original, if it is known.
-    folder : str
-        Where the release was written.
-    date : str
-        When, in UTC.
-    manifest : str
-        Digest of its public manifest.
-    quasi_identifiers : tuple of str
-        Columns an intruder was assumed to know.
+    source  digest of the original's values, whatever their roles
+    path  file of the original, if it is known
+    folder, date  where the release was written, and when, in UTC
+    manifest  digest of its public manifest
+    quasi_identifiers  columns an intruder was assumed to know
     """
 
     source: str
@@ -63,7 +54,7 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class ReleaseLedger:
     """A file that lists releases, and the source of the one at hand.
 
     Attributes
@@ -77,7 +68,7 @@ class Ledger:
 
     Examples
     --------
-    >>> Ledger.usual().enters
+    >>> ReleaseLedger.usual().enters
     True
     """
 
@@ -86,7 +77,7 @@ class Ledger:
     enters: bool = True
 
     @classmethod
-    def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> Ledger:
+    def usual(cls, path: str | Path = "", file: str | Path = "", enters: bool = True) -> ReleaseLedger:
         """The ledger that is named, else that of the environment, else that of the user.
 
         Parameters
@@ -100,7 +91,7 @@ class Ledger:
 
         Returns
         -------
-        Ledger
+        ReleaseLedger
         """
         states = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
         named = Path(file or os.environ.get(VARIABLE) or states / "crypsis" / "releases.json").expanduser()
@@ -156,7 +147,7 @@ class Ledger:
         original : Table
             Its source.
         folder : Path
-            Where it was written.
+            Where it was written; a folder that was listed is listed anew.
 
         Raises
         ------
@@ -210,15 +201,6 @@ class Ledger:
 
 def source_digest(original: Table) -> str:
     """Digest of the values of a table, whatever roles its columns have and in whatever order they stand.
-
-    Parameters
-    ----------
-    original : Table
-        The source.
-
-    Returns
-    -------
-    str
 
     Examples
     --------

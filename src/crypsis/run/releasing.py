@@ -11,7 +11,7 @@ from crypsis.errors import ReleaseRefused
 from crypsis.measures.objective import readable
 from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
-from crypsis.release import Ledger, ReleaseDescription, publish
+from crypsis.release import ReleaseDescription, ReleaseLedger, publish
 from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
@@ -80,10 +80,10 @@ def release_solution(
     )
 
 
-def ledger_of(plan: Plan, enters: bool = True) -> Ledger:
+def ledger_of(plan: Plan, enters: bool = True) -> ReleaseLedger:
     """The ledger in which a plan's releases are entered."""
     source = Path(plan.data.source)
-    return Ledger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
+    return ReleaseLedger.usual(source if source.is_absolute() else "", plan.release.ledger, enters)
 
 
 def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:

@@ -131,12 +131,8 @@ class LatticeGeneraliser(_Generaliser):
         intervals: Literal["midpoint", "label"] = "midpoint",
         random_state: Any = None,
     ) -> None:
-        self.k = k
-        self.columns = columns
-        self.hierarchies = hierarchies
-        self.suppression = suppression
-        self.intervals = intervals
-        self.random_state = random_state
+        self.k, self.columns, self.hierarchies = k, columns, hierarchies
+        self.suppression, self.intervals, self.random_state = suppression, intervals, random_state
 
     def _find(self, table: Table, rng: Generator) -> None:
         k, share, names = int(self.k), self.suppression, self.columns_
@@ -217,12 +213,8 @@ class LocalRecoder(_Generaliser):
         effort: int = 30_000_000,
         random_state: Any = None,
     ) -> None:
-        self.k = k
-        self.columns = columns
-        self.hierarchies = hierarchies
-        self.intervals = intervals
-        self.effort = effort
-        self.random_state = random_state
+        self.k, self.columns, self.hierarchies = k, columns, hierarchies
+        self.intervals, self.effort, self.random_state = intervals, effort, random_state
 
     def _find(self, table: Table, rng: Generator) -> None:
         masked = methods.build("local-recoding", k=self.k, columns=self.columns_, effort=self.effort).mask(table, rng)

@@ -74,13 +74,9 @@ class Microaggregator(MaskingTransformer):
         scaling: Scaling = "z",
         random_state: Any = None,
     ) -> None:
-        self.k = k
-        self.columns = columns
-        self.partitioner = partitioner
-        self.numbers = numbers
-        self.categories = categories
-        self.scaling = scaling
-        self.random_state = random_state
+        self.k, self.columns, self.partitioner = k, columns, partitioner
+        self.numbers, self.categories = numbers, categories
+        self.scaling, self.random_state = scaling, random_state
 
     def _least_rows(self) -> int:
         return checked_k(self.k)

@@ -62,9 +62,7 @@ class RankSwapper(MaskingTransformer):
     def __init__(
         self, percent: float = 5.0, *, columns: Sequence[str | int] | None = None, random_state: Any = None
     ) -> None:
-        self.percent = percent
-        self.columns = columns
-        self.random_state = random_state
+        self.percent, self.columns, self.random_state = percent, columns, random_state
 
     def _learn(self, table: Table, rng: Generator) -> None:
         method = methods.build("rank-swapping", percent=self.percent, columns=self.columns_)
@@ -142,9 +140,7 @@ class Pram(MaskingTransformer):
         columns: Sequence[str | int] | None = None,
         random_state: Any = None,
     ) -> None:
-        self.theta = theta
-        self.form = form
-        self.columns = columns
+        self.theta, self.form, self.columns = theta, form, columns
         self.random_state = random_state
 
     def _learn(self, table: Table, rng: Generator) -> None:
