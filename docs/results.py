@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "experiments"))
+
+from summary import claims, judged  # noqa: E402
+from verdicts import VERDICTS  # noqa: E402
+
 PEERS = ROOT / "benchmarks" / "results" / "peers.json"
 REMARKS = {
     "anonypyx": "anonypyx' MDAV starts at the first record instead of the farthest where no column is a category "
@@ -76,26 +82,23 @@ def verdicts() -> str:
         "five papers has a verdict there; below are the ones that are *different* or *not reproduced*, with the "
         "reason, and the statements that do not hold.",
         "",
-        "| paper | run | " + " | ".join(WORDS) + " |",
-        "|---|---|" + "---|" * len(WORDS),
+        "| paper | run | " + " | ".join(VERDICTS) + " |",
+        "|---|---|" + "---|" * len(VERDICTS),
     ]
     files = sorted((ROOT / "experiments").glob("*/verdict.md"))
     parts: list[str] = []
     for path in files:
         text = path.read_text(encoding="utf-8")
-        rows, claims = _judged(text), _claims(text)
+        rows, said = judged(text), claims(text)
         counts = Counter(row[4] for row in rows)
         run = "quick" if "Only the quick run" in text else "full"
-        lines.append(f"| {path.parent.name} | {run} | " + " | ".join(str(counts[word]) for word in WORDS) + " |")
+        lines.append(f"| {path.parent.name} | {run} | " + " | ".join(str(counts[word]) for word in VERDICTS) + " |")
         parts += ["", f"## {path.parent.name}", "", *_missing(rows)]
-        failed = [claim for claim in claims if claim[1] == "does not hold"]
+        failed = [claim for claim in said if claim[1] == "does not hold"]
         if failed:
             parts += ["", "Statements that do not hold:", ""]
             parts += [f"- {sentence} — found: {found}" for sentence, _, found in failed]
     return "\n".join([*lines, *parts]) + "\n"
-
-
-WORDS = ("same", "close", "better", "different", "input", "not reproduced")
 
 
 def _missing(rows: list[tuple[str, ...]]) -> list[str]:
@@ -103,8 +106,8 @@ def _missing(rows: list[tuple[str, ...]]) -> list[str]:
     grouped: dict[tuple[str, str, str], list[tuple[str, ...]]] = {}
     for row in rows:
         if row[4] in ("different", "not reproduced"):
-            # The spread over draws differs from cell to cell; the reason behind it does not.
-            reason = re.sub(r"mean of \d+ draws ± [\d.]+; ", "", row[5])
+            # The spread over runs differs from cell to cell; the reason behind it does not.
+            reason = re.sub(r"; mean of \d+, .*$", "", row[5])
             grouped.setdefault((row[0], row[4], reason), []).append(row)
     if not grouped:
         return ["Everything is reproduced or close."]
@@ -113,29 +116,3 @@ def _missing(rows: list[tuple[str, ...]]) -> list[str]:
         cells = "; ".join(f"{row} {column} ({printed} / {ours})" for _, row, column, printed, _, _, ours in members)
         lines.append(f"| {table} | {verdict} | {len(members)} | {cells} | {why} |")
     return lines
-
-
-def _judged(text: str) -> list[tuple[str, ...]]:
-    """(table, row, column, printed, verdict, why, ours) of every cell."""
-    found, table = [], ""
-    for line in text.splitlines():
-        if line.startswith("## "):
-            table = line[3:]
-        cells = _cells(line)
-        if len(cells) >= 6 and cells[-2] in WORDS:
-            row, column, printed, *ours, verdict, why = cells
-            found.append((table, row, column, printed, verdict, why, " ".join(ours)))
-    return found
-
-
-def _claims(text: str) -> list[tuple[str, str, str]]:
-    rows = [_cells(line) for line in text.splitlines()]
-    return [
-        (cells[0], cells[1], cells[2])
-        for cells in rows
-        if len(cells) == 3 and cells[1] in ("holds", "does not hold", "not tested")
-    ]
-
-
-def _cells(line: str) -> list[str]:
-    return [part.strip() for part in re.split(r"(?<!\\)\|", line.strip())[1:-1]] if line.startswith("|") else []

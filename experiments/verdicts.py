@@ -1,8 +1,7 @@
-"""What all experiments share: the printed numbers, a verdict on each, figures, and the page that tells it all.
+"""What all experiments share: the printed numbers, one rule for verdicts, figures, and the page that tells it all.
 
-A number is *same* if it rounds (or truncates) to what is printed, *close* within a stated band, *better* where a
-search ended below a printed loss, *different* otherwise, *input* where it is given and not computed, and *not
-reproduced* where nothing of ours can stand beside it. Everything but *same* needs a reason.
+The rule (`RULE`) is the same for all papers and was written down before any run; `exact`, `chance`, `ratio` and
+`choice` carry it out. Everything but *same* needs a reason.
 """
 
 from __future__ import annotations
@@ -13,16 +12,39 @@ import json
 import sys
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import vl_convert
 
 Spec = dict[str, Any]
 SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
 CONFIG = {"font": "system-ui, sans-serif", "view": {"stroke": "#dddddd"}, "axis": {"grid": False}}
+
+
+SIGMAS = 3.0
+"""Standard errors by which a mean over runs may miss a printed figure and still be close."""
+WORK = 2.0
+"""Ratio by which amounts of work (epochs, evaluations, seconds) and distances from a truth may miss."""
+VARIANCES = 4.0
+"""Ratio by which variances over runs may miss: what two variances of 20 runs each exceed once in 300 times."""
+ALWAYS = ("0", "0.0", "1.0")
+"""Printed figures that claim *never* or *always*."""
+RULE = (
+    "without chance (counts, formulas, a heuristic on a public file): *same* in every printed digit, else *different*",
+    f"with chance: ours is the mean of r runs (or draws of the data) with deviation s, the printed figure a mean of m "
+    f"(1 where the paper does not say); *close* within {SIGMAS:g} s √(1/r + 1/m)",
+    "a printed 0, 0.0 or 1.0 says never or always: *same* if every run of ours is exactly there, else *different*",
+    f"amounts of work (epochs, evaluations, seconds) and distances from a truth: *close* within a factor of {WORK:g}; "
+    f"variances over runs: {VARIANCES:g}",
+    "a chosen level of a grid, or a range of levels, is *close* if no end is off by more than one level",
+    "*better*: the loss of a search lies below the printed one by more than the band",
+    "a statement *does not hold* only where the budget was the paper's; below it, it is *not tested*",
+)
+"""One rule for all papers; no band is chosen by looking at a result of ours."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +77,36 @@ class Judged:
     why: str
 
 
+class Kept:
+    """Finished runs on disk, one JSON line each with its CPU seconds: what was run once is not run again."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.found: dict[str, dict[str, Any]] = {}
+        text = path.read_text(encoding="utf-8") if path.is_file() else ""
+        self.torn = bool(text) and not text.endswith("\n")
+        for line in text.splitlines():
+            try:
+                row = json.loads(line)
+            except ValueError:
+                continue  # the line a stopped run was writing
+            self.found[row["run"]] = row
+        self.before = sum(row["seconds"] for row in self.found.values())
+
+    def run(self, name: str, what: Callable[[], Any]) -> Any:
+        """The result under this name, computed if it is not there; it must be plain data."""
+        if name not in self.found:
+            started = time.process_time()
+            result = what()
+            row = {"run": name, "seconds": round(time.process_time() - started, 6), "result": result}
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write("\n" * self.torn + json.dumps(row) + "\n")
+            self.torn = False
+            self.found[name] = json.loads(json.dumps(row))
+        return self.found[name]["result"]
+
+
 @dataclass
 class Report:
     """A verdict in the making."""
@@ -68,42 +120,104 @@ class Report:
     claims: list[tuple[str, str, str]] = field(default_factory=list)
     figures: list[tuple[str, str, str, str]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    readings: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     started: float = field(default_factory=time.process_time)
 
     def __post_init__(self) -> None:
         with (self.folder / "expected.csv").open(encoding="utf-8") as file:
             rows = [Printed(**row) for row in csv.DictReader(file)]
         self.printed = {row.key: row for row in rows}
+        self.kept = Kept(self.out / "runs.jsonl")
         if len(self.printed) < len(rows):
             raise ValueError(f"{self.folder.name}/expected.csv holds a cell twice")
 
     def value(self, table: str, row: Any, column: Any) -> float:
         return float(self.printed[table, str(row), str(column)].value)
 
-    def cell(
-        self, table: str, row: Any, column: Any, ours: float, *, close: float = 0.0, factor: float = 1.0,
-        why: str = "", digits: int = 2, truncated: bool = False, lower_is_better: bool = False,
-    ) -> str:  # fmt: skip
-        """Judge a number; close: at most this far from the printed value, or within this factor either way.
+    def exact(
+        self, table: str, row: Any, column: Any, ours: float, *, why: str = "", digits: int = 2, truncated: bool = False
+    ) -> str:
+        """Judge a number without chance: same in every printed digit, or different.
 
         truncated  the paper cuts digits off instead of rounding: one whole unit above the printed value is the same
         """
         printed = self.printed[table, str(row), str(column)]
-        distance = abs(ours - float(printed.value))
-        cut = truncated and 0 <= ours - float(printed.value) < printed.step * (1 - 1e-9)
-        if distance <= printed.step / 2 * (1 + 1e-9) or cut:
-            verdict, why = "same", ""
-        elif lower_is_better and ours < float(printed.value):
-            verdict = "better"
-        elif distance <= close or 1 / factor < ours / (float(printed.value) or 1.0) < factor:
+        verdict = "same" if _equal(printed, ours, truncated) else "different"
+        return self._note(printed, _shown(ours, digits), verdict, why)
+
+    def chance(
+        self, table: str, row: Any, column: Any, runs: Sequence[float] | Any, *, of: int = 1, why: str, digits: int = 2,
+        lower_is_better: bool = False, truncated: bool = False,
+    ) -> str:  # fmt: skip
+        """Judge the mean of our runs (or of our draws of the data) against a printed mean of `of` of them.
+
+        of  1 where the paper made one run, drew one table, or does not say how many
+        """
+        printed, values = self.printed[table, str(row), str(column)], np.asarray(runs, dtype=np.float64)
+        if len(values) < 2:
+            raise ValueError(f"{printed.key}: a band needs two runs or more")
+        ours, told = float(values.mean()), float(printed.value)
+        spread = float(values.std(ddof=1))
+        band = SIGMAS * spread * (1 / len(values) + 1 / of) ** 0.5
+        if printed.value in ALWAYS:
+            verdict = "same" if bool((np.abs(values - told) < 1e-12).all()) else "different"
+        elif _equal(printed, ours, truncated):
+            verdict = "same"
+        elif abs(ours - told) <= band + printed.step / 2:
             verdict = "close"
         else:
-            verdict = "different"
+            verdict = "better" if lower_is_better and ours < told else "different"
+        places = max(digits, 0)
+        exactly = "; a printed 0 or 1.0 must be met by every run" if printed.value in ALWAYS else ""
+        how = (
+            f"mean of {len(values)}, {_shown(float(values.min()), digits)} to {_shown(float(values.max()), digits)}; "
+            f"band ± {band:.{places + 1 if digits >= 0 else 1}{'f' if digits >= 0 else 'e'}}{exactly}"
+        )
+        return self._note(printed, _shown(ours, digits), verdict, f"{why}; {how}", always=verdict != "same")
+
+    def between(
+        self, table: str, row: Any, column: Any, runs: Sequence[float] | Any, *, why: str, digits: int = 1
+    ) -> str:
+        """Judge the mean of our runs against a printed range "a - b": same inside, close within the band of an end."""
+        printed, values = self.printed[table, str(row), str(column)], np.asarray(runs, dtype=np.float64)
+        low, high = (float(part) for part in printed.value.split(" - "))
+        ours, band = float(values.mean()), SIGMAS * float(values.std(ddof=1)) * (1 / len(values) + 1) ** 0.5
+        inside = low <= ours <= high
+        verdict = "same" if inside else "close" if low - band <= ours <= high + band else "different"
+        spread = f"{values.min():.{digits}f} to {values.max():.{digits}f}"
+        return self._note(
+            printed, f"{ours:.{digits}f}", verdict, f"{why}; mean of {len(values)}, {spread}; band ± {band:.1f}"
+        )
+
+    def ratio(self, table: str, row: Any, column: Any, ours: float, *, factor: float, why: str, digits: int = 0) -> str:
+        """Judge by a ratio: durations, amounts of work, variances."""
+        printed = self.printed[table, str(row), str(column)]
+        told = float(printed.value)
+        if printed.value in ALWAYS:
+            verdict = "same" if abs(ours - told) < 1e-12 else "different"
+        elif _equal(printed, ours):
+            verdict = "same"
+        else:
+            verdict = "close" if ours > 0 and 1 / factor <= ours / told <= factor else "different"
+        return self._note(printed, _shown(ours, digits), verdict, f"{why}; band: factor {factor:g}")
+
+    def choice(
+        self, table: str, row: Any, column: Any, ours: Sequence[Any], levels: Sequence[Any], *, why: str
+    ) -> str:  # fmt: skip
+        """Judge a chosen level of a grid, or the range between two: close if no end is off by more than one level."""
+        printed = self.printed[table, str(row), str(column)]
+        told = [float(part) for part in printed.value.split(" - ")]
+        mine = [min(map(float, ours)), max(map(float, ours))]
+        steps = [abs(_place(levels, a) - _place(levels, b)) for a, b in ((told[0], mine[0]), (told[-1], mine[1]))]
+        verdict = "same" if max(steps) == 0 else "close" if max(steps) == 1 else "different"
+        shown = f"{mine[0]:g}" if mine[0] == mine[1] else f"{mine[0]:g} - {mine[1]:g}"
+        return self._note(printed, shown, verdict, f"{why}; band: one level of the grid")
+
+    def _note(self, printed: Printed, shown: str, verdict: str, why: str, always: bool = False) -> str:
+        if verdict == "same" and not always:
+            why = ""
         if verdict != "same" and not why:
-            raise ValueError(f"{printed.key}: {ours} is {verdict} and no reason is given")
-        shown = f"{ours:.{digits}f}" if isinstance(ours, float) and abs(ours) < 1e6 and digits >= 0 else f"{ours:.4g}"
-        if isinstance(ours, int):
-            shown = str(ours)
+            raise ValueError(f"{printed.key}: {shown} is {verdict} and no reason is given")
         self.judged[printed.key] = Judged(printed, shown, verdict, why)
         return verdict
 
@@ -118,8 +232,14 @@ class Report:
             if key[0] == table and (row is None or key[1] == str(row)) and key not in self.judged:
                 self.judged[key] = Judged(printed, "–", "not reproduced", why)
 
-    def claim(self, sentence: str, holds: bool | None, found: str) -> None:
-        """A statement of the paper's text."""
+    def claim(self, sentence: str, holds: bool | None, found: str, certain: bool = False) -> None:
+        """A statement of the paper's text.
+
+        holds    None where it was not tested; a quick run cannot refute what needs the paper's budget
+        certain  needs no run: it can be refuted anywhere
+        """
+        if self.quick and not certain and holds is False:
+            holds = None
         self.claims.append((sentence, {True: "holds", False: "does not hold", None: "not tested"}[holds], found))
 
     def figure(self, name: str, spec: Spec, printed: str, ours: str) -> None:
@@ -131,8 +251,17 @@ class Report:
         path.write_text(vl_convert.vegalite_to_svg(text), encoding="utf-8")
         self.figures.append((name, path.name, printed, ours))
 
+    def reading(self, title: str, row: dict[str, str]) -> None:
+        """A row of a table of readings tried where the paper leaves something open; the first row is the printed."""
+        self.readings.setdefault(title, []).append(row)
+
     def note(self, text: str) -> None:
         self.notes.append(text)
+
+    @property
+    def seconds(self) -> float:
+        """CPU seconds of everything in this verdict, also of runs that were kept from before."""
+        return time.process_time() - self.started + self.kept.before
 
     @property
     def counts(self) -> Counter[str]:
@@ -147,22 +276,20 @@ class Report:
         path = self.out / "verdict.md"
         path.write_text(self._page(), encoding="utf-8")
         counts = ", ".join(f"{self.counts[v]} {v}" for v in VERDICTS if self.counts[v])
-        print(f"{self.folder.name}: {counts}; {time.process_time() - self.started:.0f} s of CPU; {path}")
+        print(f"{self.folder.name}: {counts}; {self.seconds:.0f} s of CPU; {path}")
         return path
 
     def _page(self) -> str:
-        seconds = time.process_time() - self.started
         lines = [f"# {self.title}", ""]
         if self.quick:
             lines += ["**Only the quick run was made: fewer runs, shorter ones, fewer data sets than the paper.**", ""]
         counts = ", ".join(f"{self.counts[v]} *{v}*" for v in VERDICTS if self.counts[v])
         lines += [
-            f"Made by `crypsis experiment {self.folder.name}{' --quick' if self.quick else ''}` in {seconds:.0f} s of "
-            f"one core. {len(self.printed)} printed numbers: {counts}.",
+            f"Made by `crypsis experiment {self.folder.name}{' --quick' if self.quick else ''}` in "
+            f"{self.seconds:.0f} s of one core. {len(self.printed)} printed numbers: {counts}.",
             "",
-            "*same*: equal in every printed digit (rounded or truncated) · *close*: within the band named in the "
-            "reason · *better*: a search ended below the printed loss · *different*: outside the band · *input*: "
-            "given, not computed · *not reproduced*: nothing of ours can stand beside it.",
+            "*input*: given, not computed · *not reproduced*: nothing of ours can stand beside it. The rule for the "
+            "other verdicts is that of `experiments/README.md`.",
             "",
             "## Conventions",
             "",
@@ -184,6 +311,9 @@ class Report:
         if self.claims:
             lines += ["", "## Statements", "", "| the paper says | here | found |", "|---|---|---|"]
             lines += [_line(sentence, holds, found) for sentence, holds, found in self.claims]
+        for title, rows in self.readings.items():
+            lines += ["", f"## Readings tried: {title}", "", _line(*rows[0]), "|" + "---|" * len(rows[0])]
+            lines += [_line(*row.values()) for row in rows]
         if self.figures:
             lines += ["", "## Figures", "", "Drawn into the output folder (SVG and Vega-Lite).", ""]
             lines += ["| figure | file | as printed | as redrawn |", "|---|---|---|---|"]
@@ -194,6 +324,26 @@ class Report:
 
 
 VERDICTS = ("same", "close", "better", "different", "input", "not reproduced")
+
+
+def _equal(printed: Printed, ours: float, truncated: bool = False) -> bool:
+    """Whether a number is the printed one in every digit."""
+    told = float(printed.value)
+    if printed.value in ALWAYS:
+        return abs(ours - told) < 1e-12
+    cut = truncated and 0 <= ours - told < printed.step * (1 - 1e-9)
+    return abs(ours - told) <= printed.step / 2 * (1 + 1e-9) or cut
+
+
+def _shown(ours: float, digits: int) -> str:
+    if isinstance(ours, int):
+        return str(ours)
+    return f"{ours:.{digits}f}" if abs(ours) < 1e6 and digits >= 0 else f"{ours:.3g}"
+
+
+def _place(levels: Sequence[Any], value: float) -> int:
+    """The place of the level nearest to a value."""
+    return int(np.argmin([abs(float(level) - value) for level in levels]))
 
 
 def _line(*cells: str) -> str:

@@ -7,7 +7,10 @@ import pytest
 
 from categories import table
 from crypsis.errors import PlanError
+from crypsis.masking import GlobalRecoding, RankSwapping, TopCoding
 from crypsis.searches.populations import PaperFamilies, build_population, over_ranges
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.table import Table
 
 COLUMNS = ("a", "b", "c")
 
@@ -45,3 +48,29 @@ def test_ranges_multiply():
         over_ranges("no-such-method", {})
     with pytest.raises(PlanError, match="no masking method"):
         build_population(original(), [], np.random.default_rng(0))
+
+
+def test_percents_of_swappings_and_shares_of_codings_by_hand():
+    families = PaperFamilies(largest_k=2, depths=4, swap_step=1.0, coded="share")
+    made = families.methods(original(), COLUMNS)
+    assert [m.percent for m in made if isinstance(m, RankSwapping)] == list(range(1, 12))
+    assert [m.share for m in made if isinstance(m, TopCoding)] == [0.2, 0.4, 0.6, 0.8]
+    usual = PaperFamilies(largest_k=2, depths=4).methods(original(), COLUMNS)
+    assert [m.percent for m in usual if isinstance(m, RankSwapping)] == [5.0 * step for step in range(1, 12)]
+
+
+def test_a_share_of_the_categories_folds_long_orders_further_by_hand():
+    long, short = tuple("abcdefghij"), ("x", "y", "z")
+    table = Table(
+        (
+            Attribute("long", Kind.ORDINAL, Role.QUASI_IDENTIFIER, long),
+            Attribute("short", Kind.ORDINAL, Role.QUASI_IDENTIFIER, short),
+        ),
+        (np.arange(10, dtype=np.int32), np.array([0, 1, 2, 0, 1, 2, 0, 1, 2, 0], dtype=np.int32)),
+    )
+    masked = TopCoding(share=0.4).mask(table, np.random.default_rng(0))
+    assert masked.column("long").tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
+    assert masked.column("short").tolist() == [0, 1, 1, 0, 1, 1, 0, 1, 1, 0]
+    assert TopCoding(depth=3).mask(table, np.random.default_rng(0)).column("short").tolist() == [0] * 10
+    merged = GlobalRecoding(share=0.4, label="representative").mask(table, np.random.default_rng(0))
+    assert len(set(merged.column("long").tolist())) == 7

@@ -30,6 +30,9 @@ class EndCoding(MaskingMethod):
     end: ClassVar[Literal["top", "bottom"]]
 
     depth: int = Field(default=1, ge=1, description="ordinal columns: the depth + 1 outermost categories become one")
+    share: float = Field(
+        default=0.0, ge=0, le=1, description="ordinal columns: so large a part of each column's categories; 0: by depth"
+    )
     percent: float = Field(
         default=5.0, gt=0, lt=100, description="numeric columns: share of values folded onto the cut"
     )
@@ -56,7 +59,7 @@ class EndCoding(MaskingMethod):
             cut = float(np.nanpercentile(column, self.percent, method="higher"))
             return np.asarray(np.maximum(column, cut))
         size = len(table.attribute(name).categories)
-        depth = min(self.depth, size - 1)
+        depth = min(_folds(self.depth, self.share, size), size - 1)
         if self.end == "top":
             return np.asarray(np.minimum(column, size - 1 - depth))
         return np.where(column == MISSING, MISSING, np.maximum(column, depth))
@@ -132,6 +135,9 @@ class GlobalRecoding(MaskingMethod):
     kinds: ClassVar[frozenset[Kind]] = frozenset({Kind.ORDINAL, Kind.NOMINAL})
 
     depth: int = Field(default=1, ge=1, description="depth + 1 categories are merged into one")
+    share: float = Field(
+        default=0.0, ge=0, le=1, description="merge so large a part of each column's categories instead; 0: by depth"
+    )
     label: Literal["merged", "representative"] = Field(
         default="merged", description="publish a new label, or an existing category that stands for the group"
     )
@@ -171,12 +177,17 @@ class GlobalRecoding(MaskingMethod):
 
     def _members(self, attribute: Attribute, counts: NDArray[np.int64]) -> list[int]:
         size = len(counts)
-        width = min(self.depth + 1, size)
+        width = min(_folds(self.depth, self.share, size) + 1, size)
         if attribute.kind is Kind.NOMINAL:
             return sorted(np.argsort(counts, kind="stable")[:width].tolist())
         totals = np.convolve(counts, np.ones(width, dtype=np.int64), mode="valid")
         first = int(np.argmin(totals))
         return list(range(first, first + width))
+
+
+def _folds(depth: int, share: float, size: int) -> int:
+    """How many categories disappear: `depth`, or by a share of them all, where two at least become one."""
+    return max(2, round(share * size)) - 1 if share else depth
 
 
 def _most_categories(table: Table, names: Sequence[str]) -> int:

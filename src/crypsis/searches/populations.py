@@ -50,9 +50,9 @@ class MaskedFiles:
 class PaperFamilies(Settings):
     """The families of Marés and Torra (2012): 72 or 48 microaggregations, codings, recodings, 11 swappings, 9 PRAMs.
 
-    How many of each is printed; the parameters are not. Ours are those the methods offer themselves as `graded`: k in a
-    range, times how the columns are grouped, times median or mode; depths 1, 2, …; swapping 5, 10, … per cent;
-    θ = 0.1, 0.2, ….
+    How many of each is printed; the parameters are not. Ours by default are those the methods offer themselves as
+    `graded`: k in a range, times how the columns are grouped, times median or mode; depths 1, 2, …; swapping 5, 10, …
+    per cent; θ = 0.1, 0.2, …. `swap_step` and `coded` are other readings.
     """
 
     codings: ClassVar[tuple[type[MaskingMethod], ...]] = (BottomCoding, TopCoding, GlobalRecoding)
@@ -64,7 +64,12 @@ class PaperFamilies(Settings):
         default=13, ge=2, description="largest group size: 13 makes 72 microaggregations, 9 makes 48"
     )
     depths: int = Field(default=4, ge=0, description="top, bottom and global recodings: depths 1 to this")
-    swappings: int = Field(default=11, ge=0, le=20, description="rank swappings by 5, 10, 15, … per cent")
+    coded: Literal["depth", "share"] = Field(
+        default="depth",
+        description="codings and recodings by the same depth in every column, or by the same share of its categories",
+    )
+    swappings: int = Field(default=11, ge=0, le=20, description="rank swappings: so many steps")
+    swap_step: float = Field(default=5.0, gt=0, le=100, description="per cent of the ranks between two rank swappings")
     prams: int = Field(default=9, ge=0, le=9, description="invariant PRAMs with θ = 0.1, 0.2, …")
     recoded: Literal["representative", "merged"] = Field(
         default="representative", description="what a global recoding publishes: an existing category or a new label"
@@ -79,12 +84,18 @@ class PaperFamilies(Settings):
         made: list[MaskingMethod] = [method for method in groups if method.k >= self.least_k]
         by_depth = zip_longest(*(islice(coding.graded(table, columns), self.depths) for coding in self.codings))
         made += [self._published(method) for depth in by_depth for method in depth if method is not None]
-        made += islice(RankSwapping.graded(table, columns), self.swappings)
+        swapped = islice(RankSwapping.graded(table, columns), self.swappings)
+        percents = [min(100.0, self.swap_step * step) for step in range(1, self.swappings + 1)]
+        made += [m.model_copy(update={"percent": percent}) for m, percent in zip(swapped, percents, strict=False)]
         made += islice(Pram.graded(table, columns), self.prams)
         return made
 
     def _published(self, method: MaskingMethod) -> MaskingMethod:
-        return method.model_copy(update={"label": self.recoded}) if isinstance(method, GlobalRecoding) else method
+        """A coding as it publishes and by the depth or the share it is asked for."""
+        changed: dict[str, Any] = {"label": self.recoded} if isinstance(method, GlobalRecoding) else {}
+        if self.coded == "share":
+            changed["share"] = method.model_dump()["depth"] / (self.depths + 1)
+        return method.model_copy(update=changed)
 
 
 def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -> list[MaskingMethod]:

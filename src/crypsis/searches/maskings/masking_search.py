@@ -22,6 +22,9 @@ from crypsis.searches.populations import PaperFamilies, with_others
 from crypsis.searches.search import Idle, Search, searches
 from crypsis.table.table import Table
 
+STARTS = ("largest_k", "depths", "coded", "swappings", "swap_step", "prams")
+"""Settings of the search that say which files it starts from."""
+
 
 @searches.add("masking")
 class MaskingSearch(Search):
@@ -81,7 +84,12 @@ class MaskingSearch(Search):
     )
     largest_k: int = Field(default=5, ge=2, le=100, description="microaggregations of the start: group sizes 2 to this")
     depths: int = Field(default=2, ge=0, le=20, description="codings and recodings of the start: depths 1 to this")
-    swappings: int = Field(default=5, ge=0, le=20, description="rank swappings of the start, by 5, 10, … per cent")
+    coded: Literal["depth", "share"] = Field(
+        default="depth",
+        description="codings of the start by the same depth in every column, or by the same share of its categories",
+    )
+    swappings: int = Field(default=5, ge=0, le=20, description="rank swappings of the start: so many steps")
+    swap_step: float = Field(default=5.0, gt=0, le=100, description="per cent of the ranks between two rank swappings")
     prams: int = Field(default=5, ge=0, le=9, description="invariant PRAMs of the start, θ = 0.1, 0.2, …")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 
@@ -89,6 +97,10 @@ class MaskingSearch(Search):
         found: dict[str, Idle] = {}
         if self.score == "front":
             found |= dict.fromkeys(("selection", "leaders"), Idle("with score 'front'", "choose 'mean' or 'max'"))
+        if not self.depths:
+            found["coded"] = Idle("without codings", "set depths to 1 or more")
+        if not self.swappings:
+            found["swap_step"] = Idle("without rank swappings", "set swappings to 1 or more")
         if not self.crossover_rate:
             found |= dict.fromkeys(("leaders", "longest"), Idle("without crossovers", "set crossover_rate above 0"))
         return found
@@ -104,9 +116,7 @@ class MaskingSearch(Search):
 
     def problem(self, encoding: MaskedFileEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, names = encoding.table, encoding.context.names
-        families = PaperFamilies(
-            largest_k=self.largest_k, depths=self.depths, swappings=self.swappings, prams=self.prams
-        )
+        families = PaperFamilies(**{name: getattr(self, name) for name in STARTS})
         constraints = Constraints.of(encoding, self.forbidden)
         first = MethodFiles(constraints, with_others(families, table, names))
         if not len(first):
