@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from crypsis.release import new_keys, publish, verify
     from crypsis.run import Front, Run, Solution, evolve, protect
     from crypsis.searches import (
+        CompositeSearch,
         GroupingSearch,
         LatticeSearch,
         LocalRecodingSearch,
@@ -139,8 +140,8 @@ _LISTED = {
     "crypsis.release": "new_keys publish verify",
     "crypsis.run": "Front Run Solution evolve protect",
     "crypsis.searches": (
-        "GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch PartitionResult PartitionSearch Search "
-        "evaluate_lattice partition"
+        "CompositeSearch GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch PartitionResult "
+        "PartitionSearch Search evaluate_lattice partition"
     ),
     "crypsis.table": (
         "Attribute Hierarchy Kind Role Table build_hierarchy example example_pair profile read_hierarchy "

@@ -1,6 +1,7 @@
 """Encodings: a genome as a masked table; decoding applies what a search found and never searches."""
 
 from crypsis.encodings.columns import ColumnEncoding
+from crypsis.encodings.composite import CompositeEncoding
 from crypsis.encodings.encoding import Description, Encoding
 from crypsis.encodings.grouping import GroupingEncoding
 from crypsis.encodings.levels import LevelEncoding
@@ -10,6 +11,7 @@ from crypsis.encodings.recoding import RecodingEncoding
 
 __all__ = [
     "ColumnEncoding",
+    "CompositeEncoding",
     "Description",
     "Encoding",
     "GroupingEncoding",

@@ -124,7 +124,7 @@ def _widened(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     if hierarchy is None:
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the masked table the one used")
     levels = range(hierarchy.height + 1)
-    width = np.concatenate([_group_losses(hierarchy, each) for each in levels])
+    width = np.concatenate([group_losses(hierarchy, each) for each in levels])
     level_of = np.repeat(levels, np.diff(hierarchy.offsets))
     node_above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
     published, leaf = masked.column(name), _leaves(original, hierarchy, name)
@@ -167,7 +167,8 @@ def _other_leaf(
     return np.where(ordered & (after != MISSING) & (before[rows] != MISSING), steps, 1.0)
 
 
-def _group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
+def group_losses(hierarchy: Hierarchy, level: int) -> NDArray[np.float64]:
+    """float64[groups]: what a record loses that is generalised to each group of a level it belongs to."""
     if hierarchy.values.size > 1:
         low, high = np.full(len(hierarchy.labels[level]), np.inf), np.full(len(hierarchy.labels[level]), -np.inf)
         np.minimum.at(low, hierarchy.groups[level], hierarchy.values)

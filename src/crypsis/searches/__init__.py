@@ -3,7 +3,8 @@
 Importing registers them all.
 """
 
-from crypsis.searches import groupings, lattices, local_recoding, maskings, partitions
+from crypsis.searches import composites, groupings, lattices, local_recoding, maskings, partitions
+from crypsis.searches.composites import CompositeSearch
 from crypsis.searches.groupings import GroupingSearch
 from crypsis.searches.lattices import LatticeSearch, evaluate_lattice
 from crypsis.searches.local_recoding import LocalRecodingSearch
@@ -12,6 +13,7 @@ from crypsis.searches.partitions import PartitionResult, PartitionSearch, partit
 from crypsis.searches.search import Search, searches
 
 __all__ = [
+    "CompositeSearch",
     "GroupingSearch",
     "LatticeSearch",
     "LocalRecodingSearch",
@@ -19,6 +21,7 @@ __all__ = [
     "PartitionResult",
     "PartitionSearch",
     "Search",
+    "composites",
     "evaluate_lattice",
     "groupings",
     "lattices",

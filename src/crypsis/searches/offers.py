@@ -35,11 +35,11 @@ def offers(table: Table, k: int) -> list[Offer]:
     """The searches that state a purpose and can treat a table.
 
     table  the table to protect, with its roles
-    returns  on a large table the quickest first, so that there is soon something to see
+    returns  those that lead, then on a large table the quickest first, so that there is soon something to see
     """
     stated = [name for name in searches if searches[name].purpose]
-    found = []
-    for name in sorted(stated, key=lambda name: searches[name].pace, reverse=len(table) <= LARGE):
+    found, sign = [], -1 if len(table) <= LARGE else 1
+    for name in sorted(stated, key=lambda name: (not searches[name].leads, sign * searches[name].pace)):
         cls = searches[name]
         settings = cls.first_settings(table, k)
         if _can_treat(name, settings, table):

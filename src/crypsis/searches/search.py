@@ -56,6 +56,8 @@ class Search(Settings):
     pace: ClassVar[int] = 5
     """Place among the searches of a first plan for many records, where 1 is the quickest; for few records, where what
     is quick on many takes longest to compile, the order is reversed."""
+    leads: ClassVar[bool] = False
+    """Whether a first plan names it before the others."""
 
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
 

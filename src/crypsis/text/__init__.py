@@ -10,6 +10,7 @@ from crypsis.text.maskings import blanked_text, burden_text, class_size_text, co
 from crypsis.text.offers import offer_text, ruin_text
 from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
+from crypsis.text.treatments import treatments_text
 
 __all__ = [
     "assumptions_text",
@@ -34,4 +35,5 @@ __all__ = [
     "representatives_text",
     "ruin_text",
     "treatment_text",
+    "treatments_text",
 ]

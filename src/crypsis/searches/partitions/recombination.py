@@ -26,10 +26,17 @@ def recombine(points: NDArray[np.float64], one: NDArray[np.int32], other: NDArra
     Groups of the two parents that share a record are joined by an edge. Within a connected component both parents
     partition the same records, so the cheaper side may be taken there without touching anything else.
     """
+    return cheaper_regions(one, other, group_costs(points, one), group_costs(points, other))
+
+
+def cheaper_regions(
+    one: NDArray[np.int32], other: NDArray[np.int32], costs: NDArray[np.float64], other_costs: NDArray[np.float64]
+) -> NDArray[np.int32]:
+    """The cheapest partition that follows, component by component, one parent or the other; costs are by group."""
     left, right = int(one.max()) + 1, int(other.max()) + 1
     overlap = coo_array((np.ones(len(one), np.int8), (one, other + left)), shape=(left + right, left + right))
     count, component = connected_components(overlap, directed=False)
-    cost_one = np.bincount(component[:left], group_costs(points, one), minlength=count)
-    cost_other = np.bincount(component[left:], group_costs(points, other), minlength=count)
+    cost_one = np.bincount(component[:left], costs, minlength=count)
+    cost_other = np.bincount(component[left:], other_costs, minlength=count)
     chosen = np.where((cost_other < cost_one)[component[one]], other + left, one)
     return np.unique(chosen, return_inverse=True)[1].astype(np.int32)

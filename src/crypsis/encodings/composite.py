@@ -1,0 +1,109 @@
+"""Composite groups as a genome: int32[n + 1 + p].
+
+The group of every kept record, k, and for each column what a group publishes in it: the number of a `Representative`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
+from crypsis.errors import SearchError
+from crypsis.masking.representatives import Representative, represented
+from crypsis.privacy.properties import class_sizes
+from crypsis.table.table import Table
+from crypsis.text import blanked_text, treatments_text
+
+WAYS = tuple(Representative)
+
+
+class CompositeGenes(NamedTuple):
+    """A genome in its parts.
+
+    labels  int32[kept records]: groups 0, 1, … without gaps
+    """
+
+    labels: NDArray[np.int32]
+    k: int
+    treatments: tuple[Representative, ...]
+
+    @property
+    def genome(self) -> Genome:
+        """The parts as one array."""
+        tail = [self.k, *(WAYS.index(each) for each in self.treatments)]
+        return np.concatenate([self.labels, np.array(tail)]).astype(np.int32)
+
+    @classmethod
+    def of(cls, genome: Genome, records: int) -> CompositeGenes:
+        """The parts of a genome for so many kept records."""
+        labels = np.unique(genome[:records], return_inverse=True)[1].astype(np.int32)
+        return cls(labels, int(genome[records]), tuple(WAYS[int(code)] for code in genome[records + 1 :]))
+
+
+@dataclass(frozen=True, eq=False)
+class CompositeEncoding(RememberingEncoding):
+    """Groups of similar records that publish one value in each of some columns, each column in a way of its own.
+
+    names  columns whose values a group shares
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+
+    def genes(self, genome: Genome) -> CompositeGenes:
+        """The parts of a genome.
+
+        Raises
+        ------
+        SearchError
+            If the genome belongs to another table.
+        """
+        records = int(self.table.kept.sum())
+        if len(genome) != records + 1 + len(self.names):
+            raise SearchError("a stored solution belongs to another table; start the run again in a new folder")
+        return CompositeGenes.of(genome, records)
+
+    def apply(self, genome: Genome) -> Table:
+        """Give every group one value in each column."""
+        genes = self.genes(genome)
+        ways = zip(self.names, genes.treatments, strict=True)
+        found = {name: represented(self.table, name, genes.labels, way) for name, way in ways}
+        columns = {name: each.column for name, each in found.items()}
+        return self.table.with_columns(columns, {name: each.level for name, each in found.items()})
+
+    def key(self, genome: Genome) -> bytes:
+        """Equal for equal groups, treatments and k, whatever the numbers of the groups."""
+        records = len(genome) - 1 - len(self.names)
+        _, first, inverse = np.unique(genome[:records], return_index=True, return_inverse=True)
+        canonical = np.argsort(np.argsort(first))[inverse].astype(np.int32)
+        tail = genome[records:].astype(np.int64)
+        return hashlib.blake2b(canonical.tobytes() + tail.tobytes(), digest_size=16).digest()
+
+    def describe(self, genome: Genome, masked: Table) -> Description:
+        """Describe the groups, what they publish in which columns, and how many values are not true of their record."""
+        genes = self.genes(genome)
+        sizes = np.bincount(genes.labels)
+        effective = class_sizes(masked, self.table.quasi_identifiers or list(self.names))
+        by_way: dict[str, list[str]] = defaultdict(list)
+        for name, way in zip(self.names, genes.treatments, strict=True):
+            by_way[str(way)].append(name)
+        message = (
+            f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records, each publishing "
+            f"{treatments_text(by_way)}"
+        )
+        facts: dict[str, float | int | str] = {
+            "k": genes.k,
+            "effective_k": int(np.nanmin(effective)) if len(effective) else 0,
+            "groups": len(sizes),
+            "truthful": str(all(way.truthful for way in genes.treatments)).lower(),
+        }
+        blanked = blanked_cells(self.table, masked, self.names)
+        if any(blanked.values()):
+            facts["blanked"] = sum(blanked.values())
+        return Description(message + blanked_text(blanked), facts)

@@ -1,0 +1,217 @@
+"""What a group of records loses that publishes one value in each column, and what it is charged for missed demands.
+
+Costs are those of the measure cell loss, in cells: a group of m records loses between 0 and m in a column. A group in
+which some records lack a value publishes none, so that the present cells are lost.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.compile import kernel
+from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall
+
+MEDIAN, MEAN, MODE, ANCESTOR, CHEAPEST, UNANIMOUS, FREE = 0, 1, 2, 3, 4, 5, 6
+"""What a group publishes: the middle value; the mean; the most frequent value; the lowest common ancestor; the cheaper
+of ancestor and typical value (the median of a column with an order, else the mode); the value all share, else nothing;
+whatever it likes at no cost."""
+
+
+STEP = 0.1
+"""Share of its cells that a group is charged for demands it misses, however narrowly."""
+
+
+class Cells(NamedTuple):
+    """The columns of the records.
+
+    codes    int32[n, p]: leaf of the hierarchy, or any code of the value; −1 is missing
+    values   float64[n, p], not negative: number from the least over range, rank over steps; without an order, any
+             in which near values of the hierarchy follow each other
+    ordered  bool[p]: whether distances of values mean something
+    rules    int64[p]: what a group publishes
+    weights  float64[p]: what a lost cell counts for
+    heights  int64[p]: the highest level of the hierarchy; −1 without one
+    starts   int64[p, levels]: where the groups of a level begin in the two arrays below, leaf by leaf
+    above    int32[…]: group of each leaf at each level
+    widths   float64[…]: cell loss of a record generalised to that group
+    """
+
+    codes: NDArray[np.int32]
+    values: NDArray[np.float64]
+    ordered: NDArray[np.bool_]
+    rules: NDArray[np.int64]
+    weights: NDArray[np.float64]
+    heights: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    above: NDArray[np.int32]
+    widths: NDArray[np.float64]
+
+
+class Charges(NamedTuple):
+    """What groups must hold, and what they are charged where they do not.
+
+    demands, contents  what is demanded of their confidential values, and buffers for that
+    price  float64[1]: what a group that meets no demand is charged, as a share of its cells
+    """
+
+    demands: ContentDemands
+    contents: ContentRoom
+    price: NDArray[np.float64]
+
+
+class Room(NamedTuple):
+    """Buffers, and how many cells were read.
+
+    rows   int64[2, n]: members of two groups;  line  float64[n]: values of one column
+    tally  int64[codes]: zero between uses;  work  int64[1]
+    saved  float64[m, p + 2]: costs of groups that a change may have to give back;  heat  float64[1]: the temperature
+    """
+
+    rows: NDArray[np.int64]
+    line: NDArray[np.float64]
+    tally: NDArray[np.int64]
+    work: NDArray[np.int64]
+    saved: NDArray[np.float64]
+    heat: NDArray[np.float64]
+
+
+def _middle(line: NDArray[np.float64], m: int) -> float:
+    """The lower middle of the first m values, which are rearranged."""
+    wanted, low, high = (m - 1) // 2, 0, m - 1
+    while low < high:
+        pivot = line[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while line[i] < pivot:
+                i += 1
+            while line[j] > pivot:
+                j -= 1
+            if i <= j:
+                line[i], line[j] = line[j], line[i]
+                i += 1
+                j -= 1
+        if wanted <= j:
+            high = j
+        elif wanted >= i:
+            low = i
+        else:
+            break
+    return float(line[wanted])
+
+
+middle = kernel(_middle)
+
+
+def _line_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, mean: bool, room: Room) -> float:
+    """Sum of distances from the median or the mean."""
+    line, centre = room.line, 0.0
+    for t in range(m):
+        line[t] = cells.values[rows[t], a]
+        centre += line[t]
+    centre = centre / m if mean else middle(line, m)
+    total = 0.0
+    for t in range(m):
+        total += abs(line[t] - centre)
+    return total
+
+
+line_cost = kernel(_line_cost)
+
+
+def _mode_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Room) -> float:
+    """Records with another value than the most frequent one."""
+    most = 0
+    for t in range(m):
+        code = cells.codes[rows[t], a]
+        room.tally[code] += 1
+        if room.tally[code] > most:
+            most = room.tally[code]
+    for t in range(m):
+        room.tally[cells.codes[rows[t], a]] = 0
+    return float(m - most)
+
+
+mode_cost = kernel(_mode_cost)
+
+
+def _ancestor_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int) -> float:
+    """Width of the lowest common ancestor, times m; m where there is none."""
+    level, first = 0, cells.codes[rows[0], a]
+    for t in range(1, m):
+        code = cells.codes[rows[t], a]
+        while level <= cells.heights[a]:
+            start = cells.starts[a, level]
+            if cells.above[start + code] == cells.above[start + first]:
+                break
+            level += 1
+        if level > cells.heights[a]:
+            return float(m)
+    return m * float(cells.widths[cells.starts[a, level] + first])
+
+
+ancestor_cost = kernel(_ancestor_cost)
+
+
+def _column_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Room) -> float:
+    """Cells that the first m of the rows lose in a column as a group, times the weight of the column."""
+    rule, first = cells.rules[a], cells.codes[rows[0], a]
+    if rule == FREE or cells.weights[a] == 0.0:
+        return 0.0
+    room.work[0] += m
+    present, alike = 0, True
+    for t in range(m):
+        code = cells.codes[rows[t], a]
+        present += code >= 0
+        alike = alike and code == first
+    if alike:
+        return 0.0
+    if present < m:
+        return float(cells.weights[a] * present)
+    cost = float(m)
+    if rule in (ANCESTOR, CHEAPEST) and cells.heights[a] >= 0:
+        cost = ancestor_cost(cells, a, rows, m)
+    if rule in (MEDIAN, MEAN) or (rule == CHEAPEST and cells.ordered[a]):
+        cost = min(cost, line_cost(cells, a, rows, m, rule == MEAN, room))
+    elif rule in (MODE, CHEAPEST):
+        cost = min(cost, mode_cost(cells, a, rows, m, room))
+    return float(cells.weights[a] * cost)
+
+
+column_cost = kernel(_column_cost)
+
+
+def _charge(charges: Charges | None, cells: Cells, rows: NDArray[np.int64], m: int, room: Room) -> float:
+    """What the first m of the rows are charged as a group for the demands they miss, in cells; nothing for None.
+
+    Without demands nothing of them is compiled: the type None decides, not a value.
+    """
+    if charges is None:
+        return 0.0
+    room.work[0] += m
+    missed = group_shortfall(charges.demands, charges.contents, rows, m)
+    if missed == 0.0:
+        return 0.0
+    whole = 0.0
+    for a in range(cells.weights.size):
+        whole += cells.weights[a]
+    return float(charges.price[0] * whole * m * (STEP + missed))
+
+
+charge = kernel(_charge)
+
+
+def _unlike(cells: Cells, i: int, j: int) -> float:
+    """How much two records differ: weights of unequal columns, by the distance where there is an order."""
+    total = 0.0
+    for a in range(cells.codes.shape[1]):
+        one, other = cells.codes[i, a], cells.codes[j, a]
+        if one != other:
+            near = cells.ordered[a] and one >= 0 and other >= 0
+            total += cells.weights[a] * (abs(cells.values[i, a] - cells.values[j, a]) if near else 1.0)
+    return total
+
+
+unlike = kernel(_unlike)

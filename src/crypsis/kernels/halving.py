@@ -1,0 +1,120 @@
+"""Halving records again and again by the column that costs most: first groups, and orders in which near ones follow.
+
+After LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.annealing import draw
+from crypsis.kernels.compile import kernel
+from crypsis.kernels.group_cost import Cells, Room, column_cost, unlike
+
+_11, _UNIT = np.uint64(11), 2.0**-53
+
+
+def _sort_by_line(rows: NDArray[np.int64], line: NDArray[np.float64], m: int) -> None:
+    """Sort the first m rows by their keys, which go with them: Shell's sort; equal keys by row."""
+    gap = 1
+    while gap < m // 3:
+        gap = 3 * gap + 1
+    while gap > 0:
+        for t in range(gap, m):
+            row, key, u = rows[t], line[t], t
+            while u >= gap and (line[u - gap] > key or (line[u - gap] == key and rows[u - gap] > row)):
+                rows[u], line[u] = rows[u - gap], line[u - gap]
+                u -= gap
+            rows[u], line[u] = row, key
+        gap //= 3
+
+
+sort_by_line = kernel(_sort_by_line)
+
+
+def _cut(line: NDArray[np.float64], m: int, least: int) -> int:
+    """Where sorted keys are cut in two: between unequal ones, as near to the middle as `least` on either side allow."""
+    half = m // 2
+    for away in range(half - least + 1):
+        if line[half - away - 1] != line[half - away]:
+            return half - away
+        if half + away <= m - least and line[half + away - 1] != line[half + away]:
+            return half + away
+    return half
+
+
+cut = kernel(_cut)
+
+
+def _halve_records(
+    cells: Cells, least: int, spread: float, room: Room, chance: NDArray[np.uint64], order: NDArray[np.int64],
+    ends: NDArray[np.int64], labels: NDArray[np.int32],
+) -> int:  # fmt: skip
+    """Rearrange the rows of `order` so that groups of k to 2k − 1 near records follow each other; how many groups.
+
+    spread  how much chance decides which column is cut: 0, not at all
+    ends    int64[n // k + parts + 1]: where the parts end that are never put together, the first one last, before
+            position ends[-1], their number
+    labels  int32[n]: the group of each record (written)
+    """
+    p, begin, found, top = cells.codes.shape[1], 0, 0, ends[-1]
+    while top > 0:
+        end = ends[top - 1]
+        m, rows = end - begin, order[begin:]
+        if m < 2 * least:
+            for t in range(m):
+                labels[rows[t]] = found
+            found, begin, top = found + 1, end, top - 1
+            continue
+        chosen, highest = 0, -1.0
+        for a in range(p):
+            luck = 1.0 + spread * ((np.float64(draw(chance) >> _11) + 0.5) * _UNIT - 0.5) if spread > 0.0 else 1.0
+            score = luck * column_cost(cells, a, rows, m, room)
+            if score > highest:
+                chosen, highest = a, score
+        for t in range(m):
+            missing = cells.codes[rows[t], chosen] < 0
+            room.line[t] = -1.0 if missing else cells.values[rows[t], chosen]
+        sort_by_line(rows, room.line, m)
+        ends[top] = begin + cut(room.line, m, least)
+        top += 1
+    return found
+
+
+halve_records = kernel(_halve_records)
+
+
+def _survey_order(
+    cells: Cells, order: NDArray[np.int64], strata: NDArray[np.int32], reach: int, near: NDArray[np.int32],
+    apart: NDArray[np.float64],
+) -> None:  # fmt: skip
+    """Enter into the lists of near records those that stand near each one in an order and are of its stratum.
+
+    near   int32[n, r]: sorted by distance, filled up with the record itself
+    apart  float64[n, r]: how much each of them differs; infinite where the list is filled up
+    """
+    n, r = near.shape
+    for place in range(n):
+        i = order[place]
+        for step in range(1, reach + 1):
+            for other in (place - step, place + step):
+                if other < 0 or other >= n or strata[order[other]] != strata[i]:
+                    continue
+                j = order[other]
+                gap = unlike(cells, i, j)
+                if gap >= apart[i, r - 1]:
+                    continue
+                known = False
+                for u in range(r):
+                    known = known or near[i, u] == j
+                if known:
+                    continue
+                u = r - 1
+                while u > 0 and apart[i, u - 1] > gap:
+                    near[i, u], apart[i, u] = near[i, u - 1], apart[i, u - 1]
+                    u -= 1
+                near[i, u], apart[i, u] = j, gap
+
+
+survey_order = kernel(_survey_order)

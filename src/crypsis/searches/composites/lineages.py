@@ -1,0 +1,217 @@
+"""The strategy of the search over composite groups: a lineage for each k and profile, annealed in ever longer runs.
+
+A quantum reads so many cells. Lineages take turns run by run, the smallest k first; each begins when its turn comes, so
+that the first point is there as soon as the first groups are. At the end of a run the groups found are recombined with
+the best so far, and what is better is scored, now and then also with another treatment of its columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from crypsis.encodings.composite import CompositeGenes
+from crypsis.evolution import Engine, Genome, Problem, Scores, State
+from crypsis.evolution.generation import empty_state, record, score, with_first
+from crypsis.evolution.problem import SELECTION, Child, Streams
+from crypsis.evolution.selection import FitnessFunction, WeightedMean
+from crypsis.evolution.strategies import compete
+from crypsis.searches.composites.space import CompositeSpace, Labels
+from crypsis.searches.composites.starts import Start, first_groups, mended
+from crypsis.searches.composites.treatments import Treatments
+from crypsis.searches.composites.walk import CompositeWalk
+from crypsis.searches.partitions.lineages import tighter
+from crypsis.searches.partitions.recombination import cheaper_regions
+
+WORK = 1_500_000
+"""Cells read in a quantum of one lineage: some 60 ms."""
+FIRST_RUN, LONGEST_RUN = 40, 2560
+"""Work of the first run, in cells of all records times k; every later one is twice as long, up to the longest."""
+HOT = (0.5, 0.3)
+"""Temperatures at which runs begin, in turn; in cells."""
+COLD = 0.05
+"""Temperature at which they end."""
+
+
+class CompositeLineage(NamedTuple):
+    """One k and profile on its way.
+
+    best   int32[n]: the cheapest groups so far;  walk  int32[n]: those on the move
+    chance uint64[1]: the generator's state;  place  int64[2]: the run, and the next quantum of it
+    cost   float64[1]: what the best cost, in cells
+    """
+
+    best: Labels
+    walk: Labels
+    chance: NDArray[np.uint64]
+    place: NDArray[np.int64]
+    cost: NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CompositeLineages:
+    """A strategy with a seat for each k and profile; a quantum advances a few of them.
+
+    Parameters
+    ----------
+    space : CompositeSpace
+        Records, profiles and the ladder of k.
+    seats : tuple of (int, int)
+        k and profile of each lineage.
+    treatments : Treatments
+        What columns may be published as instead.
+    start : Start
+        How first groups are found.
+    breedings : int
+        Lineages advanced in one quantum.
+    """
+
+    space: CompositeSpace = field(repr=False)
+    seats: tuple[tuple[int, int], ...]
+    treatments: Treatments
+    start: Start = "halving"
+    breedings: int = 1
+    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """Annealing runs, and other treatments of the groups they find."""
+        return ("anneal", "treat")
+
+    def first(self) -> tuple[Genome, ...]:
+        """The first groups of the first lineage."""
+        return (self._genome(0, self._begun(0, 1).best),)
+
+    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
+        """The first groups of the first lineage, scored."""
+        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
+        return self._seated(problem, state, engine)
+
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """One more lineage begins, or those whose turn it is walk on."""
+        self.space.survey()
+        if len(state.genomes) < len(self.seats):
+            after = self._seated(problem, state, engine)
+            return replace(after, generation=state.generation + 1)
+        lineages = _unpacked(state)
+        turn = self._turn(lineages)
+        streams = Streams(state.rng)
+        children: list[Child] = []
+        for seat, after in zip(turn, engine.map(_work, [(seat, lineages[seat]) for seat in turn], self), strict=True):
+            if after.cost[0] < lineages[seat].cost[0] - 1e-9:
+                children += self._children(problem, seat, after, streams["treat"])
+            lineages[seat] = after
+        worked = replace(state, memory=_packed(lineages), rng=streams.snapshot())
+        if not children:
+            return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1)
+        scores, known, fresh = score(problem, worked, children, engine)
+        scored = compete(worked, children, scores, tighter, self.fitness)
+        return replace(record(problem, scored, worked, children, scores, known, fresh), idle=0)
+
+    def _seated(self, problem: Problem, state: State, engine: Engine) -> State:
+        """The state with the next lineage on its seat."""
+        seat, streams = len(state.genomes), Streams(state.rng)
+        lineage = self._begun(seat, int(streams["anneal"].integers(2**63)))
+        genome = self._genome(seat, lineage.best)
+        children = [Child(genome, "", (), problem.key(genome))]
+        scores, known, fresh = score(problem, state, children, engine)
+        memory = {**state.memory, **_packed([lineage], seat)}
+        after = replace(with_first(state, children, scores), memory=memory, rng=streams.snapshot())
+        return replace(record(problem, after, state, children, scores, known, fresh), idle=0)
+
+    def _begun(self, seat: int, seed: int) -> CompositeLineage:
+        """A lineage with its first groups."""
+        k, profile = self.seats[seat]
+        labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
+        chance = SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        return CompositeLineage(labels, labels, chance, np.zeros(2, np.int64), np.full(1, np.inf))
+
+    def _genome(self, seat: int, labels: Labels) -> Genome:
+        k, profile = self.seats[seat]
+        return CompositeGenes(labels, k, self.space.profiles[profile]).genome
+
+    def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
+        """The seats that walk in the next quantum: fewest runs first, then the smallest k."""
+        able = [seat for seat in range(len(lineages)) if self._divisible(self.seats[seat][0])]
+        return sorted(able, key=lambda seat: (int(lineages[seat].place[0]), seat))[: self.breedings]
+
+    def _divisible(self, k: int) -> bool:
+        """Whether the records can be in more than one group of k."""
+        return bool((np.bincount(self.space.strata) >= 2 * k).any())
+
+    def work(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
+        """One quantum of a lineage; the walk is loaded from its labels alone, so that any worker may do it."""
+        k, profile = self.seats[seat]
+        run, quantum = lineage.place.tolist()
+        walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
+        whole, hot = quanta(self.space, k, run), HOT[run % len(HOT)]
+        fall = (COLD / hot) ** (1.0 / whole)
+        walk.load(lineage.walk)
+        cost = walk.anneal(WORK, hot * fall**quantum, hot * fall ** (quantum + 1))
+        found = walk.labels()
+        if quantum + 1 < whole:
+            return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]))
+        found = mended(self.space, profile, found)
+        costs, before = walk.load(found), walk.costs()
+        del costs
+        best = walk.load(lineage.best)
+        joined = cheaper_regions(lineage.best, found, walk.costs(), before)
+        cost = walk.load(joined)
+        if cost >= best:
+            joined, cost = lineage.best, best
+        return CompositeLineage(joined, joined, walk.chance, np.array([run + 1, 0]), np.array([cost]))
+
+    def _children(self, problem: Problem, seat: int, lineage: CompositeLineage, rng: Generator) -> list[Child]:
+        """The groups a run found, as their profile publishes them and with another treatment."""
+        genome = self._genome(seat, lineage.best)
+        made = [Child(genome, "anneal", (seat,), problem.key(genome))]
+        k, profile = self.seats[seat]
+        other = self.treatments.another(self.space.profiles[profile], int(lineage.place[0]), rng)
+        if other is not None:
+            treated = CompositeGenes(lineage.best, k, other).genome
+            made.append(Child(treated, "treat", (seat,), problem.key(treated)))
+        return made
+
+
+def _work(strategy: CompositeLineages, task: tuple[int, CompositeLineage]) -> CompositeLineage:
+    return strategy.work(*task)
+
+
+def quanta(space: CompositeSpace, k: int, run: int) -> int:
+    """How many quanta a run has."""
+    cells = len(space) * len(space.names) * k
+    return max(1, round(min(FIRST_RUN << min(run, 20), LONGEST_RUN) * cells / WORK))
+
+
+def _packed(lineages: Sequence[CompositeLineage], first: int = 0) -> dict[str, NDArray[np.generic]]:
+    """The lineages as plain arrays, from seat `first` on."""
+    return {
+        f"{seat}/{name}": array for seat, each in enumerate(lineages, first) for name, array in each._asdict().items()
+    }
+
+
+def _unpacked(state: State) -> list[CompositeLineage]:
+    """The lineages of a state."""
+    fields = CompositeLineage._fields
+    return [
+        CompositeLineage(*(state.memory[f"{seat}/{name}"] for name in fields)) for seat in range(len(state.genomes))
+    ]
+
+
+@dataclass(frozen=True)
+class QuickCompositeScores:
+    """(cell loss, groups among records), per cent: what the search minimises by itself."""
+
+    space: CompositeSpace
+
+    def __call__(self, genome: Genome) -> Scores:
+        genes = CompositeGenes.of(genome, len(self.space))
+        space = replace(self.space, profiles=(genes.treatments,))
+        cost = CompositeWalk(space, 0, genes.k, np.ones(1, np.uint64)).load(genes.labels)
+        most = len(space) * sum(space.weights)
+        return 100.0 * cost / most, 100.0 * (int(genes.labels.max()) + 1) / len(space)

@@ -1,0 +1,212 @@
+"""The records of a table as the kernels of composite groups read them, and who is near whom."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels import group_cost
+from crypsis.kernels.composite import Surroundings
+from crypsis.kernels.group_cost import Cells, Charges, Room
+from crypsis.kernels.halving import halve_records, survey_order
+from crypsis.masking.representatives import Representative
+from crypsis.measures.cell_loss import group_losses
+from crypsis.privacy.demands import ClassDemands
+from crypsis.table.attribute import Kind
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import Table
+
+Labels = NDArray[np.int32]
+
+ORDERS, BESIDE = 16, 8
+"""Orders of the records in which near ones are looked for, and how far to either side."""
+NEAR = (20, 60)
+"""Least and largest number of near records that are listed; between them, twice k."""
+LUCK = 1.5
+"""How much chance decides which column is cut for these orders."""
+PRICE = 1.0
+"""What a group that meets no demand is charged: as much as if every cell were lost."""
+
+RULES = {
+    Representative.MEDIAN: group_cost.MEDIAN,
+    Representative.MEAN: group_cost.MEAN,
+    Representative.MODE: group_cost.MODE,
+    Representative.COMMON_ANCESTOR: group_cost.ANCESTOR,
+    Representative.CHEAPEST: group_cost.CHEAPEST,
+    Representative.UNANIMOUS: group_cost.UNANIMOUS,
+}
+"""What a walk minimises for a representative; the typical value for any other."""
+
+
+def cells_of(table: Table, names: Sequence[str], chosen: Sequence[Representative], weights: Sequence[float]) -> Cells:
+    """Kept records as the kernels read them.
+
+    names, chosen, weights  columns, what stands for a group in each, and what a lost cell counts for
+    """
+    kept = table.take(np.flatnonzero(table.kept))
+    columns = [_column(table, kept, name) for name in names]
+    heights = [-1 if tree is None else tree.height for _, _, tree in columns]
+    starts = np.zeros((len(names), max(heights, default=0) + 1), dtype=np.int64)
+    above, widths, begin = [np.zeros(0, np.int32)], [np.zeros(0)], 0
+    for a, (_, _, tree) in enumerate(columns):
+        for level in range(heights[a] + 1):
+            assert tree is not None
+            starts[a, level], begin = begin, begin + tree.size
+            above.append(tree.groups[level])
+            widths.append(group_losses(tree, level)[tree.groups[level]])
+    kinds = [table.attribute(name).kind for name in names]
+    rules = [_rule(representative, kind) for representative, kind in zip(chosen, kinds, strict=True)]
+    return Cells(
+        codes=np.ascontiguousarray(np.stack([codes for codes, _, _ in columns], axis=1), dtype=np.int32),
+        values=np.ascontiguousarray(np.stack([values for _, values, _ in columns], axis=1)),
+        ordered=np.array([kind is not Kind.NOMINAL for kind in kinds]),
+        rules=np.array(rules, dtype=np.int64),
+        weights=np.array(weights, dtype=np.float64),
+        heights=np.array(heights, dtype=np.int64),
+        starts=starts,
+        above=np.concatenate(above).astype(np.int32),
+        widths=np.concatenate(widths),
+    )
+
+
+def _rule(representative: Representative, kind: Kind) -> int:
+    """The rule of a kernel for a representative."""
+    typical = group_cost.MODE if kind is Kind.NOMINAL else group_cost.MEDIAN
+    return RULES.get(representative, typical)
+
+
+def _column(table: Table, kept: Table, name: str) -> tuple[NDArray[np.int32], NDArray[np.float64], Hierarchy | None]:
+    """Codes, places on a line and the hierarchy of a column; places of missing values are 0."""
+    attribute, column = table.attribute(name), kept.column(name)
+    tree = attribute.hierarchy
+    codes = kept.codes([name])[:, 0] if tree is None else kept.leaf_codes(name)
+    if attribute.numeric:
+        everybody = table.column(name)[~table.missing(name)]
+        low, width = (float(everybody.min()), float(np.ptp(everybody))) if everybody.size else (0.0, 0.0)
+        values = (np.nan_to_num(column, nan=low) - low) / (width if width > 0 else 1.0)
+    elif attribute.kind is Kind.ORDINAL:
+        values = np.maximum(column, 0) / max(len(attribute.categories) - 1, 1)
+    else:
+        values = np.maximum(codes if tree is None else _by_branches(tree)[codes], 0).astype(np.float64)
+    return codes, values, tree
+
+
+def _by_branches(tree: Hierarchy) -> NDArray[np.int64]:
+    """A number for every leaf, so that leaves of one group follow each other at every level."""
+    place = np.empty(tree.size, dtype=np.int64)
+    place[np.lexsort(tree.groups)] = np.arange(tree.size)
+    return place
+
+
+def room_of(cells: Cells, least: int) -> Room:
+    """Buffers for groups of at least k of these records."""
+    n, p = cells.codes.shape
+    return Room(
+        rows=np.zeros((2, n + 1), np.int64),
+        line=np.zeros(n),
+        tally=np.zeros(int(cells.codes.max(initial=0)) + 1, np.int64),
+        work=np.zeros(1, np.int64),
+        saved=np.zeros((4 * least, p + 2)),
+        heat=np.zeros(1),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class CompositeSpace:
+    """Records, the columns they share in groups, and the group sizes that are wanted.
+
+    table  the original
+    names  columns in which a group publishes one value
+    profiles  ways of publishing that are searched for, each a representative for every column
+    ladder  every k groups are wanted for
+    weights  what a lost cell of each column counts for
+    strata  int32[kept]: only records of one stratum share a group
+    demands  what groups must satisfy beside their size
+    """
+
+    table: Table = field(repr=False)
+    names: tuple[str, ...]
+    profiles: tuple[tuple[Representative, ...], ...]
+    ladder: tuple[int, ...]
+    weights: tuple[float, ...]
+    strata: Labels = field(repr=False)
+    demands: ClassDemands = field(repr=False)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what a worker can work out for itself."""
+        return {name: value for name, value in self.__dict__.items() if name not in ("cells", "_survey")}
+
+    def __len__(self) -> int:
+        return len(self.strata)
+
+    @cached_property
+    def cells(self) -> tuple[Cells, ...]:
+        """The records for the kernels, by profile."""
+        return tuple(cells_of(self.table, self.names, each, self.weights) for each in self.profiles)
+
+    def room(self, k: int) -> Room:
+        """Buffers for one walk."""
+        return room_of(self.cells[0], k)
+
+    def charges(self) -> Charges | None:
+        """What groups are charged that miss a demand, with buffers for one walk; None where only k is demanded."""
+        if self.demands.only_size:
+            return None
+        return Charges(self.demands.arrays, self.demands.room(), np.array([PRICE]))
+
+    def halved(self, profile: int, k: int) -> Labels:
+        """Groups of k to 2k − 1 records, found by halving the records again and again by the costliest column."""
+        return halved(self.cells[profile], self.strata, k, 0.0, np.ones(1, np.uint64), self.room(k))[0]
+
+    def around(self, k: int) -> Surroundings:
+        """Who is near whom, for walks at one k; what was not surveyed yet is surveyed now."""
+        while self.survey():
+            pass
+        count = min(max(2 * k, NEAR[0]), self._survey.near.shape[1])
+        return Surroundings(np.ascontiguousarray(self._survey.near[:, :count]), self.strata)
+
+    def survey(self) -> bool:
+        """Look for near records in one more order; whether there was one to look at."""
+        found = self._survey
+        if found.passed[0] >= ORDERS:
+            return False
+        order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
+        survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
+        found.passed[0] += 1
+        return True
+
+    @cached_property
+    def _survey(self) -> _Survey:
+        """Nothing is surveyed yet; the orders are always the same."""
+        n = len(self)
+        count = min(max(2 * max(self.ladder), NEAR[0]), NEAR[1], max(n - 1, 1))
+        near = np.repeat(np.arange(n, dtype=np.int32)[:, None], count, axis=1)
+        return _Survey(near, np.full((n, count), np.inf), np.array([20061], np.uint64), np.zeros(1, np.int64))
+
+
+class _Survey(NamedTuple):
+    """Near records found so far, how much each differs, the chance of the next order, and how many were passed."""
+
+    near: NDArray[np.int32]
+    apart: NDArray[np.float64]
+    chance: NDArray[np.uint64]
+    passed: NDArray[np.int64]
+
+
+def halved(
+    cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room
+) -> tuple[Labels, NDArray[np.int64]]:
+    """Groups by halving, and the records in the order of the groups."""
+    n = len(strata)
+    order = np.argsort(strata, kind="stable").astype(np.int64)
+    bounds = np.cumsum(np.bincount(strata))[::-1]
+    ends = np.zeros(n // k + 2 * len(bounds) + 2, np.int64)
+    ends[: len(bounds)], ends[-1] = bounds, len(bounds)
+    labels = np.zeros(n, np.int32)
+    halve_records(cells, k, luck, room, chance, order, ends, labels)
+    return labels, order

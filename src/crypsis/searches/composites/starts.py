@@ -1,0 +1,80 @@
+"""First groups of composite searches, and groups put together until they meet what is demanded of them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from crypsis.masking.blocks import QUICK_BLOCK, Blocks
+from crypsis.masking.recoding import LocalRecoding
+from crypsis.masking.scaling import embed
+from crypsis.searches.composites.space import CompositeSpace, Labels
+from crypsis.table.table import Table
+
+Start = Literal["halving", "mdav", "local-recoding"]
+
+NODES = 256
+"""Lattice nodes offered to a local recoding that only begins a search."""
+
+
+def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> Labels:
+    """Groups of at least k records of one stratum: labels 0, 1, … without gaps."""
+    if start == "halving":
+        return space.halved(profile, k)
+    kept = space.table.take(np.flatnonzero(space.table.kept))
+    labels = np.zeros(len(space), np.int32)
+    for stratum in np.unique(space.strata):
+        rows = np.flatnonzero(space.strata == stratum)
+        labels[rows] = int(labels.max(initial=-1)) + 1 + _grouped(space, kept.take(rows), k, start)
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels:
+    """Groups of the records of one stratum."""
+    rng = np.random.default_rng(0)
+    if len(part) < 2 * k:
+        return np.zeros(len(part), np.int32)
+    if start == "mdav":
+        points = np.ascontiguousarray(embed(part, space.names, "range"))
+        return Blocks(size=QUICK_BLOCK, mending=0).partition(points, k, rng)
+    return LocalRecoding(columns=space.names, k=k, nodes=NODES, effort=0).solve(part, rng).labels
+
+
+def mended(space: CompositeSpace, profile: int, labels: Labels) -> Labels:
+    """Groups put together with near ones until all meet what is demanded, as far as that is possible."""
+    if space.demands.only_size:
+        return labels
+    near = space.around(1).near
+    while True:
+        short = np.flatnonzero(space.demands.shortfalls(labels) > 0.0)
+        if not len(short) or int(labels.max()) == 0:
+            return labels
+        merged = _merged(space, labels, short, near)
+        if merged is None:
+            return labels
+        labels = merged
+
+
+def _merged(space: CompositeSpace, labels: Labels, short: np.ndarray, near: np.ndarray) -> Labels | None:
+    """Every offending group joins the group in which most near records of its members are; None if none can."""
+    partner = np.arange(int(labels.max()) + 1)
+    taken = np.zeros(len(partner), dtype=np.bool_)
+    for group in short:
+        if taken[group]:
+            continue
+        rows = np.flatnonzero(labels == group)
+        seen = labels[near[rows]].ravel()
+        seen = seen[(space.strata[near[rows]].ravel() == space.strata[rows[0]]) & (seen != group)]
+        if not len(seen):
+            others = np.flatnonzero((space.strata == space.strata[rows[0]]) & (labels != group))
+            seen = labels[others]
+        seen = seen[~taken[seen]] if (~taken[seen]).any() else seen
+        if not len(seen):
+            continue
+        chosen = int(np.bincount(seen).argmax())
+        partner[group] = partner[chosen]
+        taken[[group, chosen]] = True
+    if (partner == np.arange(len(partner))).all():
+        return None
+    return np.unique(partner[labels], return_inverse=True)[1].astype(np.int32)

@@ -1,0 +1,62 @@
+"""What a column of composite groups may be published as, and which other treatment is tried next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from numpy.random import Generator
+
+from crypsis.masking.representatives import Representative
+from crypsis.table.attribute import Attribute
+
+Profile = tuple[Representative, ...]
+"""A representative for every column."""
+
+
+def truthful(attribute: Attribute) -> Representative:
+    """What is true of every record of a group: the common ancestor, or without a hierarchy the value all share."""
+    return Representative.UNANIMOUS if attribute.hierarchy is None else Representative.COMMON_ANCESTOR
+
+
+@dataclass(frozen=True)
+class Treatments:
+    """The treatments of each column that may take the place of the one that is searched for.
+
+    choices  what each column may be published as
+    wholes  profiles tried for all columns at once, in turn
+    """
+
+    choices: tuple[Profile, ...]
+    wholes: tuple[Profile, ...]
+
+    @classmethod
+    def of(cls, attributes: Sequence[Attribute], numbers: Representative, truthful_only: bool) -> Treatments:
+        """The treatments of columns; only true ones where nothing false may be published."""
+        true = tuple(truthful(each) for each in attributes)
+        if truthful_only:
+            return cls(tuple((each,) for each in true), ())
+        choices = tuple(_choices(each, numbers) for each in attributes)
+        drawn = tuple(Representative.MARGINAL if not each.numeric else numbers for each in attributes)
+        return cls(choices, tuple(dict.fromkeys((true, drawn))))
+
+    def another(self, profile: Profile, turn: int, rng: Generator) -> Profile | None:
+        """Another treatment of all columns, or of one at random; None where there is none."""
+        wholes = [each for each in self.wholes if each != profile]
+        place = turn % (len(wholes) + 1)
+        if place < len(wholes):
+            return wholes[place]
+        able = [a for a, choices in enumerate(self.choices) if set(choices) - {profile[a]}]
+        if not able:
+            return None
+        column = able[int(rng.integers(len(able)))]
+        others = [each for each in self.choices[column] if each is not profile[column]]
+        return (*profile[:column], others[int(rng.integers(len(others)))], *profile[column + 1 :])
+
+
+def _choices(attribute: Attribute, numbers: Representative) -> Profile:
+    """What a column may be published as."""
+    if attribute.numeric:
+        return (numbers,) if attribute.hierarchy is None else (numbers, Representative.COMMON_ANCESTOR)
+    ways = (Representative.TYPICAL, Representative.MARGINAL, truthful(attribute))
+    return ways if attribute.hierarchy is None else (Representative.CHEAPEST, *ways)
