@@ -32,6 +32,12 @@ _GROUPING: Settings = {"k": 4, "missing": "mean", "population": 8, "crossovers":
 _RECODING: Settings = {"k": 3, "rungs": 2, "nodes": 64}
 
 MODES: dict[str, dict[str, Settings]] = {
+    "composite": {
+        "usual": {"k": 3, "rungs": 2},
+        "truthful": {"k": 3, "rungs": 2, "truthful": True},
+        "from MDAV": {"k": 3, "rungs": 2, "start": "mdav"},
+        "one rung": {"k": 3, "rungs": 1},
+    },
     "grouping": {
         "best": _GROUPING,
         "paper": {**_GROUPING, "recipe": "paper"},

@@ -106,4 +106,4 @@ class CompositeEncoding(RememberingEncoding):
         blanked = blanked_cells(self.table, masked, self.names)
         if any(blanked.values()):
             facts["blanked"] = sum(blanked.values())
-        return Description(message + blanked_text(blanked), facts)
+        return Description(message + blanked_text(blanked, "their groups differ or lack a value there"), facts)

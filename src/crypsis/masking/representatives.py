@@ -65,7 +65,10 @@ class Representative(StrEnum):
         return self in (Representative.COMMON_ANCESTOR, Representative.CHEAPEST)
 
 
-NUMBERS = (Representative.MEAN, Representative.MEDIAN, Representative.MODE, Representative.SPREAD)
+NUMBERS = (
+    Representative.MEAN, Representative.MEDIAN, Representative.MODE, Representative.SPREAD,
+    Representative.COMMON_ANCESTOR, Representative.UNANIMOUS,
+)  # fmt: skip
 """What numbers of a group may become."""
 CATEGORIES = (
     Representative.TYPICAL, Representative.MEDIAN, Representative.MODE, Representative.COMMON_ANCESTOR,
@@ -150,14 +153,15 @@ def represented(
     refuse_representative(attribute, representative)
     nodes = representative.ancestral and attribute.hierarchy is not None
     values = table.leaf_codes(name)[rows] if nodes else column[rows]
-    present = ~np.isnan(values) if attribute.numeric else values != MISSING
+    numbers = attribute.numeric and not nodes
+    present = ~np.isnan(values) if numbers else values != MISSING
     groups = int(labels.max(initial=-1)) + 1
     shared, filled = _chosen(attribute, values[present], labels[present], groups, representative)
-    if attribute.dates:
+    if attribute.dates and numbers:
         shared = np.rint(shared)  # a date is a whole number of days or seconds
     if not filling:
         filled[labels[~present]] = False
-    shared[~filled] = np.nan if attribute.numeric else MISSING
+    shared[~filled] = np.nan if numbers else MISSING
     published = np.full(len(column), MISSING, dtype=np.int32) if nodes else column.copy()
     published[rows] = shared[labels]
     return Represented(published, LOCAL if nodes else 0)

@@ -16,13 +16,14 @@ from crypsis.masking.method import Family
 from crypsis.masking.representatives import Representative
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
+from crypsis.privacy.model import PrivacyModel
 from crypsis.searches.composites.lineages import CompositeLineages, QuickCompositeScores
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.search import Idle, ObjectiveScores, searches
-from crypsis.table.attribute import Attribute
+from crypsis.table.attribute import Attribute, weights
 from crypsis.table.table import Table
 
 
@@ -111,14 +112,14 @@ class CompositeSearch(LadderSearch):
     def problem(self, encoding: CompositeEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, names = encoding.table, encoding.names
         attributes = [table.attribute(name) for name in names]
-        demands = class_demands(() if objective is None else objective.models, table, names)
+        demands = class_demands(() if objective is None else _privacy_models(objective), table, names)
         ladder = tuple(dict.fromkeys(max(k, demands.least) for k in self.ladder(int(table.kept.sum()))))
         space = CompositeSpace(
             table=table,
             names=names,
             profiles=(self._profile(attributes),),
             ladder=ladder,
-            weights=(1.0,) * len(names),
+            weights=weights(attributes),
             strata=np.zeros(int(table.kept.sum()), np.int32),
             demands=demands,
         )
@@ -145,3 +146,8 @@ class CompositeSearch(LadderSearch):
         if self.truthful:
             return tuple(truthful(each) for each in attributes)
         return tuple(Representative(self.numbers if each.numeric else self.categories) for each in attributes)
+
+
+def _privacy_models(objective: Objective) -> list[PrivacyModel]:
+    """The models of an objective that say what they demand of a class."""
+    return [model for model in objective.models if isinstance(model, PrivacyModel)]

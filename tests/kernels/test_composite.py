@@ -1,0 +1,126 @@
+"""Composite groups on the move: what the walk believes is what cell loss reads from the table it decodes into."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import crypsis
+from crypsis.encodings.composite import CompositeEncoding, CompositeGenes
+from crypsis.kernels import composite, composite_walk
+from crypsis.masking.representatives import Representative
+from crypsis.privacy.demands import class_demands
+from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.composites.space import CompositeSpace
+from crypsis.searches.composites.treatments import truthful
+from crypsis.searches.composites.walk import CompositeWalk
+from crypsis.table.attribute import weights
+from crypsis.table.table import Table
+
+
+def space_of(table: Table, true: bool, numbers: str = "median", models: tuple[LDiversity, ...] = ()) -> CompositeSpace:
+    names = tuple(table.quasi_identifiers)
+    attributes = [table.attribute(name) for name in names]
+    profile = tuple(
+        truthful(each) if true else Representative(numbers) if each.numeric else Representative.CHEAPEST
+        for each in attributes
+    )
+    strata = np.zeros(int(table.kept.sum()), np.int32)
+    demands = class_demands(models, table, names)
+    return CompositeSpace(table, names, (profile,), (3,), weights(attributes), strata, demands)
+
+
+def rings(walk: CompositeWalk) -> list[list[int]]:
+    """Members of every group, by following the rings both ways."""
+    groups, found = walk.groups, []
+    for g in range(int(groups.used[0])):
+        i, members = int(groups.head[g]), []
+        for _ in range(groups.sizes[g]):
+            members.append(i)
+            assert groups.before[groups.after[i]] == i
+            i = int(groups.after[i])
+        assert i == groups.head[g]
+        found.append(sorted(members))
+    return found
+
+
+@given(st.integers(0, 10_000), st.booleans(), st.sampled_from(["median", "mean"]), st.sampled_from([2, 3, 7]))
+@settings(max_examples=25, deadline=None)
+def test_the_walk_believes_what_cell_loss_reads(seed: int, true: bool, numbers: str, k: int) -> None:
+    """On a table with missing values, a column of little importance and a suppressed record."""
+    table = crypsis.example(80, seed=seed % 7)
+    rare = table.attribute("district").but(importance=0.25)
+    table = table.with_columns({}, attributes={"district": rare}).without(np.arange(80) == 11)
+    space = space_of(table, true, numbers)
+    walk = CompositeWalk(space, 0, k, np.array([seed + 1], np.uint64))
+    walk.load(space.halved(0, k))
+    cost = walk.anneal(20_000, 1.0, 0.05)
+    labels = walk.labels()
+    assert np.bincount(labels).min() >= k
+    assert [sorted(np.flatnonzero(labels == g).tolist()) for g in range(labels.max() + 1)] == rings(walk)
+    assert cost == pytest.approx(walk.load(labels))
+    names = space.names
+    masked = CompositeEncoding(table, names).decode(CompositeGenes(labels, k, space.profiles[0]).genome)
+    lost = crypsis.CellLoss(columns=names).against(table).read(masked)
+    expected = 100.0 * (cost + sum(space.weights)) / (len(table) * sum(space.weights))  # the suppressed one loses all
+    assert lost == pytest.approx(expected)
+
+
+def test_the_same_chance_gives_the_same_walk_and_a_longer_one_is_better() -> None:
+    space = space_of(crypsis.example(120), true=False)
+    ends = []
+    for work in (10_000, 10_000, 1_000_000):
+        walk = CompositeWalk(space, 0, 3, np.array([9], np.uint64))
+        first = walk.load(space.halved(0, 3))
+        ends.append((walk.anneal(work, 0.5, 0.05), walk.labels().tolist()))
+    assert ends[0] == ends[1]
+    assert ends[2][0] < ends[0][0] < first
+
+
+def test_a_dissolved_group_that_is_not_borne_comes_back() -> None:
+    space = space_of(crypsis.example(60), true=False)
+    walk = CompositeWalk(space, 0, 3, np.array([5], np.uint64))
+    total = walk.load(space.halved(0, 3))
+    before, costs = rings(walk), walk.groups.costs.copy()
+    walk.room.heat[0] = 1e-9
+    tried = [walk.groups.head[g] for g in range(len(before))]
+    for seed in tried:
+        composite_walk.dissolve_group(
+            walk.groups, None, walk.cells, walk.around, walk.room, int(seed), np.uint64(0), walk.chance
+        )
+        after = sum(walk.costs())
+        assert after <= total + 1e-9
+        total = after
+    if len(rings(walk)) == len(before):
+        assert walk.groups.costs == pytest.approx(costs)
+    assert sum(map(len, rings(walk))) == 60
+    assert walk.load(walk.labels()) == pytest.approx(total)
+
+
+def test_moves_swaps_and_splits_by_hand() -> None:
+    """1, 1, 9 | 9, 9, 1 cost 2 of range 8: each group loses one cell's width; trading 9 for 1 loses nothing."""
+    table = Table.from_columns({"x": [1.0, 1, 9, 9, 9, 1]}, {"x": "quasi"})
+    space = space_of(table, true=False)
+    walk = CompositeWalk(space, 0, 2, np.array([5], np.uint64))
+    walk.room.heat[0] = 1e-9
+    arguments = (walk.groups, None, walk.cells, walk.room)
+    assert walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(2.0)
+    assert composite.swap_records(*arguments, 2, 5, walk.chance) == pytest.approx(-2.0)
+    assert walk.load(walk.labels()) == 0.0
+    walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32))
+    assert composite.move_record(*arguments, 2, 1, walk.chance) == pytest.approx(-1.0)
+    assert rings(walk) == [[0, 1], [2, 3, 4, 5]]
+    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    assert composite.split_group(*arguments, 3, 3, walk.chance) == pytest.approx(-3.0)
+    assert rings(walk) == [[0, 1, 5], [2, 3, 4]]
+
+
+def test_groups_that_lack_diversity_are_charged_until_none_is_left() -> None:
+    space = space_of(crypsis.example(200), true=False, models=(LDiversity(l=3),))
+    walk = CompositeWalk(space, 0, 5, np.array([3], np.uint64))
+    walk.load(space.halved(0, 5))
+    assert (space.demands.shortfalls(walk.labels()) > 0).any()
+    walk.anneal(4_000_000, 0.5, 0.05)
+    assert (space.demands.shortfalls(walk.labels()) > 0).mean() < 0.02

@@ -1,0 +1,129 @@
+"""Costs of composite groups against their slow twin, and halving and surveys against their definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.kernels.group_cost import column_cost, middle, unlike
+from crypsis.kernels.halving import cut, sort_by_line, survey_order
+from crypsis.masking.representatives import Representative
+from crypsis.measures.cell_loss import group_losses
+from crypsis.searches.composites.space import cells_of, halved, room_of
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.table import Table
+from naive import composite as naive
+
+QUASI = Role.QUASI_IDENTIFIER
+
+
+def tree(numeric: bool, torn: bool) -> Hierarchy:
+    """Values 1, 2, 3, 7: two pairs under one root; or, torn, a pair and two groups without anything above."""
+    torn_rows = [["1", "a"], ["2", "a"], ["3", "b"], ["7", "c"]]
+    rows = torn_rows if torn else [["1", "a", "*"], ["2", "a", "*"], ["3", "b", "*"], ["7", "b", "*"]]
+    return Hierarchy.from_rows(rows, np.array([1.0, 2, 3, 7]) if numeric else None)
+
+
+def column(kind: Kind, codes: np.ndarray, torn: bool) -> Table:
+    numeric = kind is Kind.NUMERIC
+    attribute = Attribute("v", kind, QUASI, () if numeric else ("1", "2", "3", "7"), tree(numeric, torn))
+    values = np.append(np.array([1.0, 2, 3, 7]), np.nan)[codes] if numeric else codes.astype(np.int32)
+    return Table((attribute,), (values,))
+
+
+TRUE = (Representative.COMMON_ANCESTOR, Representative.UNANIMOUS)
+CATEGORIES = (Representative.TYPICAL, Representative.CHEAPEST, *TRUE)
+WAYS = {
+    Kind.NUMERIC: (Representative.MEDIAN, Representative.MEAN, *TRUE),
+    Kind.ORDINAL: CATEGORIES,
+    Kind.NOMINAL: CATEGORIES,
+}
+
+
+def test_the_lower_middle() -> None:
+    assert middle(np.array([5.0, 1.0, 3.0, 9.0]), 4) == 3.0
+    assert middle(np.array([2.0]), 1) == 2.0
+
+
+@given(st.lists(st.floats(-10, 10), min_size=1, max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_the_middle_is_that_of_the_sorted_values(values: list[float]) -> None:
+    assert middle(np.array(values), len(values)) == sorted(values)[(len(values) - 1) // 2]
+
+
+@given(st.data(), st.sampled_from(list(Kind)), st.booleans(), st.floats(0.1, 3.0))
+@settings(max_examples=200, deadline=None)
+def test_column_cost_equals_its_twin(data: st.DataObject, kind: Kind, torn: bool, weight: float) -> None:
+    codes = np.array([0, 3, *data.draw(st.lists(st.integers(-1, 3), min_size=1, max_size=12))])
+    way = data.draw(st.sampled_from(WAYS[kind]))
+    table = column(kind, codes, torn)
+    cells = cells_of(table, ("v",), (way,), (weight,))
+    room = room_of(cells, 2)
+    members = np.array(data.draw(st.lists(st.integers(0, len(codes) - 1), min_size=1, max_size=9, unique=True)))
+    found = column_cost(cells, 0, members.astype(np.int64), len(members), room)
+    hierarchy = tree(kind is Kind.NUMERIC, torn)
+    labels: list[float | str] = ["1", "2", "3", "7"]
+    places = {
+        Kind.NUMERIC: {"1": 0.0, "2": 1 / 6, "3": 2 / 6, "7": 1.0},
+        Kind.ORDINAL: {"1": 0.0, "2": 1 / 3, "3": 2 / 3, "7": 1.0},
+        Kind.NOMINAL: None,
+    }[kind]
+    levels, width = [], {}
+    for level, groups in enumerate(hierarchy.groups):
+        levels.append({label: hierarchy.labels[level][g] for label, g in zip(labels, groups, strict=True)})
+        losses = zip(hierarchy.labels[level], group_losses(hierarchy, level), strict=True)
+        width |= {f"{level}:{label}": float(loss) for label, loss in losses}
+    values = [None if codes[i] < 0 else labels[codes[i]] for i in members]
+    rule = "typical" if way is Representative.MEDIAN else str(way)
+    assert found == pytest.approx(weight * naive.column_cost(values, rule, places, levels, width))
+    assert not room.tally.any()
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30))
+@settings(max_examples=60, deadline=None)
+def test_rows_are_sorted_by_their_keys(keys: list[int]) -> None:
+    rows, line = np.arange(len(keys))[::-1].copy(), np.array(keys, dtype=float)[::-1].copy()
+    sort_by_line(rows, line, len(keys))
+    assert rows.tolist() == sorted(range(len(keys)), key=lambda i: (keys[i], i))
+
+
+def test_a_cut_lies_between_unequal_keys_near_the_middle() -> None:
+    assert cut(np.array([0.0, 0, 0, 0, 1, 1]), 6, 2) == 4
+    assert cut(np.array([0.0, 1, 1, 1, 1, 1]), 6, 2) == 3  # the only unequal keys leave one record alone
+    assert cut(np.array([0.0, 0, 1, 2]), 4, 2) == 2
+
+
+@given(st.integers(0, 10_000), st.integers(2, 60), st.integers(2, 6), st.integers(1, 3))
+@settings(max_examples=60, deadline=None)
+def test_halving_makes_groups_of_k_within_strata(seed: int, n: int, k: int, parts: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = column(Kind.ORDINAL, rng.integers(-1, 4, n), torn=False)
+    cells = cells_of(table, ("v",), (Representative.TYPICAL,), (1.0,))
+    strata = np.sort(rng.integers(0, parts, n)).astype(np.int32)
+    strata = np.unique(strata, return_inverse=True)[1].astype(np.int32)
+    labels, order = halved(cells, strata, k, 1.5, np.array([7], np.uint64), room_of(cells, k))
+    assert sorted(order.tolist()) == list(range(n))
+    sizes = np.bincount(labels)
+    for group in range(len(sizes)):
+        held = np.unique(strata[labels == group])
+        assert len(held) == 1
+        assert k <= sizes[group] < 2 * k or (strata == held[0]).sum() == sizes[group] < 2 * k
+
+
+@given(st.integers(0, 10_000), st.integers(2, 25), st.integers(1, 4))
+@settings(max_examples=40, deadline=None)
+def test_a_survey_lists_the_nearest_beside_each_record(seed: int, n: int, reach: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = column(Kind.ORDINAL, rng.integers(-1, 4, n), torn=False)
+    cells = cells_of(table, ("v",), (Representative.TYPICAL,), (1.0,))
+    order, strata = rng.permutation(n), np.zeros(n, np.int32)
+    near, apart = np.repeat(np.arange(n, dtype=np.int32)[:, None], 3, axis=1), np.full((n, 3), np.inf)
+    survey_order(cells, order, strata, reach, near, apart)
+    gaps = [[unlike(cells, i, j) for j in range(n)] for i in range(n)]
+    for i in range(n):
+        beside = sorted(naive.near_records(gaps, order.tolist(), reach, i).values())
+        assert apart[i][np.isfinite(apart[i])].tolist() == pytest.approx(beside[:3])
+        assert all(gaps[i][j] == gap for j, gap in zip(near[i], apart[i], strict=True) if np.isfinite(gap))

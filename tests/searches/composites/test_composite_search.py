@@ -1,0 +1,184 @@
+"""The search over composite groups: what it publishes, what it promises, and that it goes on where it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import crypsis
+from crypsis.encodings.composite import CompositeEncoding, CompositeGenes
+from crypsis.errors import SearchError
+from crypsis.evolution import Budget, State, evolve
+from crypsis.masking.representatives import Representative
+from crypsis.measures.objective import Objective
+from crypsis.privacy.anonymity import KAnonymity
+from crypsis.privacy.closeness import TCloseness
+from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.composites.treatments import Treatments, truthful
+from crypsis.searches.search import searches
+from crypsis.table.attribute import Attribute, Kind, Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import LOCAL, Table
+
+MEASURES = {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()}
+
+
+def searched(table: Table, quanta: int, models: tuple = (), **settings: object) -> tuple[CompositeEncoding, State]:
+    search = searches.build("composite", **settings)
+    problem = search.pose(table, Objective(table, MEASURES, models=models), np.random.default_rng(1))
+    *_, last = evolve(problem, np.random.default_rng(1), Budget(generations=quanta))
+    return search.encoding(table), last
+
+
+def holds(masked: Table, original: Table, name: str) -> np.ndarray:
+    """Whether what is published of each record is true of it; a blank says nothing and is true."""
+    hierarchy, shown = masked.attribute(name).hierarchy, masked.column(name)
+    if masked.level(name) == 0:
+        blank = masked.missing(name)
+        return blank | (shown == original.column(name))
+    assert masked.level(name) == LOCAL
+    assert hierarchy is not None
+    leaf = original.leaf_codes(name)
+    true = shown == MISSING
+    for level in range(hierarchy.height + 1):
+        above = np.where(leaf >= 0, hierarchy.groups[level][leaf] + hierarchy.offsets[level], MISSING)
+        true |= (shown == above) & (leaf >= 0)
+    return true
+
+
+def test_every_solution_has_its_k_and_larger_k_lose_more() -> None:
+    table = crypsis.example(150)
+    encoding, state = searched(table, 30, k=4, rungs=3)
+    for genome in state.frontier.genomes:
+        genes, masked = encoding.genes(genome), encoding.decode(genome)
+        assert KAnonymity(k=genes.k).judge(masked).holds
+    assert [int(genome[150]) for genome in state.genomes] == [4, 8, 15]
+    assert state.scores[0, 0] < state.scores[1, 0] < state.scores[2, 0]
+
+
+def test_less_is_lost_than_by_partition_and_local_recoding() -> None:
+    """The same table, the same k, a second of work each: the least loss of any solution."""
+    table = crypsis.example(300)
+    _, state = searched(table, 60, k=5, rungs=1)
+    objective = Objective(table, MEASURES)
+    partition = searches.build("partition", k=5, rungs=1).pose(table, objective, np.random.default_rng(1))
+    *_, other = evolve(partition, np.random.default_rng(1), Budget(generations=60))
+    recoded = crypsis.LocalRecoding(k=5).mask(table, np.random.default_rng(1))
+    assert state.best_scores[0] < 0.9 * other.best_scores[0]
+    assert state.best_scores[0] < 0.5 * objective.score(recoded)[0]
+
+
+def test_truthful_solutions_publish_nothing_false() -> None:
+    table = crypsis.example(150)
+    bare = table.with_columns({}, attributes={"marital": table.attribute("marital").but(hierarchy=None)})
+    encoding, state = searched(bare, 20, k=4, rungs=2, truthful=True)
+    for genome in state.frontier.genomes:
+        masked = encoding.decode(genome)
+        for name in bare.quasi_identifiers:
+            assert holds(masked, bare, name).all(), name
+        assert masked.level("marital") == 0
+    assert encoding.describe(genome, masked).facts["truthful"] == "true"
+
+
+def test_the_default_publishes_something_false_and_the_test_above_would_see_it() -> None:
+    table = crypsis.example(150)
+    encoding, state = searched(table, 10, k=4, rungs=1)
+    masked = encoding.decode(state.best)
+    assert not all(holds(masked, table, name).all() for name in table.quasi_identifiers)
+
+
+def test_marginal_treatment_keeps_the_distribution() -> None:
+    table = crypsis.example(200)
+    encoding, state = searched(table, 10, k=4, rungs=1)
+    genes = encoding.genes(state.best)
+
+    def variation(way: Representative) -> float:
+        attributes = [table.attribute(name) for name in encoding.names]
+        ways = tuple(Representative.MEDIAN if each.numeric else way for each in attributes)
+        masked = encoding.decode(CompositeGenes(genes.labels, genes.k, ways).genome)
+        names = [each.name for each in attributes if not each.numeric]
+        shares = [
+            [np.bincount(each.column(name)[each.column(name) >= 0], minlength=20) / len(table) for name in names]
+            for each in (table, masked)
+        ]
+        return float(np.abs(np.array(shares[0]) - np.array(shares[1])).sum())
+
+    assert variation(Representative.MARGINAL) < 0.5 * variation(Representative.TYPICAL)
+
+
+@pytest.mark.parametrize("model", [LDiversity(l=3), TCloseness(t=0.25), LDiversity(l=2.5, kind="entropy")])
+def test_what_is_demanded_holds_from_the_first_point_on(model: LDiversity | TCloseness) -> None:
+    table = crypsis.example(300)
+    for quanta in (0, 12):
+        encoding, state = searched(table, quanta, (KAnonymity(k=4), model), k=4, rungs=1)
+        masked = encoding.decode(state.best)
+        assert model.judge(masked).holds
+        assert KAnonymity(k=4).judge(masked).holds
+
+
+def test_a_stopped_search_goes_on_bit_by_bit() -> None:
+    table = crypsis.example(100)
+    search = searches.build("composite", k=3, rungs=2)
+    problem = search.pose(table, Objective(table, MEASURES), np.random.default_rng(2))
+    states = list(evolve(problem, np.random.default_rng(2), Budget(generations=8)))
+    again = search.pose(table, Objective(table, MEASURES), np.random.default_rng(2))
+    half = State.from_bytes(states[4].to_bytes())
+    *_, resumed = evolve(again, np.random.default_rng(9), Budget(generations=8), state=half)
+    assert resumed.to_bytes() == states[-1].to_bytes()
+
+
+def test_odd_tables() -> None:
+    """Constant, empty and lone columns, fewer than 2k records, all records alike."""
+    rng = np.random.default_rng(0)
+    nothing = Attribute("none", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a",))
+    same = Attribute("same", Kind.NUMERIC, Role.QUASI_IDENTIFIER)
+    x = Attribute("x", Kind.NUMERIC, Role.QUASI_IDENTIFIER)
+    for n in (3, 5, 40):
+        columns = (np.full(n, -1, np.int32), np.full(n, 2.5), rng.integers(0, 3, n).astype(float))
+        encoding, state = searched(Table((nothing, same, x), columns), 6, k=3, rungs=2)
+        masked = encoding.decode(state.best)
+        assert KAnonymity(k=3).judge(masked).holds
+        assert masked.missing("none").all()
+        assert (masked.column("same") == 2.5).all()
+
+
+def test_a_genome_of_another_table_is_refused() -> None:
+    encoding = searches.build("composite", k=3).encoding(crypsis.example(30))
+    with pytest.raises(SearchError, match="belongs to another table"):
+        encoding.decode(np.zeros(12, np.int32))
+
+
+def test_treatments_in_turn() -> None:
+    table = crypsis.example(30)
+    attributes = [table.attribute(name) for name in ("age", "sex")]
+    treatments = Treatments.of(attributes, Representative.MEDIAN, False)
+    profile = (Representative.MEDIAN, Representative.CHEAPEST)
+    rng = np.random.default_rng(0)
+    true = tuple(truthful(each) for each in attributes)
+    assert treatments.another(profile, 0, rng) == true
+    assert treatments.another(profile, 1, rng) == (Representative.MEDIAN, Representative.MARGINAL)
+    other = treatments.another(profile, 2, rng)
+    assert other is not None
+    assert sum(one is not two for one, two in zip(other, profile, strict=True)) == 1
+    assert Treatments.of(attributes, Representative.MEDIAN, True).another(true, 3, rng) is None
+
+
+def test_starts_differ_and_each_keeps_k() -> None:
+    table = crypsis.example(120)
+    first = {}
+    for start in ("halving", "mdav", "local-recoding"):
+        encoding, state = searched(table, 0, k=4, rungs=1, start=start)
+        first[start] = state.best_scores[0]
+        assert np.bincount(encoding.genes(state.best).labels).min() >= 4
+    assert len(set(first.values())) == 3
+
+
+def test_importance_moves_the_groups() -> None:
+    table = crypsis.example(150)
+    losses = []
+    for importance in (1.0, 20.0):
+        weighed = table.attribute("district").but(importance=importance)
+        encoding, state = searched(table.with_columns({}, attributes={"district": weighed}), 8, k=4, rungs=1)
+        district = crypsis.CellLoss(columns=("district",)).against(table)
+        losses.append(district.read(encoding.decode(state.best)))
+    assert losses[1] < losses[0]
