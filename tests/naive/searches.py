@@ -73,6 +73,24 @@ def local_recoding(search: Search, original: Table, masked: Table) -> tuple[floa
     return 100 * sum(losses) / len(losses), 100 * len(classes) / len(original)
 
 
+def composite(search: Search, original: Table, masked: Table) -> tuple[float, ...]:
+    """Mean cell loss of columns of values and columns of nodes; classes over records."""
+    losses = []
+    for name in search.names(original):  # type: ignore[attr-defined]
+        attribute, hierarchy = original.attribute(name), original.attribute(name).hierarchy
+        values, after = ([row[0] for row in shown(table, [name])] for table in (original, masked))
+        scale = Scale(str(attribute.kind), values, attribute.categories)
+        for value, label, number in zip(values, after, masked.column(name).tolist(), strict=True):
+            if masked.level(name) == LOCAL:
+                losses.append(recoded_cell(hierarchy, None if number < 0 else node_of(hierarchy, number), value, scale))
+            elif value is None or label is None:
+                losses.append(float((value is None) != (label is None)))
+            else:
+                losses.append(scale.distance(value, label))
+    classes = kept_classes(masked, masked.quasi_identifiers)
+    return 100 * sum(losses) / len(losses), 100 * len(classes) / len(original)
+
+
 def lattice(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
     """The indices of the front, turned round; or the loss that meets a demand."""
     names = search.columns or original.quasi_identifiers
@@ -155,6 +173,7 @@ def masking(search: Any, original: Table, masked: Table) -> tuple[float, ...]:
 
 
 TWINS: dict[str, Twin] = {
+    "composite": composite,
     "grouping": grouping,
     "lattice": lattice,
     "local-recoding": local_recoding,

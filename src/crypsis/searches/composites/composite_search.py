@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -10,14 +11,17 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.composite import CompositeEncoding
-from crypsis.evolution import Problem
+from crypsis.evolution import Genome, Problem, Scores
 from crypsis.masking.blocks import LARGE
 from crypsis.masking.method import Family
 from crypsis.masking.representatives import Representative
+from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.composites.lineages import CompositeLineages, QuickCompositeScores
+from crypsis.privacy.properties import class_sizes
+from crypsis.searches.composites.lineages import CompositeLineages
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
@@ -82,6 +86,8 @@ class CompositeSearch(LadderSearch):
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
         idle = dict(super().idle(guided))
+        if self.rungs == 1:
+            idle["breedings"] = Idle("with a single rung", "set rungs to 2 or more")
         if self.truthful:
             false = Idle("where nothing false is published", "set truthful to false")
             idle |= dict.fromkeys(("numbers", "categories", "treating"), false)
@@ -131,11 +137,12 @@ class CompositeSearch(LadderSearch):
             self.start,
             self.breedings,
         )
+        own = LossAndClasses(encoding, CellLoss(columns=names).against(table))
         return Problem(
             key=encoding.key,
             strategy=lineages,
             start=lineages.first,
-            evaluate=QuickCompositeScores(space) if objective is None else ObjectiveScores(encoding, objective),
+            evaluate=own if objective is None else ObjectiveScores(encoding, objective),
             objectives=("loss", "risk"),
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
@@ -146,6 +153,19 @@ class CompositeSearch(LadderSearch):
         if self.truthful:
             return tuple(truthful(each) for each in attributes)
         return tuple(Representative(self.numbers if each.numeric else self.categories) for each in attributes)
+
+
+@dataclass(frozen=True)
+class LossAndClasses:
+    """(cell loss, classes among records), per cent: what the search minimises by itself."""
+
+    encoding: CompositeEncoding
+    loss: BoundMeasure
+
+    def __call__(self, genome: Genome) -> Scores:
+        masked = self.encoding.decode(genome)
+        sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
+        return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
 
 
 def _privacy_models(objective: Objective) -> list[PrivacyModel]:

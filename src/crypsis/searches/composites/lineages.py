@@ -16,7 +16,7 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.encodings.composite import CompositeGenes
-from crypsis.evolution import Engine, Genome, Problem, Scores, State
+from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.generation import empty_state, record, score, with_first
 from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
@@ -30,9 +30,9 @@ from crypsis.searches.partitions.recombination import cheaper_regions
 
 WORK = 1_500_000
 """Cells read in a quantum of one lineage: some 60 ms."""
-FIRST_RUN, LONGEST_RUN = 40, 2560
+FIRST_RUN, LONGEST_RUN = 10, 2560
 """Work of the first run, in cells of all records times k; every later one is twice as long, up to the longest."""
-HOT = (0.5, 0.3)
+HOT = (0.3, 0.5)
 """Temperatures at which runs begin, in turn; in cells."""
 COLD = 0.05
 """Temperature at which they end."""
@@ -93,11 +93,14 @@ class CompositeLineages:
         return self._seated(problem, state, engine)
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """One more lineage begins, or those whose turn it is walk on."""
-        self.space.survey()
+        """One more lineage begins, and near records are looked for; after that, those whose turn it is walk on."""
+        surveying = state.generation < self.space.surveys
+        if surveying:
+            self.space.survey()
         if len(state.genomes) < len(self.seats):
-            after = self._seated(problem, state, engine)
-            return replace(after, generation=state.generation + 1)
+            return replace(self._seated(problem, state, engine), generation=state.generation + 1)
+        if surveying:
+            return replace(state, generation=state.generation + 1, idle=0)
         lineages = _unpacked(state)
         turn = self._turn(lineages)
         streams = Streams(state.rng)
@@ -157,10 +160,9 @@ class CompositeLineages:
         if quantum + 1 < whole:
             return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]))
         found = mended(self.space, profile, found)
-        costs, before = walk.load(found), walk.costs()
-        del costs
-        best = walk.load(lineage.best)
-        joined = cheaper_regions(lineage.best, found, walk.costs(), before)
+        walk.load(found)
+        costs, best = walk.costs(), walk.load(lineage.best)
+        joined = cheaper_regions(lineage.best, found, walk.costs(), costs)
         cost = walk.load(joined)
         if cost >= best:
             joined, cost = lineage.best, best
@@ -201,17 +203,3 @@ def _unpacked(state: State) -> list[CompositeLineage]:
     return [
         CompositeLineage(*(state.memory[f"{seat}/{name}"] for name in fields)) for seat in range(len(state.genomes))
     ]
-
-
-@dataclass(frozen=True)
-class QuickCompositeScores:
-    """(cell loss, groups among records), per cent: what the search minimises by itself."""
-
-    space: CompositeSpace
-
-    def __call__(self, genome: Genome) -> Scores:
-        genes = CompositeGenes.of(genome, len(self.space))
-        space = replace(self.space, profiles=(genes.treatments,))
-        cost = CompositeWalk(space, 0, genes.k, np.ones(1, np.uint64)).load(genes.labels)
-        most = len(space) * sum(space.weights)
-        return 100.0 * cost / most, 100.0 * (int(genes.labels.max()) + 1) / len(space)

@@ -27,6 +27,8 @@ ORDERS, BESIDE = 16, 8
 """Orders of the records in which near ones are looked for, and how far to either side."""
 NEAR = (20, 60)
 """Least and largest number of near records that are listed; between them, twice k."""
+SURVEYED = 200_000
+"""Cells of the orders that are looked at in one quantum."""
 LUCK = 1.5
 """How much chance decides which column is cut for these orders."""
 PRICE = 1.0
@@ -170,15 +172,24 @@ class CompositeSpace:
         count = min(max(2 * k, NEAR[0]), self._survey.near.shape[1])
         return Surroundings(np.ascontiguousarray(self._survey.near[:, :count]), self.strata)
 
+    @property
+    def surveys(self) -> int:
+        """How many quanta it takes to find near records in all orders."""
+        return -(-ORDERS // self._together)
+
+    @property
+    def _together(self) -> int:
+        """Orders that are looked at in one quantum."""
+        return min(max(1, SURVEYED // (len(self) * len(self.names))), ORDERS)
+
     def survey(self) -> bool:
-        """Look for near records in one more order; whether there was one to look at."""
+        """Look for near records in a few more orders; whether there were any to look at."""
         found = self._survey
-        if found.passed[0] >= ORDERS:
-            return False
-        order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
-        survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
-        found.passed[0] += 1
-        return True
+        for _ in range(min(self._together, ORDERS - int(found.passed[0]))):
+            order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
+            survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
+            found.passed[0] += 1
+        return bool(found.passed[0] < ORDERS)
 
     @cached_property
     def _survey(self) -> _Survey:
