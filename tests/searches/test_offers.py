@@ -28,7 +28,7 @@ def test_only_searches_with_a_purpose_are_offered_and_no_other_list_decides() ->
 
 
 def test_what_cannot_treat_the_table_is_not_offered() -> None:
-    assert {offer.name for offer in offers(numbers(40), 3)} == {"grouping", "partition"}  # nothing has a hierarchy
+    assert {offer.name for offer in offers(numbers(40), 3)} == {"composite", "grouping", "partition"}
     assert offers(numbers(2), 3) == []
 
 
@@ -54,5 +54,10 @@ def test_many_records_turn_the_order_round(monkeypatch: pytest.MonkeyPatch) -> N
     few = [offer.name for offer in offers(example(100), 5)]
     monkeypatch.setattr(module, "LARGE", 50)
     many = [offer.name for offer in offers(example(100), 5)]
-    assert many == few[::-1]
-    assert [searches[name].pace for name in many] == sorted(searches[name].pace for name in many)
+    assert many == [few[0], *few[:0:-1]]
+    assert [searches[name].pace for name in many[1:]] == sorted(searches[name].pace for name in many[1:])
+
+
+def test_composite_groups_lead_every_draft() -> None:
+    for table in (numbers(40), example(60)):
+        assert offers(table, 3)[0].name == "composite"

@@ -12,7 +12,7 @@ WORDS = {
     "spread": "the mean of {columns}, spread to keep the variance",
     "mode": "the most frequent value of {columns}",
     "typical": "the typical value of {columns}",
-    "common-ancestor": "the lowest common group of {columns} in its hierarchy",
+    "common-ancestor": "the lowest group of the hierarchy that holds all values of {columns}",
     "unanimous": "the value of {columns} where all records share it, else nothing",
     "marginal": "one of its values of {columns}, so chosen that the distribution is kept",
     "cheapest": "the common group or the typical value of {columns}, whichever loses less",
@@ -34,12 +34,6 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     Examples
     --------
     >>> treatments_text({"median": ["age"], "typical": ["sex", "town"]})
-    'the median of age and the typical value of sex and town'
+    'the median of age; the typical value of sex, town'
     """
-    parts = [
-        WORDS[way]
-        .format(columns=listing(names))
-        .replace("its hierarchy", "their hierarchies" if len(names) > 1 else "its hierarchy")
-        for way, names in columns.items()
-    ]
-    return listing(parts)
+    return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
