@@ -20,7 +20,9 @@ from crypsis.masking.microaggregation import Microaggregation, Missing
 from crypsis.masking.partition import partitioners
 from crypsis.masking.representatives import Representative, Representatives
 from crypsis.measures.objective import Objective
+from crypsis.privacy.demands import class_demands
 from crypsis.searches.ladder import LadderSearch
+from crypsis.searches.partitions.content_refinement import ContentRefinement
 from crypsis.searches.partitions.evolving import EvolvingPartitioner
 from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, Styles, partition_problem
 from crypsis.searches.partitions.mending import Mending
@@ -169,6 +171,9 @@ class PartitionSearch(LadderSearch):
         styles = Styles(self.styles([encoding.table.attribute(name) for name in encoding.names]))
         scored = 1 if objective is None else len(styles.chosen)
         refinement: Refinement = Mending() if self._in_blocks(len(space)) else self.chosen_method().refinement()
+        demands = class_demands(self.demanded, encoding.table, encoding.names)
+        if not demands.only_size:
+            refinement = ContentRefinement(refinement, demands)
         return partition_problem(
             Lineages(space, refinement, min(self.breedings, len(space.ladder)), scored),
             QuickScores(space) if objective is None else ObjectiveScores(encoding, objective, styles.express),
