@@ -63,7 +63,7 @@ def test_a_run_says_in_the_end_how_far_it_came(plan: Path, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("lost, words", [(1, "1 more solution would be"), (2, "2 more solutions would be")])
 def test_solutions_out_of_reach_are_counted(lost: int, words: str, capsys: pytest.CaptureFixture[str]) -> None:
-    beyond = [SimpleNamespace(number=n, complaints=["k is 2"]) for n in range(lost)]
+    beyond = [SimpleNamespace(number=n, complaints=["k is 2"], feasible=False, baseline=True) for n in range(lost)]
     show_front(SimpleNamespace(axes=(), offers=(), everything=beyond, baselines=(), beaten=(), out_of_reach=beyond), ())
     assert words in capsys.readouterr().out
 

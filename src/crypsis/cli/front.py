@@ -30,6 +30,9 @@ def front(
         list[str] | None,
         typer.Option(help="COLUMN=0 to 5: weigh the loss of a column anew; may be repeated", show_default=False),
     ] = None,
+    families: Annotated[
+        bool, typer.Option("--families", help="what each search contributed: points, hypervolume lost without it")
+    ] = False,
     json: options.Json = False,
 ) -> None:
     """List the best solutions of a run, with its baselines.
@@ -44,9 +47,37 @@ def front(
     if where:
         chosen = found.where(where, chosen)
     if json:
-        say_json(front_content(found, chosen))
+        say_json(front_content(found, chosen) | ({"families": _families_content(found)} if families else {}))
+        return
+    if families:
+        _show_families(found)
         return
     show_front(found, chosen)
+
+
+def _families_content(found: Front) -> list[dict[str, Any]]:
+    """What each search contributed, as plain data."""
+    from dataclasses import asdict
+
+    from crypsis.run.families import family_contributions
+
+    return [asdict(each) for each in family_contributions(found)]
+
+
+def _show_families(found: Front) -> None:
+    """What each search contributed, as a table and a sentence."""
+    from crypsis.run.families import family_contributions
+    from crypsis.text.reports import families_text
+
+    listed = family_contributions(found)
+    if not listed:
+        say("no solution was measured yet")
+        return
+    head = ("method", "releasable", "on the front", "hypervolume lost without it, %")
+    rows = [(each.name, str(each.offered), str(each.points), figure(each.lost)) for each in listed]
+    say(table(head, rows, right=[1, 2, 3]))
+    say()
+    say(families_text(listed))
 
 
 def _importances(texts: Sequence[str]) -> dict[str, float]:
@@ -86,6 +117,8 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
         say(table(head, [_line(s, axes, found) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
     else:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
+        if not any(solution.feasible for solution in found.everything):
+            _show_closest(found)
     if found.offers and chosen:
         say()
         _show_offers(found)
@@ -105,6 +138,18 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
             f"{len(lost)} more solution{'s'[: len(lost) != 1]} would be on the front but may not be released "
             f"(e.g. {lost[0].complaints[0]}); see them with --all"
         )
+
+
+def _show_closest(found: Front) -> None:
+    """What comes closest to release, and what would have to be allowed for it."""
+    from crypsis.run.families import closest
+    from crypsis.text.evaluations import change_text
+
+    nearest = closest(found.everything)
+    if nearest is not None:
+        solution = nearest.solution
+        say(f"closest: no. {solution.number} ({solution.title}): {'; '.join(solution.complaints)}")
+        say(f"it could be released with {' and '.join(map(change_text, nearest.changes))}")
 
 
 def _show_offers(found: Front) -> None:

@@ -10,14 +10,16 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from crypsis.charts import Spec, bars_before_after, front, to_svg
+from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
 from crypsis.report.content import ReportContent
 from crypsis.text import assumptions_text, over_all_text
-from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
+from crypsis.text.reports import families_text, front_text, interval_text, number_text, release_summary, sentence_text
 
 
 def _environment() -> Environment:
@@ -103,7 +105,11 @@ def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str
 
 def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict[str, Any]:
     spec = front(points, "information loss, %", "disclosure risk, %")
-    return {"svg": draw(spec), "summary": front_text(points), "points": points}
+    own = [point for point in points if point["kind"] != "baseline"]
+    scores = np.array([[point["loss"], point["risk"]] for point in own], dtype=np.float64).reshape(len(own), 2)
+    families = contributions([str(point["family"]) for point in own], scores)
+    summary = f"{front_text(points)} {families_text(families)}"
+    return {"svg": draw(spec), "summary": summary, "points": points, "families": families}
 
 
 def _plain(value: Any) -> Any:

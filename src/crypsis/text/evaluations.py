@@ -52,3 +52,26 @@ def omission_text(omission: Omission | None) -> str:
     if omission.reason == "family":
         return f"the number has no meaning after {omission.detail}"
     return omission.detail
+
+
+def change_text(complaint: Complaint) -> str:
+    """What would have to be allowed for a table that falls short, in a clause.
+
+    Examples
+    --------
+    >>> change_text(Complaint("model", "t-closeness", 0.2, 0.31, "at most"))
+    't-closeness demanded no lower than 0.31 (now 0.2)'
+    >>> change_text(Complaint("suppression", "", 1.0, 2.5))
+    'at most 2.5 % of the records suppressed (now 1 %)'
+    """
+    subject, required, attained = complaint.subject, complaint.required, complaint.attained
+    if complaint.kind == "no-model" or required is None:
+        return "a limit on risk in place of the required models, which no class of this family can meet"
+    if attained is None:
+        return f"{subject} no longer demanded, for it cannot be read here"
+    if complaint.kind == "suppression":
+        return f"at most {attained:.3g} % of the records suppressed (now {required:g} %)"
+    if complaint.kind == "model":
+        bound = "no higher than" if complaint.sense == "at least" else "no lower than"
+        return f"{subject} demanded {bound} {attained:.4g} (now {required:g})"
+    return f"{subject} limited to {attained:.4g} (now {required:g})"

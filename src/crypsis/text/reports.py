@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from crypsis.evolution.contribution import Contribution
 from crypsis.measures.masking_description import Treatment
 
 NOTHING = 1e-9
@@ -139,6 +140,28 @@ def front_text(points: Sequence[Mapping[str, Any]]) -> str:
     baselines = [p for p in points if p["kind"] == "baseline"]
     beaten = sum(p["loss"] >= chosen["loss"] and p["risk"] >= chosen["risk"] for p in baselines)
     return f"{text}, no worse in both than {beaten} of {len(baselines)} baselines." if baselines else f"{text}."
+
+
+def families_text(found: Sequence[Contribution]) -> str:
+    """What each search contributed to a front, in a sentence.
+
+    Examples
+    --------
+    >>> families_text([Contribution("partition", 9, 7, 12.0), Contribution("lattice", 4, 0, 0.0)])
+    'Without partition (7 points) the front loses 12 % of its hypervolume; lattice holds no point.'
+    """
+    parts: list[str] = []
+    for each in found:
+        if each.points:
+            lost = f"{number_text(each.lost)} %"
+            who = f"{each.name} ({_count(each.points, 'point')})"
+            first = f"Without {who} the front loses {lost} of its hypervolume"
+            parts.append(f"without {who} {lost}" if parts else first)
+    none = [each.name for each in found if not each.points]
+    if none:
+        hold = "holds" if len(none) == 1 else "hold"
+        parts.append(f"{', '.join(none)} {hold} no point")
+    return f"{'; '.join(parts)}." if parts else ""
 
 
 def _count(count: int, noun: str) -> str:
