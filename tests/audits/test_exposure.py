@@ -156,3 +156,29 @@ def test_one_in_twenty_may_stand_alone(single: int, found: bool) -> None:
     values = [*range(single), *([100] * (100 - single))]
     assert bool(singling_out(Published(Table.from_columns({"x": values})))) is found
     assert LARGEST_SHARE == 0.05
+
+
+# -- a release whose rows are shuffled --
+
+
+def test_a_shuffled_file_is_compared_by_its_values() -> None:
+    """A unique weight stays unique in any order; averages and blanked cells are nobody's."""
+    rng = np.random.default_rng(2)
+    weights = rng.permutation(60).astype(float)
+    columns = {"town": ["a", "b"] * 30, "weight": weights.tolist(), "pay": (10 * weights).tolist()}
+    original = Table.from_columns(columns, {"town": "quasi", "weight": "weight", "pay": "confidential"})
+    averaged = 10 * (weights // 5 * 5 + 2) + 0.5
+    mixed = original.with_columns({"pay": averaged}).take(rng.permutation(60))
+    found = audit(mixed, original, shuffled=True)
+    assert [each.key for each in found.findings if each.refuses] == ["singling-out:weight"]
+    assert not found.compared
+    noisy = original.with_columns({"weight": weights + 0.37, "pay": averaged}).take(rng.permutation(60))
+    assert audit(noisy, original, shuffled=True).sound, "nobody has such a weight"
+
+
+def test_missing_cells_that_were_filled_are_counted_in_any_order() -> None:
+    original = Table.from_columns({"x": [1.0, None, None, 2.0, 2.0, 1.0]}, {"x": "confidential"})
+    filled = original.with_columns({"x": np.array([1.0, 1.0, np.nan, 2.0, 2.0, 1.0])})
+    (found,) = (each for each in audit(filled.take([5, 3, 1, 0, 2, 4]), original, shuffled=True).findings)
+    assert (found.kind, found.records) == (FindingKind.FILLED, 1)
+    assert audit(original.take([5, 3, 0, 2, 4]), original, shuffled=True).findings == ()

@@ -91,6 +91,7 @@ def audit(
     *,
     waivers: Mapping[str, str] | None = None,
     beside: Sequence[Finding] = (),
+    shuffled: bool = False,
 ) -> Audit:
     """Look for everything a published table reveals that no privacy model speaks of.
 
@@ -104,6 +105,9 @@ def audit(
         Finding, e.g. ``"singling-out:weight"`` → why it may pass.
     beside : sequence of Finding
         What was found in the file beside its table.
+    shuffled : bool
+        Whether rows do not correspond: a published value then counts as collected if anybody had it, and which cells
+        are masked stays unknown.
 
     Returns
     -------
@@ -112,7 +116,7 @@ def audit(
     Raises
     ------
     TableError
-        If the rows of the two do not correspond.
+        If the rows of the two should correspond and do not.
 
     Examples
     --------
@@ -120,7 +124,8 @@ def audit(
     >>> [each.key for each in crypsis.audit(people).findings if each.refuses]
     ['undecided:wage', 'singling-out:wage']
     """
-    if original is None:
+    aside = as_table(original) if original is not None and shuffled else None
+    if original is None or shuffled:
         table, before = as_table(published), None
     else:
         before, table = aligned_pair(original, published)
@@ -131,7 +136,7 @@ def audit(
     rows = np.flatnonzero(table.kept)
     perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
     return audit_published(
-        Published(table.take(rows), None if before is None else before.take(rows), perturbed), waivers, beside
+        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside), waivers, beside
     )
 
 

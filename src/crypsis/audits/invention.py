@@ -18,16 +18,20 @@ PAIRED = 40
 def filled(seen: Published) -> list[Finding]:
     """Columns in which a missing cell became a value.
 
-    seen  the published table and its original
+    seen  the published table and its original; of a shuffled one, missing cells are counted
     returns  in the order of the columns
     """
-    before, found = seen.original, list[Finding]()
+    before, found = seen.original or seen.shuffled, list[Finding]()
     if before is None:
         return found
     for name in seen.columns:
         if name in before.names:
-            count = int(np.sum((collected_codes(before, name) == MISSING) & (seen.codes(name) != MISSING)))
-            if count:
+            lacked, lacks = collected_codes(before, name) == MISSING, seen.codes(name) == MISSING
+            if seen.original is not None:
+                count = int(np.sum(lacked & ~lacks))
+            else:  # records that were left out may be those without a value
+                count = int(lacked.sum() - lacks.sum()) - (len(before) - len(seen.table))
+            if count > 0:
                 found.append(Finding(FindingKind.FILLED, (name,), count, count / len(seen.table)))
     return found
 

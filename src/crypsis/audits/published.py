@@ -29,11 +29,13 @@ class Published:
     original  what was collected; row i is the record behind row i of `table`. Without it nobody knows which cells
         were masked, and all but missing ones count as collected
     perturbed  values are false at random, so equal values do not mean equal people
+    shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
     """
 
     table: Table
     original: Table | None = None
     perturbed: bool = False
+    shuffled: Table | None = None
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -58,13 +60,27 @@ class Published:
         """By column, the cells that say what was collected; a missing cell says nothing."""
         before = self.original
         if before is None:
-            return {name: self.codes(name) != MISSING for name in self.columns}
+            return {name: (self.codes(name) != MISSING) & self._held(name) for name in self.columns}
         return {
             name: (self.codes(name) != MISSING) & _same(self.table, before, name)
             if name in before.names
             else self.codes(name) != MISSING
             for name in self.columns
         }
+
+    def _held(self, name: str) -> Flags:
+        """bool[n]: cells whose value somebody in a shuffled original had; all cells without one."""
+        before = self.shuffled
+        if before is None or name not in before.names:
+            return np.ones(len(self.table), dtype=np.bool_)
+        if self.table.holds_numbers(name):
+            same = before.holds_numbers(name)
+            return np.isin(self.table.column(name), before.column(name) if same else [])
+        labels = _number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
+        held = {folded_label(label) for label in labels}
+        return np.array([*(folded_label(label) in held for label in self.table.labels(name)), False])[
+            self.table.column(name)
+        ]
 
     def recognisable(self, name: str) -> Flags:
         """bool[n]: cells that lead to their collected value: as collected, or nearer to it than to any other.

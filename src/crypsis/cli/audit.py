@@ -22,7 +22,10 @@ def audit(
     file: Annotated[Path, typer.Argument(help="file or release folder to look at", show_default=False)],
     columns: Roles,
     original: Annotated[
-        Path | None, typer.Option(help="the file as it was collected, rows in the same order", show_default=False)
+        Path | None,
+        typer.Option(
+            help="the file as it was collected; rows in the same order, but for a release", show_default=False
+        ),
     ] = None,
     waive: options.Waive = None,
     json: options.Json = False,
@@ -33,20 +36,24 @@ def audit(
     """
     from crypsis.audits import audit as look
     from crypsis.audits.metadata import metadata
-    from crypsis.release.evidence import data_file
+    from crypsis.release.evidence import data_file, order_of
 
     with working(f"auditing {file}"):
         path = data_file(file) if file.is_dir() else file
         published = _published(file, columns)
-        before = None
-        if original is not None:
+        before, shuffled = None, file.is_dir() and order_of(file) == "shuffled"
+        if original is not None and file.is_dir():
+            before = _as_published(columns.read(original), published)
+            published = published if shuffled else _beside(before, published, file)
+        elif original is not None:
             before = columns.read(original)
             published = _beside(before, published, file)
-        found = look(published, before, waivers=rulebooks.waivers_of(waive), beside=metadata(path))
+        said = rulebooks.waivers_of(waive)
+        found = look(published, before, waivers=said, beside=metadata(path), shuffled=shuffled)
     if json:
         say_json(_content(found))
     else:
-        _report(file, found)
+        _report(file, found, before is not None)
     if not found.sound:
         raise typer.Exit(1)
 
@@ -60,16 +67,24 @@ def _published(file: Path, columns: Roles) -> Table:
     return columns.read(file, masked=columns.plan is not None)
 
 
+def _as_published(original: Table, published: Table) -> Table:
+    """The original with the roles its columns have in a release."""
+    known = set(published.names) & set(original.names)
+    return original.with_roles({name: published.attribute(name).role for name in known})
+
+
 def _beside(original: Table, published: Table, file: Path) -> Table:
     """The published table in the original's terms."""
-    from crypsis.table.aligning import in_terms_of
+    from crypsis.table.aligning import in_terms_of, refuse_reordered
 
     if len(original) != len(published):
         raise TableError(
             f"{file}: it has {len(published)} records and the original {len(original)}, so rows do not correspond; "
             f"leave --original out, or audit the release by the run it comes from"
         )
-    return in_terms_of(original, published, str(file))
+    aligned = in_terms_of(original, published, str(file))
+    refuse_reordered(original.drop([name for name in original.names if name not in aligned.names]), aligned, str(file))
+    return aligned
 
 
 def _content(found: Audit) -> dict[str, Any]:
@@ -82,7 +97,7 @@ def _content(found: Audit) -> dict[str, Any]:
     return {**asdict(found), "findings": listed, "sound": found.sound}
 
 
-def _report(file: Path, found: Audit) -> None:
+def _report(file: Path, found: Audit, beside: bool) -> None:
     from crypsis.text import finding_text, remedies
 
     def standing(each: Any) -> str:
@@ -97,7 +112,10 @@ def _report(file: Path, found: Audit) -> None:
     if found.findings:
         say()
         say(table(("finding", "standing"), [(finding_text(each), standing(each)) for each in found.findings]))
-    if not found.compared:
+    if not found.compared and beside:
+        say("note: the release is shuffled, so values are compared with the original and not records; which cells are")
+        say("masked was known when it was released: see its internal report")
+    elif not found.compared:
         say("note: without --original nobody knows which cells are masked, so only missing ones count as masked")
     if found.open:
         say()

@@ -40,6 +40,14 @@ def data_file(folder: str | Path) -> Path:
     return public / str(_read(public / "schema.json")["file"])
 
 
+def order_of(folder: str | Path) -> str:
+    """The order of the rows of a release, `shuffled` or `kept`.
+
+    folder  a release, or its public part
+    """
+    return str(_read(public_of(Path(folder)) / "manifest.json").get("order", "kept"))
+
+
 def evidence_of(folder: str | Path) -> Evidence:
     """What the files say; risks only where the internal part is there and an original was measured."""
     folder = Path(folder)

@@ -56,7 +56,7 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
     aligned = in_terms_of(original, masked, where)
-    _refuse_reordered(original, aligned, where)
+    refuse_reordered(original, aligned, where)
     return aligned
 
 
@@ -112,8 +112,11 @@ def read_alike(table: Table, frame: Frame) -> Table:
     return read
 
 
-def _refuse_reordered(original: Table, aligned: Table, where: str) -> None:
+def refuse_reordered(original: Table, aligned: Table, where: str) -> None:
     """Refuse rows in another order: they would be compared with other records, and every risk would look small.
+
+    original, aligned  the original, and the masked table in its columns and codes
+    where  name of the masked table in the message
 
     Two or more unmasked columns with the same records in another order show it. A single column may be swapped.
     """
