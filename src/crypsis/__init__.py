@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     )
     from crypsis.measures import (
         Assessment,
+        AssociationChange,
+        AssociationLoss,
         AverageClassSize,
         CategoryDisclosure,
         CategoryLinkage,
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
         Precision,
         ProbabilisticLinkage,
         ProbabilisticLoss,
+        Propensity,
+        PropensityScore,
         RankLinkage,
         Reading,
         RecordLinkage,
@@ -71,7 +75,11 @@ if TYPE_CHECKING:
         SquaredErrorRatio,
         TableUse,
         Usefulness,
+        UtilityCard,
         assess,
+        association_changes,
+        propensity_score,
+        utility_card,
     )
     from crypsis.plan import Plan
     from crypsis.privacy import (
@@ -126,12 +134,13 @@ _LISTED = {
         "Partitioner Pram RankSwapping TopCoding methods partitioners"
     ),
     "crypsis.measures": (
-        "Assessment AverageClassSize CategoryDisclosure CategoryLinkage CellLoss ClassificationMetric "
-        "ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse CovarianceLoss Discernibility DistanceLoss "
-        "Distributions EigenvalueLoss EntropyLoss Evaluation GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure "
-        "MomentLoss NonUniformEntropy Objective Precision ProbabilisticLinkage ProbabilisticLoss RankLinkage "
-        "Reading RecordLinkage RegressionUse Ruin ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
-        "Usefulness assess"
+        "Assessment AssociationChange AssociationLoss AverageClassSize CategoryDisclosure CategoryLinkage "
+        "CellLoss ClassificationMetric ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse "
+        "CovarianceLoss Discernibility DistanceLoss Distributions EigenvalueLoss EntropyLoss Evaluation "
+        "GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure MomentLoss NonUniformEntropy Objective "
+        "Precision ProbabilisticLinkage ProbabilisticLoss Propensity PropensityScore RankLinkage Reading "
+        "RecordLinkage RegressionUse Ruin ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
+        "Usefulness UtilityCard assess association_changes propensity_score utility_card"
     ),
     "crypsis.plan": "Plan",
     "crypsis.privacy": (

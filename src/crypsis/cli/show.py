@@ -10,7 +10,13 @@ from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:
+    from crypsis.measures.utility import UtilityCard
     from crypsis.run import Solution
+
+PAIRS_SHOWN = 5
+"""Pairs of columns in a card."""
+PAIR_SHOWN = 0.02
+"""A smaller change of a tie is not listed."""
 
 
 def show(
@@ -25,15 +31,17 @@ def show(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.text import burden_text, class_size_text, column_text, ruin_text
+    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
         with working(f"decoding solution {solution.number}"):
             description = opened.describe(solution)
+            card = opened.card(solution)
         ruins = opened.front.ruins(solution)
     if json:
-        say_json({**solution.to_dict(), "ruins": [asdict(ruin) for ruin in ruins], "description": asdict(description)})
+        more = {"card": card_facts(card), "ruins": [asdict(ruin) for ruin in ruins]}
+        say_json({**solution.to_dict(), **more, "description": asdict(description)})
         return
     say(f"solution {solution.number}, by {solution.title} ({solution.family})")
     say(solution.message)
@@ -50,12 +58,39 @@ def show(
     for sentence in burden_text(description):
         say(sentence)
     say()
+    _show_card(card)
     if ruins:
         say(f"{ruin_text(ruins)}")
     for complaint in solution.complaints:
         say(f"may not be released: {complaint}")
     if solution.feasible:
         say(f"may be released: crypsis release {folder} --pick {solution.number} -o release")
+
+
+def _show_card(card: UtilityCard) -> None:
+    """The utility card: what was harmed most, then columns, pairs and the whole file."""
+    from crypsis.text.cards import TIES, column_rows, opening_text, propensity_text
+
+    say("what was harmed most")
+    for sentence in opening_text(card):
+        say(f"  {sentence}")
+    say()
+    if card.columns:
+        head = ("column", "loss, %", "moved, %", "values gone", "records", "beyond 1 · 5 · 95 · 99 %", "cells")
+        names = ("name", "loss", "distance", "vanished", "vanished_records", "tails", "cells")
+        rows = [tuple(row[name] for name in names) for row in column_rows(card.columns)]
+        say(table(head, rows, right=[1, 2, 3, 4]))
+        say()
+    moved = [pair for pair in card.pairs if pair.change >= PAIR_SHOWN][:PAIRS_SHOWN]
+    if moved:
+        pairs = [(f"{p.first}, {p.second}", TIES[p.tie], f"{p.before:.2f}", f"{p.after:.2f}") for p in moved]
+        say(table(("pair", "tie", "before", "after"), pairs, right=[2, 3]))
+        say()
+    for score in card.general:
+        say(propensity_text(score))
+    for use in card.uses:
+        say(f"use {use.title}: changed by {figure(use.value)}, at most {figure(use.tolerance)} wanted")
+    say()
 
 
 def _show_figures(solution: Solution) -> None:

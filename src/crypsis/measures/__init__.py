@@ -23,10 +23,25 @@ from crypsis.measures.probabilistic_loss import ProbabilisticLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.regression_use import RegressionUse
 from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
-from crypsis.measures.utility import ColumnHarm, Distributions, Ruin, Usefulness
+from crypsis.measures.utility import (
+    AssociationChange,
+    AssociationLoss,
+    ColumnHarm,
+    Distributions,
+    Propensity,
+    PropensityScore,
+    Ruin,
+    Usefulness,
+    UtilityCard,
+    association_changes,
+    propensity_score,
+    utility_card,
+)
 
 __all__ = [
     "Assessment",
+    "AssociationChange",
+    "AssociationLoss",
     "AverageClassSize",
     "CategoryDisclosure",
     "CategoryLinkage",
@@ -56,6 +71,8 @@ __all__ = [
     "Precision",
     "ProbabilisticLinkage",
     "ProbabilisticLoss",
+    "Propensity",
+    "PropensityScore",
     "RankLinkage",
     "Reading",
     "RecordLinkage",
@@ -66,8 +83,12 @@ __all__ = [
     "SquaredErrorRatio",
     "TableUse",
     "Usefulness",
+    "UtilityCard",
     "assess",
+    "association_changes",
     "max_score",
     "mean_score",
     "measures",
+    "propensity_score",
+    "utility_card",
 ]

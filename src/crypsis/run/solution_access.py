@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
+from crypsis.measures.utility import UseResult, UtilityCard, utility_card
 from crypsis.plan import Plan
 from crypsis.rulebook import Rulebook
 from crypsis.run.choosing import DEFAULT_PICK
@@ -105,6 +106,24 @@ class SolutionAccess:
         """
         solution = self.choose(pick)
         return describe_masking(self.original, self.decode(solution), solution.family)
+
+    def card(self, pick: Solution | str | int = DEFAULT_PICK, *, general: bool = True) -> UtilityCard:
+        """What a solution harmed, worst first: columns, pairs of columns, the whole file, and the declared uses.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            Whose card, as for `choose`.
+        general : bool
+            Whether pMSE is measured, which takes longest.
+
+        Returns
+        -------
+        UtilityCard
+        """
+        solution = self.choose(pick)
+        uses = [UseResult(use.title, solution.figure(use.title), use.tolerance) for use in self.plan.use]
+        return utility_card(self.original, self.decode(solution), self.plan.useful, uses, general=general)
 
     def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
         """The masked table of a solution as a frame of the kind of the original, polars by default.

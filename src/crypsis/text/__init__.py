@@ -1,6 +1,7 @@
 """Typed results in words; no other room words them."""
 
 from crypsis.text.attacks import attack_text
+from crypsis.text.cards import card_facts, opening_text
 from crypsis.text.evaluations import complaint_text, omission_text
 from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
 from crypsis.text.groupings import grouping_text, representatives_text
@@ -18,6 +19,7 @@ __all__ = [
     "audited_text",
     "blanked_text",
     "burden_text",
+    "card_facts",
     "class_size_text",
     "column_text",
     "complaint_text",
@@ -29,6 +31,7 @@ __all__ = [
     "node_text",
     "offer_text",
     "omission_text",
+    "opening_text",
     "over_all_text",
     "reason_text",
     "remedies",

@@ -26,6 +26,9 @@ BINS = 10
 TAILS = (1.0, 5.0, 95.0, 99.0)
 """Points of the original, per cent, beyond which records are counted."""
 
+FORGIVEN = 0.05
+"""Shift of a number, as a part of its range, by which its distribution does not count as moved."""
+
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -61,6 +64,8 @@ class ColumnHarm:
         Total variation distance of the distributions before and after, per cent; numbers in quantile bins.
     kolmogorov : float or None
         Largest difference of the distribution functions of a number, per cent.
+    shifted : float or None
+        The same where shifts of less than a twentieth of the range (1 to 99 % points) are forgiven.
     values : int
         Distinct values of the original (groups, where the column is recoded to one level).
     vanished, vanished_records : int
@@ -86,6 +91,7 @@ class ColumnHarm:
     loss: float
     distance: float
     kolmogorov: float | None
+    shifted: float | None
     values: int
     vanished: int
     vanished_records: int
@@ -98,8 +104,8 @@ class ColumnHarm:
 
     @property
     def moved(self) -> float:
-        """How far the distribution moved, per cent: Kolmogorov for a number, total variation for a category."""
-        return self.distance if self.kolmogorov is None else self.kolmogorov
+        """How far the distribution moved, per cent: `shifted` for a number, total variation for a category."""
+        return self.distance if self.shifted is None else self.shifted
 
     @property
     def vanished_share(self) -> float:
@@ -113,6 +119,7 @@ class _Compared:
 
     distance: float
     kolmogorov: float | None = None
+    shifted: float | None = None
     values: int = 0
     vanished: int = 0
     vanished_records: int = 0
@@ -211,6 +218,7 @@ class Distributions:
             100.0 * float(np.where(kept, lost, 1.0).mean()) if len(lost) else 0.0,
             compared.distance,
             compared.kolmogorov,
+            compared.shifted,
             compared.values,
             compared.vanished,
             compared.vanished_records,
@@ -231,7 +239,7 @@ class Distributions:
         first, last = _counts(before, after[masked.kept])
         gone = (first[1:] > 0) & (last[1:] == 0)
         values, lost = int((first[1:] > 0).sum()), int(first[1:][gone].sum())
-        return _Compared(_variation(first, last), None, values, int(gone.sum()), lost)
+        return _Compared(_variation(first, last), values=values, vanished=int(gone.sum()), vanished_records=lost)
 
     def _recoded(self, masked: Table, name: str) -> _Compared:
         """A column recoded record by record, spread over the values that its groups cover."""
@@ -249,7 +257,13 @@ class Distributions:
         merged = real & ~gone & np.array([int(each) not in own for each in leaf])
         outside = max(float(masked.kept.sum()) - float(last.sum()), 0.0)
         distance = _variation(np.append(first, 0.0), np.append(last, outside))
-        return _Compared(distance, None, int(real.sum()), int(gone.sum()), int(first[gone].sum()), int(merged.sum()))
+        return _Compared(
+            distance,
+            values=int(real.sum()),
+            vanished=int(gone.sum()),
+            vanished_records=int(first[gone].sum()),
+            merged=int(merged.sum()),
+        )
 
     def _held(self, name: str) -> _Numbers:
         if name not in self._numbers:
@@ -273,13 +287,25 @@ class _Numbers:
         held = self.ordered
         return np.unique(np.quantile(held, np.linspace(0, 1, BINS + 1)[1:-1])) if held.size else np.empty(0)
 
+    @cached_property
+    def forgiven(self) -> float:
+        """The shift that is forgiven."""
+        low, high = np.quantile(self.ordered, [0.01, 0.99]) if self.ordered.size else (0.0, 0.0)
+        return FORGIVEN * float(high - low)
+
     def compared(self, masked: Table) -> _Compared:
         """Distances and tails of the released numbers."""
         after = published_numbers(masked, self.name)[masked.kept]
         held = np.sort(after[~np.isnan(after)])
         first, last = _counts(binned(self.values, self.edges), binned(after, self.edges))
         values = len(np.unique(self.ordered))
-        return _Compared(_variation(first, last), _kolmogorov(self.ordered, held), values, tails=self._tails(held))
+        return _Compared(
+            _variation(first, last),
+            _kolmogorov(self.ordered, held),
+            _kolmogorov(self.ordered, held, self.forgiven),
+            values,
+            tails=self._tails(held),
+        )
 
     def _tails(self, held: Floats) -> tuple[Tail, ...]:
         if not self.ordered.size:
@@ -323,11 +349,15 @@ def _variation(first: Floats, last: Floats) -> float:
     return 0.0 if distance < 1e-9 else min(distance, 100.0)
 
 
-def _kolmogorov(before: Floats, after: Floats) -> float:
-    """Largest difference of two distribution functions, per cent; 100 where one of them is empty."""
+def _kolmogorov(before: Floats, after: Floats, forgiven: float = 0.0) -> float:
+    """Largest difference of two distribution functions, per cent; 100 where one of them is empty.
+
+    forgiven  the first function may be read so far to the left or right, whichever is nearer
+    """
     if not before.size or not after.size:
         return 0.0 if before.size == after.size else 100.0
-    points = np.concatenate([before, after])
-    first = np.searchsorted(before, points, side="right") / before.size
+    points = np.concatenate([before - forgiven, before + forgiven, after])
     last = np.searchsorted(after, points, side="right") / after.size
-    return 100.0 * float(np.abs(first - last).max())
+    low = np.searchsorted(before, points - forgiven, side="right") / before.size
+    high = np.searchsorted(before, points + forgiven, side="right") / before.size
+    return 100.0 * max(float(np.maximum(low - last, last - high).max()), 0.0)

@@ -60,7 +60,7 @@ class Usefulness(Settings):
         gt=0,
         le=100,
         description="largest distance of the distribution of one column before and after, per cent of the records: "
-        "total variation of categories, Kolmogorov distance of numbers",
+        "total variation of categories; Kolmogorov distance of numbers, small shifts forgiven",
     )
     vanished: float = Field(
         default=10.0, gt=0, le=100, description="largest share of the records whose value no longer occurs, per cent"
