@@ -48,29 +48,32 @@ def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, d
 
 
 def test_cells_are_added_up_by_hand() -> None:
-    """Cells 0 and 2 become one, cell 1 the other; classes 1 and 2 of four are looked at."""
+    """Cells 0 and 2 become one, cell 1 the other; classes 1 and 2 of four are looked at; other cells stay."""
     size = np.array([[1, 2, 3, 4], [5, 6, 7, 8], [9, 1, 1, 9]], dtype=np.int32)
     words = [[0, 1, 2, 0], [0, 0, 16, 0], [0, 4, 4, 0], [0, 64, 0, 0], [0, 1, 8, 0], [0, 32, 0, 0]]
     present = np.array(words, dtype=np.uint64)
     tally = np.arange(24, dtype=np.int32).reshape(6, 4)
-    block = nodes.added_up(CellBlock(size, present, tally, 1, 3), np.array([1, 0, 1]), 2)
-    assert block.size.tolist() == [[6, 7], [3, 4]]
-    assert block.present.tolist() == [[4, 4], [64, 0], [1, 10], [32, 16]]
-    assert block.tally.tolist() == [[9, 10], [13, 14], [1 + 17, 2 + 18], [5 + 21, 6 + 22]]
-    assert (block.begin, block.end) == (0, 2)
-    assert (block.size.dtype, block.present.dtype, block.tally.dtype) == (np.int32, np.uint64, np.int32)
+    room = np.full((3, 4), 99, np.int32), np.full((6, 4), 99, np.uint64), np.full((6, 4), 99, np.int32)
+    step = np.array([[0, 0, 0], [1, 0, 1]])
+    nodes.add_up(CellBlock(size, present, tally, 0, 3, 1, 3), step, 1, CellBlock(*room, 1, 2, 0, 2))
+    assert room[0].tolist() == [[99] * 4, [6, 7, 99, 99], [3, 4, 99, 99]]
+    assert room[1][:, :2].tolist() == [[99, 99], [99, 99], [4, 4], [64, 0], [1, 10], [32, 16]]
+    assert room[2][2:, :2].tolist() == [[9, 10], [13, 14], [1 + 17, 2 + 18], [5 + 21, 6 + 22]]
 
 
 def test_counts_of_cells_by_hand() -> None:
     """Two cells, of each two values and then two labels; the second and third of three classes count."""
     size = np.array([[9, 5, 4], [9, 0, 7]], dtype=np.int32)
     tally = np.array([[9, 3, 0], [9, 2, 4], [9, 1, 2], [9, 4, 2], [9, 0, 1], [9, 0, 6], [9, 0, 7], [9, 0, 0]])
-    block = CellBlock(size, np.zeros((0, 3), dtype=np.uint64), tally.astype(np.int32), 1, 3)
-    assert nodes.diversity_of(block, 2).tolist() == [2, 1, 0, 2]
-    assert nodes.misfits_of(block, 2) == (5 - 4) + (4 - 2) + 0 + (7 - 7)
-    assert nodes.value_squares_of(block, 2) == 9 + 4 + 16 + 1 + 36
+    block = CellBlock(size, np.zeros((0, 3), dtype=np.uint64), tally.astype(np.int32), 0, 2, 1, 3)
+    sizes, distinct, most = np.empty(4, dtype=np.int64), np.empty(4, dtype=np.int64), np.empty(2, dtype=np.int64)
+    found = nodes.count_cells(block, 2, sizes, distinct, most)
+    assert sizes.tolist() == [5, 4, 0, 7]
+    assert distinct.tolist() == [2, 1, 0, 2]
+    assert found == ((5 - 4) + (4 - 2) + 0 + (7 - 7), 9 + 4 + 16 + 1 + 36)
     words = np.array([[7, 3, 1], [0, 0, 2**63 + 6], [5, 0, 6], [1, 0, 1]], dtype=np.uint64)
-    assert nodes.diversity_of(CellBlock(size, words, tally[:0], 1, 3), 0).tolist() == [2, 4, 0, 3]
+    nodes.count_cells(CellBlock(size, words, tally[:0].astype(np.int32), 0, 2, 1, 3), 0, sizes, distinct, most)
+    assert distinct.tolist() == [2, 4, 0, 3]
 
 
 def test_listed_labels_leave_tallied_values_and_no_values_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:

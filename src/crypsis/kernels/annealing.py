@@ -167,7 +167,8 @@ def _close(groups: WalkGroups, a: int) -> None:
             groups.members[a, q] = i
             groups.labels[i] = a
         groups.sizes[a] = groups.sizes[last]
-        groups.centroids[a] = groups.centroids[last]
+        for q in range(groups.centroids.shape[1]):
+            groups.centroids[a, q] = groups.centroids[last, q]
     groups.sizes[last] = 0
 
 
@@ -177,14 +178,16 @@ close = kernel(_close)
 def _settle(groups: WalkGroups, points: NDArray[np.float64], pool: NDArray[np.int32]) -> float:
     """Recompute the centroids of the pool's groups from their members alone and return their exact SSE: no drift."""
     total = 0.0
-    for i in pool:
+    for free in range(pool.shape[0]):
+        i = pool[free]
         if groups.place[i] != 0:
             continue
         g = groups.labels[i]
-        groups.centroids[g] = 0.0
-        for m in range(groups.sizes[g]):
-            groups.centroids[g] += points[groups.members[g, m]]
-        groups.centroids[g] /= groups.sizes[g]
+        for q in range(points.shape[1]):
+            added = 0.0
+            for m in range(groups.sizes[g]):
+                added += points[groups.members[g, m], q]
+            groups.centroids[g, q] = added / groups.sizes[g]
         for m in range(groups.sizes[g]):
             total += apart(points, groups.members[g, m], groups.centroids, g)
     return total
@@ -195,15 +198,18 @@ settle = kernel(_settle)
 
 def _arrange(groups: WalkGroups, points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
     """Load labels 0 … G−1 into the groups; returns the SSE."""
-    groups.sizes[:] = 0
-    groups.used[0] = labels.max() + 1
-    for i in range(labels.size):
-        g = labels[i]
+    pool, used = np.empty(labels.shape[0], dtype=np.int32), 0
+    for g in range(groups.sizes.shape[0]):
+        groups.sizes[g] = 0
+    for i in range(labels.shape[0]):
+        pool[i], g = i, labels[i]
+        used = max(used, int(g) + 1)
         groups.labels[i] = g
         groups.place[i] = groups.sizes[g]
         groups.members[g, groups.sizes[g]] = i
         groups.sizes[g] += 1
-    return settle(groups, points, np.arange(labels.size).astype(np.int32))
+    groups.used[0] = used
+    return settle(groups, points, pool)
 
 
 arrange = kernel(_arrange)
@@ -236,7 +242,8 @@ def _scatter(groups: WalkGroups, context: WalkContext, g: int, limit: float) -> 
     for q in range(size):
         i = trail[0, q]
         best, cheapest, seen = -1, np.inf, -1
-        for j in context.neighbours[i]:
+        for near in range(context.neighbours.shape[1]):
+            j = context.neighbours[i, near]
             b = groups.labels[j]
             if b in (g, seen) or groups.sizes[b] == most or not groups.free[j]:
                 continue
@@ -262,7 +269,8 @@ def _gather(groups: WalkGroups, context: WalkContext, seed: int, g: int, start: 
     The trail is written from position `start`; with too few to spare nothing changes: infinity.
     """
     points, trail, least = context.points, groups.trail, (groups.members.shape[1] + 1) // 2
-    groups.centroids[g] = 0.0
+    for q in range(points.shape[1]):
+        groups.centroids[g, q] = 0.0
     rise = 0.0
     end = start
     for q in range(-1, context.neighbours.shape[1]):

@@ -13,25 +13,34 @@ _DIRECT = 1024
 def _attainable_size(sizes: NDArray[np.int64], allowance: int) -> int:
     """The largest k such that no more than `allowance` records stand in classes smaller than k.
 
-    The largest class always survives. Sizes below `_DIRECT` are tallied, the few larger ones sorted; size 0
+    The largest class always survives. Sizes below `_DIRECT` are tallied, a larger answer is found by bisection; size 0
     is no class.
     """
-    tally = np.zeros(_DIRECT, dtype=np.int64)
-    for size in sizes:
+    tally, largest, whole = np.empty(_DIRECT, dtype=np.int64), 0, 0
+    for size in range(_DIRECT):
+        tally[size] = 0
+    for place in range(sizes.shape[0]):
+        size = sizes[place]
         tally[min(size, _DIRECT - 1)] += size
-    spent, smallest = 0, 0
+        largest = max(largest, size)
+        whole += size
+    if whole <= allowance:
+        return largest
+    spent = 0
     for size in range(1, _DIRECT - 1):
-        if tally[size]:
-            smallest = size
-            spent += tally[size]
-            if spent > allowance:
-                return size
-    rest = np.sort(sizes[sizes >= _DIRECT - 1])
-    for size in rest:
-        spent += size
+        spent += tally[size]
         if spent > allowance:
-            return int(size)
-    return int(rest[-1]) if len(rest) else smallest
+            return size
+    low, high = _DIRECT - 1, largest
+    while low < high:
+        middle, spent = (low + high) // 2, 0
+        for place in range(sizes.shape[0]):
+            spent += sizes[place] if sizes[place] <= middle else 0
+        if spent > allowance:
+            high = middle
+        else:
+            low = middle + 1
+    return low
 
 
 attainable_size = kernel(_attainable_size)
@@ -39,14 +48,18 @@ attainable_size = kernel(_attainable_size)
 
 def _attainable_diversity(sizes: NDArray[np.int64], distinct: NDArray[np.int64], k: int, allowance: int) -> int:
     """The largest l within `allowance`, records in classes smaller than k being already suppressed."""
-    tally = np.zeros(distinct.max() + 1, dtype=np.int64)
     spent, highest = 0, 0
-    for place in range(len(sizes)):
+    for place in range(sizes.shape[0]):
+        if sizes[place] >= k:
+            highest = max(highest, distinct[place])
+    tally = np.empty(highest + 1, dtype=np.int64)
+    for diversity in range(highest + 1):
+        tally[diversity] = 0
+    for place in range(sizes.shape[0]):
         if sizes[place] < k:
             spent += sizes[place]
         else:
             tally[distinct[place]] += sizes[place]
-            highest = max(highest, distinct[place])
     for diversity in range(highest):
         spent += tally[diversity]
         if spent > allowance:

@@ -21,6 +21,8 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from numba.core import caching, types
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 
 P = ParamSpec("P")
@@ -63,6 +65,36 @@ class _KernelCache(caching.FunctionCache):
     _impl_class = _KernelCacheImpl
 
 
+class _PartLibrary(JITCodeLibrary):
+    """Code that is only ever linked into that of a kernel, with which it is optimised and made machine code."""
+
+    def _optimize_final_module(self) -> None:
+        pass
+
+    def _finalize_final_module(self) -> None:
+        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+    def get_pointer_to_function(self, name: str) -> int:
+        self._ensure_finalized()  # type: ignore[no-untyped-call]
+        return 0
+
+    @property
+    def codegen(self) -> _PartLibrary:
+        return self
+
+    def set_env(self, env_name: str, env: object) -> None:
+        """Nothing: as in a kernel that comes from the cache, only Python's own entry has an environment."""
+
+
+class _PartCompiler(Compiler):
+    """numba's own passes into a `_PartLibrary`."""
+
+    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
+        made = library or _PartLibrary(targetctx.codegen(), "part of a kernel")  # type: ignore[no-untyped-call]
+        super().__init__(typingctx, targetctx, made, *rest)  # type: ignore[no-untyped-call]
+
+
 class _Part(CPUDispatcher):
     """A kernel as other kernels call it: compiled once for all whole numbers, whatever their width, also constants.
 
@@ -80,7 +112,8 @@ class Kernel(CPUDispatcher):
     @property
     def _numba_type_(self) -> types.Dispatcher:
         if not hasattr(self, "_part"):
-            self._part = _Part(self.py_func, targetoptions={**_OPTIONS, "no_cpython_wrapper": True})
+            options = {**_OPTIONS, "no_cpython_wrapper": True}
+            self._part = _Part(self.py_func, targetoptions=options, pipeline_class=_PartCompiler)
         return types.Dispatcher(self._part)
 
 

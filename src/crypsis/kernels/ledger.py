@@ -76,15 +76,17 @@ def _mixture(patterns: Ints, attributes: int, rows: int) -> Floats:
 
     From 0.9, 0.1 and 1/rows; clipped; until a change below 1e-6 or 100 rounds; swapped if 'matches' agree less.
     """
-    now = np.empty(2 * attributes + 1)
-    now[:attributes], now[attributes : 2 * attributes] = 0.9, 0.1
+    now, then, pairs = np.empty(2 * attributes + 1), np.empty(2 * attributes + 1), 0
+    for j in range(attributes):
+        now[j], now[attributes + j] = 0.9, 0.1
     now[2 * attributes] = min(max(1.0 / rows, CLIP), 1.0 - CLIP)
-    pairs = patterns.sum()
+    for pattern in range(len(patterns)):
+        pairs += patterns[pattern]
     if pairs == 0:
         return now
-    then = np.empty(2 * attributes + 1)
     for _ in range(100):
-        then[:] = 0.0
+        for place in range(2 * attributes + 1):
+            then[place] = 0.0
         matched = 0.0
         for pattern in range(len(patterns)):
             if patterns[pattern] == 0:
@@ -112,10 +114,14 @@ def _mixture(patterns: Ints, attributes: int, rows: int) -> Floats:
             now[place] = value
         if change < 1e-6:
             break
-    if now[:attributes].sum() < now[attributes : 2 * attributes].sum():
-        then[:] = now
-        now[:attributes], now[attributes : 2 * attributes] = then[attributes : 2 * attributes], then[:attributes]
-        now[2 * attributes] = 1.0 - then[2 * attributes]
+    agreeing, differing = 0.0, 0.0
+    for j in range(attributes):
+        agreeing += now[j]
+        differing += now[attributes + j]
+    if agreeing < differing:
+        for j in range(attributes):
+            now[j], now[attributes + j] = now[attributes + j], now[j]
+        now[2 * attributes] = 1.0 - now[2 * attributes]
     return now
 
 
@@ -137,15 +143,35 @@ def _pattern_weights(patterns: Ints, attributes: int, rows: int) -> Floats:
 pattern_weights = kernel(_pattern_weights)
 
 
+def _falling(weights: Floats) -> Ints:
+    """Places in order of falling weight (Shell 1959)."""
+    n = len(weights)
+    order, gap = np.empty(n, dtype=np.int64), n // 2
+    for place in range(n):
+        order[place] = place
+    while gap > 0:
+        for place in range(gap, n):
+            moving, at = order[place], place
+            while at >= gap and weights[order[at - gap]] < weights[moving]:
+                order[at] = order[at - gap]
+                at -= gap
+            order[at] = moving
+        gap //= 2
+    return order
+
+
+falling = kernel(_falling)
+
+
 def _pattern_risk(own: Codes, seen: Codes, patterns: Ints, attributes: int, rule: int, rows: int) -> float:
     """Per cent of records linked rightly when each original goes to the masked record(s) of greatest weight."""
     weights = pattern_weights(patterns, attributes, rows)
-    order = np.argsort(-weights)
-    credit = 0.0
+    order, credit = falling(weights), 0.0
     for seeker in range(len(own)):
         hits, ties = 0, 0
         top = 0.0
-        for place in order:
+        for rank in range(len(order)):
+            place = order[rank]
             if ties and weights[place] < top - SAME:
                 break
             if seen[seeker, place]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.value_lists import Held, Listed, count_listed, squares_together
+from crypsis.kernels.value_lists import Listed, count_listed, squares_together
 
 BY_SIZE, STRICTEST, DEMANDED = 0, 1, 2
 """Which classes are suppressed: the smallest within the limit; those below the strictest k and then l the
@@ -24,8 +24,9 @@ class Leaves(NamedTuple):
     codes     int32[h, m]: leaf in tree order
     suffix    int32[h, m]: rank of the tuple's remainder after the attribute
     height    int64[h]: highest level of each attribute
-    start     int64[h, levels]: where the leaves of an attribute at a level begin in `group` and `cell`
+    start     int64[h, levels]: where the leaves of an attribute at a level begin in `group`, `mark` and `cell`
     group     int32[…]: group of the leaf, ascending
+    mark      uint64[…]: a random word per group
     cell      float64[…]: loss of one such cell
     marginal  float64[h, levels]: loss of the whole column, nothing suppressed
     place     int64[h]: weight of the attribute's level in the number of a node
@@ -38,6 +39,7 @@ class Leaves(NamedTuple):
     height: NDArray[np.int64]
     start: NDArray[np.int64]
     group: NDArray[np.int32]
+    mark: NDArray[np.uint64]
     cell: NDArray[np.float64]
     marginal: NDArray[np.float64]
     place: NDArray[np.int64]
@@ -54,6 +56,8 @@ class Tail(NamedTuple):
     spared    float64[t, cells]: what a record of the cell loses by suppression beyond its tail's generalisation
     marginal  float64[t]: loss of the tail columns, nothing suppressed
     place     int64[t]: what the node adds to the number of a node
+    final     int64[t, cells]: where each cell of the lowest node goes
+    first     int64[t]: where the cells of the node begin among those of all nodes but the lowest
     """
 
     below: NDArray[np.int64]
@@ -62,6 +66,8 @@ class Tail(NamedTuple):
     spared: NDArray[np.float64]
     marginal: NDArray[np.float64]
     place: NDArray[np.int64]
+    final: NDArray[np.int64]
+    first: NDArray[np.int64]
 
 
 class NodeDemand(NamedTuple):
@@ -101,112 +107,112 @@ class NodeReadings(NamedTuple):
 
 
 class CellBlock(NamedTuple):
-    """The cells of consecutive classes, from `begin` up to `end`."""
+    """The cells of consecutive classes.
+
+    size         […, c]: records, one row per cell
+    present      uint64[… · words, c]: one bit per confidential value that occurs
+    tally        [… · (v + u), c]: records per confidential value, then per label
+    first, cells  the cells are the rows first … first + cells − 1 of `size`
+    begin, end    the classes are the columns begin … end − 1
+    """
 
     size: NDArray[Any]
     present: NDArray[np.uint64]
     tally: NDArray[Any]
+    first: int
+    cells: int
     begin: int
     end: int
 
 
-def _add(target: NDArray[Any], source: NDArray[Any]) -> None:
-    """target += source, element by element."""
-    for i in range(len(target)):
-        target[i] += source[i]
+def _add_rows(target: NDArray[Any], to: int, source: NDArray[Any], row: int, begin: int, classes: int) -> None:
+    """target[to, i] += source[row, begin + i] for every class i."""
+    n, offset = np.uint64(classes), np.uint64(begin)
+    for i in range(n):
+        target[to, i] += source[row, offset + i]
 
 
-add = kernel(_add)
+add_rows = kernel(_add_rows)
 
 
-def _unite(target: NDArray[np.uint64], source: NDArray[np.uint64]) -> None:
-    """target |= source, element by element."""
-    for i in range(len(target)):
-        target[i] |= source[i]
+def _unite_rows(
+    target: NDArray[np.uint64], to: int, source: NDArray[np.uint64], row: int, begin: int, classes: int
+) -> None:
+    """target[to, i] |= source[row, begin + i] for every class i."""
+    n, offset = np.uint64(classes), np.uint64(begin)
+    for i in range(n):
+        target[to, i] |= source[row, offset + i]
 
 
-unite = kernel(_unite)
+unite_rows = kernel(_unite_rows)
 
 
-def _added_up(block: CellBlock, step: NDArray[np.int64], width: int) -> CellBlock:
-    """The cells of every class added up into `width` cells; step[c] is where cell c goes."""
-    cells, begin, end = len(block.size), block.begin, block.end
-    words, columns = len(block.present) // cells, len(block.tally) // cells
-    size = np.zeros((width, end - begin), dtype=block.size.dtype)
-    present = np.zeros((width * words, end - begin), dtype=np.uint64)
-    tally = np.zeros((width * columns, end - begin), dtype=block.tally.dtype)
-    for c in range(cells):
-        add(size[step[c]], block.size[c, begin:end])
+def _add_up(block: CellBlock, step: NDArray[np.int64], t: int, target: CellBlock) -> None:
+    """Add the cells of every class up into those of the target; step[t, c] is where cell c goes."""
+    n, rows = block.end - block.begin, block.size.shape[0]
+    words, columns = block.present.shape[0] // rows, block.tally.shape[0] // rows
+    for i in range(n):
+        for c in range(target.first, target.first + target.cells):
+            target.size[c, i] = 0
+        for c in range(target.first * words, (target.first + target.cells) * words):
+            target.present[c, i] = 0
+        for c in range(target.first * columns, (target.first + target.cells) * columns):
+            target.tally[c, i] = 0
+    for c in range(block.cells):
+        here, there = block.first + c, target.first + step[t, c]
+        add_rows(target.size, there, block.size, here, block.begin, n)
         for w in range(words):
-            unite(present[step[c] * words + w], block.present[c * words + w, begin:end])
+            unite_rows(target.present, there * words + w, block.present, here * words + w, block.begin, n)
         for v in range(columns):
-            add(tally[step[c] * columns + v], block.tally[c * columns + v, begin:end])
-    return CellBlock(size, present, tally, 0, end - begin)
+            add_rows(target.tally, there * columns + v, block.tally, here * columns + v, block.begin, n)
 
 
-added_up = kernel(_added_up)
+add_up = kernel(_add_up)
 
 
-def _diversity(block: CellBlock, values: int) -> NDArray[np.int64]:
-    """int64[cells · classes]: confidential values in every cell, cell by cell."""
-    cells, n, begin, end = len(block.size), block.end - block.begin, block.begin, block.end
-    words, columns = len(block.present) // cells, len(block.tally) // cells
-    distinct = np.zeros(cells * n, dtype=np.int64)
-    for c in range(cells):
-        here = distinct[c * n : (c + 1) * n]
-        for w in range(words):
-            word = block.present[c * words + w, begin:end]
-            for i in range(n):
-                here[i] += np.int64(bits(word[i]))
-        for v in range(values):
-            count = block.tally[c * columns + v, begin:end]
-            for i in range(n):
-                here[i] += min(count[i], 1)
-    return distinct
+def _count_cells(
+    block: CellBlock, values: int, sizes: NDArray[np.int64], distinct: NDArray[np.int64], most: NDArray[np.int64]
+) -> tuple[int, int]:
+    """sizes, distinct int64[cells · classes] ← records and confidential values of every cell, cell by cell.
 
-
-diversity_of = kernel(_diversity)
-
-
-def _misfits(block: CellBlock, values: int) -> int:
-    """Records without the majority label of their cell."""
-    cells, n, begin, end = len(block.size), block.end - block.begin, block.begin, block.end
-    columns, total = len(block.tally) // cells, 0
-    most = np.zeros(n, dtype=block.tally.dtype)
-    for c in range(cells):
-        most[:] = 0
-        for v in range(c * columns + values, (c + 1) * columns):
-            count = block.tally[v, begin:end]
-            for i in range(n):
-                most[i] = max(most[i], count[i])
-        size = block.size[c, begin:end]
+    most  int64[classes]: room
+    →     records without the majority label of their cell; Σ over records of how often their confidential value
+          occurs in their cell
+    """
+    rows, n, begin = block.size.shape[0], np.uint64(block.end - block.begin), np.uint64(block.begin)
+    words, columns = block.present.shape[0] // rows, block.tally.shape[0] // rows
+    misfits = squares = 0
+    for c in range(block.cells):
+        cell, here = block.first + c, np.uint64(c) * n
         for i in range(n):
-            total += size[i] - most[i]
-    return total
+            sizes[here + i] = block.size[cell, begin + i]
+            distinct[here + i] = 0
+            most[i] = 0
+        for w in range(cell * words, (cell + 1) * words):
+            for i in range(n):
+                distinct[here + i] += np.int64(bits(block.present[w, begin + i]))
+        for v in range(columns):
+            row = cell * columns + v
+            if v < values:
+                for i in range(n):
+                    count = np.int64(block.tally[row, begin + i])
+                    distinct[here + i] += min(count, 1)
+                    squares += int(count * count)
+            else:
+                for i in range(n):
+                    most[i] = max(most[i], np.int64(block.tally[row, begin + i]))
+        for i in range(n):
+            misfits += sizes[here + i] - most[i]
+    return misfits, squares
 
 
-misfits_of = kernel(_misfits)
-
-
-def _value_squares(block: CellBlock, values: int) -> int:
-    """Σ over records of how often their confidential value occurs in their cell."""
-    cells, total = len(block.size), np.int64(0)
-    columns = len(block.tally) // cells
-    for c in range(cells):
-        for v in range(c * columns, c * columns + values):
-            count = block.tally[v, block.begin : block.end]
-            for i in range(len(count)):
-                total += np.int64(count[i]) * np.int64(count[i])
-    return int(total)
-
-
-value_squares_of = kernel(_value_squares)
+count_cells = kernel(_count_cells)
 
 
 def _suppressed_loss(row: int, levels: NDArray[np.int64], leaves: Leaves) -> float:
     """What a record loses by suppression beyond what its generalised head cells already lost."""
     lost = 0.0
-    for attribute in range(len(levels)):
+    for attribute in range(levels.shape[0]):
         lost += 1.0 - leaves.cell[leaves.start[attribute, levels[attribute]] + leaves.codes[attribute, row]]
     return lost
 
@@ -217,32 +223,100 @@ suppressed_loss = kernel(_suppressed_loss)
 class JudgedNode(NamedTuple):
     """A node under judgement.
 
-    rows    A tuple of each class
+    rows    int32[…]: a tuple of each class, from `begin` on
     levels  Levels of the head
-    tail    JudgedNode of the tail
+    tail    Node of the tail
     of      Class of each distinct tuple where something is listed, else empty; then there is no tail
     """
 
     rows: NDArray[np.int32]
+    begin: int
     levels: NDArray[np.int64]
     tail: int
     number: int
     of: NDArray[np.int32]
 
 
-def _listed_in(node: JudgedNode, leaves: Leaves, tallied: bool) -> tuple[Held, NDArray[np.int64]]:
-    """What the classes hold of the listed values, and of the commonest label where labels are not tallied.
+class Counted(NamedTuple):
+    """What is known of the classes of a node before it is judged, cell by cell.
 
-    Empty if nothing is listed.
+    sizes, distinct  int64[cells · classes]: records and confidential values
+    majority         int64[classes]: records with the commonest label, where labels are listed; else 0
+    squares          int64[classes]: Σ over records of how often their listed value occurs in the class; else 0
     """
-    n = len(node.rows) if len(node.of) else 0
-    held = count_listed(leaves.values, node.of, n)
-    if tallied:
-        return held, np.zeros(n, dtype=np.int64)
-    return held, count_listed(leaves.labels, node.of, n).most if len(leaves.labels.row) else held.most
+
+    sizes: NDArray[np.int64]
+    distinct: NDArray[np.int64]
+    majority: NDArray[np.int64]
+    squares: NDArray[np.int64]
 
 
-listed_in = kernel(_listed_in)
+def _count_node(
+    block: CellBlock, node: JudgedNode, leaves: Leaves, demand: NodeDemand, counted: Counted
+) -> tuple[int, int]:
+    """Fill what is counted of a node; → misfits and value squares over all its classes, as if none were suppressed."""
+    n, tallied = block.end - block.begin, block.tally.shape[0] // block.size.shape[0] > demand.values
+    misfits, squares = count_cells(block, demand.values, counted.sizes, counted.distinct, counted.majority)
+    for i in range(n):
+        counted.majority[i] = counted.squares[i] = 0
+    if node.of.shape[0]:
+        held = count_listed(leaves.values, node.of, n)
+        labels = count_listed(leaves.labels, node.of, n) if leaves.labels.row.shape[0] else held
+        for i in range(n):
+            counted.distinct[i] += held.distinct[i]
+            counted.squares[i] = held.squares[i]
+            squares += held.squares[i]
+            if not tallied:
+                counted.majority[i] = labels.most[i]
+                misfits -= labels.most[i]
+    return misfits, squares
+
+
+count_node = kernel(_count_node)
+
+
+def _take_back(
+    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, counted: Counted,
+    limits: tuple[int, int],
+) -> tuple[int, int, int, float]:  # fmt: skip
+    """What the suppressed classes change in the sums over all: Σ size², misfits, value squares and loss.
+
+    limits  least size and fewest values of a class that is kept
+    """
+    n, columns = block.end - block.begin, block.tally.shape[0] // block.size.shape[0]
+    least, fewest = limits
+    lost, fails = np.empty(demand.values, dtype=np.int64), np.empty(n, dtype=np.bool_)
+    for v in range(demand.values):
+        lost[v] = 0
+    for i in range(n):
+        fails[i] = False
+    size_squares, misfits, squares, loss = 0, 0, 0, 0.0
+    for place in range(block.cells * n):
+        size = counted.sizes[place]
+        if size == 0 or (size >= least and counted.distinct[place] >= fewest):
+            continue
+        c, i = place // n, place % n
+        beyond = suppressed_loss(node.rows[node.begin + i], node.levels, leaves) + tail.spared[node.tail, c]
+        loss += size * beyond
+        size_squares += size * size
+        squares -= counted.squares[i]
+        most, fails[i] = counted.majority[i], True
+        for v in range(columns):
+            count = np.int64(block.tally[(block.first + c) * columns + v, block.begin + i])
+            if v < demand.values:
+                lost[v] += count
+                squares -= count * count
+            else:
+                most = max(most, count)
+        misfits += most
+    for v in range(demand.values):
+        squares += lost[v] * lost[v]
+    if node.of.shape[0]:
+        squares += squares_together(leaves.values, node.of, fails)
+    return size_squares, misfits, squares, loss
+
+
+take_back = kernel(_take_back)
 
 
 def _judge(
@@ -252,27 +326,18 @@ def _judge(
 
     Everything is summed over all classes first; what is suppressed is taken back.
     """
-    cells, n, values, columns = len(block.size), len(node.rows), demand.values, len(block.tally) // len(block.size)
-    sizes = np.empty(cells * n, dtype=np.int64)
-    for c in range(cells):
-        sizes[c * n : (c + 1) * n] = block.size[c, block.begin : block.end]
-    distinct = diversity_of(block, values)
-    held, majority = listed_in(node, leaves, columns > values)
-    if len(node.of):
-        distinct += held.distinct
+    n, total = block.end - block.begin, block.cells * (block.end - block.begin)
+    sizes, distinct = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
+    counted = Counted(sizes, distinct, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
+    misfits, value_squares = count_node(block, node, leaves, demand, counted)
     least, fewest = demand.k, demand.l
     if demand.rule != DEMANDED:
         least, fewest = attainable_size(sizes, demand.allowance), 0
         if demand.rule == STRICTEST:
             fewest = attainable_diversity(sizes, distinct, least, demand.allowance)
-    loss = tail.marginal[node.tail]
-    for attribute in range(len(node.levels)):
-        loss += leaves.marginal[attribute, node.levels[attribute]]
-    misfits = misfits_of(block, values) - majority.sum()
-    value_squares = value_squares_of(block, values) + held.squares.sum()
     squares, survivors, gone, smallest, lowest = 0, 0, 0, _HUGE, _HUGE
     at_least = max(least, 1)
-    for place in range(cells * n):
+    for place in range(total):
         size, diversity = sizes[place], distinct[place]
         good = (size >= at_least) & (diversity >= fewest)
         squares += size * size
@@ -280,49 +345,44 @@ def _judge(
         smallest = min(smallest, size if good else _HUGE)
         lowest = min(lowest, diversity if good else _HUGE)
         gone += size * (1 - good)
-    lost, fails = np.zeros(values, dtype=np.int64), np.zeros(len(majority), dtype=np.bool_)
-    for place in range(cells * n if gone else 0):
-        size = sizes[place]
-        if size == 0 or (size >= least and distinct[place] >= fewest):
-            continue
-        c, i = place // n, place % n
-        beyond = suppressed_loss(node.rows[i], node.levels, leaves) + tail.spared[node.tail, c]
-        loss += size * beyond
-        squares -= size * size
-        most = 0
-        if len(fails):
-            value_squares -= held.squares[i]
-            most, fails[i] = majority[i], True
-        for v in range(columns):
-            count = int(block.tally[c * columns + v, block.begin + i])
-            if v < values:
-                lost[v] += count
-                value_squares -= count * count
-            else:
-                most = max(most, count)
-        misfits += most
-    out.k[node.number] = smallest if survivors else 0
-    out.l[node.number] = lowest if survivors else 0
-    out.suppressed[node.number], out.classes[node.number] = gone, survivors
-    out.size_sum[node.number] = squares + gone * gone
-    together = squares_together(leaves.values, node.of, fails)
-    out.value_sum[node.number] = value_squares + (lost * lost).sum() + together
-    out.misfits[node.number], out.loss[node.number] = misfits, loss
+    loss = tail.marginal[node.tail]
+    for attribute in range(node.levels.shape[0]):
+        loss += leaves.marginal[attribute, node.levels[attribute]]
+    if gone:
+        back = take_back(block, node, leaves, tail, demand, counted, (least, fewest))
+        squares, misfits, value_squares, loss = (
+            squares - back[0], misfits + back[1], value_squares + back[2], loss + back[3],
+        )  # fmt: skip
+    number = node.number
+    out.k[number] = smallest if survivors else 0
+    out.l[number] = lowest if survivors else 0
+    out.suppressed[number], out.classes[number] = gone, survivors
+    out.size_sum[number] = squares + gone * gone
+    out.value_sum[number], out.misfits[number], out.loss[number] = value_squares, misfits, loss
 
 
 judge = kernel(_judge)
 
 
 def _judge_tail(
-    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings
-) -> None:
-    """Judge one node of the head at every node of the tail."""
-    blocks = [block]
-    for t in range(len(tail.below)):
+    block: CellBlock, room: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand,
+    out: NodeReadings,
+) -> None:  # fmt: skip
+    """Judge one node of the head at every node of the tail.
+
+    room  for the cells of all nodes of the tail but the lowest
+    """
+    n, at = block.end - block.begin, block
+    for t in range(tail.below.shape[0]):
         if t:
-            blocks.append(added_up(blocks[tail.below[t]], tail.step[t], tail.width[t]))
-        at = JudgedNode(node.rows, node.levels, t, node.number + tail.place[t], node.of)
-        judge(blocks[t], at, leaves, tail, demand, out)
+            source, below = block, tail.below[t]
+            if below:
+                width, first = tail.width[below], tail.first[below]
+                source = CellBlock(room.size, room.present, room.tally, first, width, 0, n)
+            at = CellBlock(room.size, room.present, room.tally, tail.first[t], tail.width[t], 0, n)
+            add_up(source, tail.step, t, at)
+        named = JudgedNode(node.rows, node.begin, node.levels, t, node.number + tail.place[t], node.of)
+        judge(at, named, leaves, tail, demand, out)
 
 
 judge_tail = kernel(_judge_tail)

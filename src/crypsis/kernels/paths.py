@@ -21,14 +21,14 @@ def _path_optimum(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     Hansen and Mukherjee (2003), multivariate as in Domingo-Ferrer et al. (2006). O(k n p) time, O(n) memory.
     """
     n, p = points.shape
-    if n < 2 * k:
-        return np.zeros(n, dtype=np.int32)
-    cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.int64)
+    cost, start, total = np.empty(n + 1), np.empty(n + 1, dtype=np.int64), np.empty(p)
+    for end in range(n + 1):
+        cost[end], start[end] = np.inf, 0
     cost[0] = 0.0
-    total = np.empty(p)
-    for end in range(k, n + 1):
+    for end in range(k if n >= 2 * k else n + 1, n + 1):
         squares = 0.0
-        total[:] = 0.0
+        for j in range(p):
+            total[j] = 0.0
         for size in range(1, min(2 * k - 1, end) + 1):
             begin, length = end - size, 0.0
             for j in range(p):
@@ -46,11 +46,11 @@ def _path_optimum(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
 def _univariate_optimum(values: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     """The optimal partition of sorted numbers: float64[n] ascending, n ≥ k → int32[n], labels ascending. O(k n)."""
     n = values.shape[0]
-    if n < 2 * k:
-        return np.zeros(n, dtype=np.int32)
-    cost, start = np.full(n + 1, np.inf), np.zeros(n + 1, dtype=np.int64)
+    cost, start = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
+    for end in range(n + 1):
+        cost[end], start[end] = np.inf, 0
     cost[0] = 0.0
-    for end in range(k, n + 1):
+    for end in range(k if n >= 2 * k else n + 1, n + 1):
         total, squares = 0.0, 0.0
         last = values[end - 1]
         for begin in range(end - 1, end - k, -1):
@@ -74,7 +74,8 @@ def _label_cuts(start: NDArray[np.int64]) -> NDArray[np.int32]:
     end = start.shape[0] - 1
     labels, groups = np.empty(end, dtype=np.int32), 0
     while end > 0:
-        labels[start[end] : end] = groups
+        for i in range(start[end], end):
+            labels[i] = groups
         end, groups = start[end], groups + 1
     last = np.int32(groups - 1)
     for i in range(labels.shape[0]):

@@ -80,11 +80,13 @@ def _grow(
                 offers.least[chosen[place]] = min(offers.least[chosen[place]], cost)
             if cost < offers.costs[seed]:
                 offers.costs[seed], offers.sizes[seed] = cost, size
-                offers.members[seed, :size] = chosen[:size]
+                for place in range(size):
+                    offers.members[seed, place] = chosen[place]
         if size == most:
             continue
         room = most - size
-        best[:room] = 0.0
+        for place in range(room):
+            best[place] = 0.0
         for a in range(q + 1, m):
             to_group[deeper, a] = to_group[level, a] + squares[q, a]
             gain = to_group[deeper, a] / most - prices[near[a]]
@@ -94,7 +96,10 @@ def _grow(
                     best[place] = best[place - 1]
                     place -= 1
                 best[place] = gain
-        if pairs[deeper] / most - paid[deeper] + best[:room].sum() < 0.0:
+        gains = 0.0
+        for place in range(room):
+            gains += best[place]
+        if pairs[deeper] / most - paid[deeper] + gains < 0.0:
             cursor[deeper] = q + 1
             level = deeper
 
@@ -123,7 +128,9 @@ def _price(
         listed = 0
         while listed < m and lists[seed, listed] >= 0:
             listed += 1
-        near = lists[seed, :listed].copy()
+        near = np.empty(listed, dtype=np.int32)
+        for place in range(listed):
+            near[place] = lists[seed, place]
         grow(squares_of(points, seed, near), seed, near, prices, k, offers, patience)
     return offers
 

@@ -73,7 +73,8 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> ND
         while size < 2 * count:
             size *= 2
             shift -= _ONE
-        held[:size] = 0
+        for place in range(size):
+            held[place] = 0
         largest = 0
         for position in range(count):
             row = alive[position]
@@ -86,7 +87,8 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> ND
             if not held[slot]:
                 keys[slot] = key
                 given[slot] = -1
-                values[slot] = 0
+                for w in range(words):
+                    values[slot, w] = 0
             held[slot] += tuples.records[row]
             for w in range(words):
                 values[slot, w] |= tuples.present[row, w]
@@ -179,7 +181,8 @@ widen = kernel(_widen)
 
 def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
     """Publish the lowest common ancestor of the members, no more."""
-    homes.level[group] = 0
+    for a in range(homes.level.shape[1]):
+        homes.level[group, a] = 0
     entry = homes.head[group]
     while entry >= 0:
         widen(tuples, homes, group, homes.row[entry])
@@ -192,7 +195,9 @@ tighten = kernel(_tighten)
 def _settle(tuples: Tuples, owner: NDArray[np.int64]) -> Homes:
     """Homes of grouped tuples (owner −1: not yet), with room for as many entries and groups again."""
     m, s = tuples.leaf.shape
-    groups = owner.max() + 1
+    groups = 0
+    for row in range(m):
+        groups = max(groups, owner[row] + 1)
     room = 4 * m + 16
     homes = Homes(
         np.zeros(room, dtype=np.int64),
@@ -202,8 +207,9 @@ def _settle(tuples: Tuples, owner: NDArray[np.int64]) -> Homes:
         np.zeros(m + groups + 1, dtype=np.int64),
         np.zeros((m + groups + 1, s), dtype=np.int64),
         np.zeros(m + groups + 1),
-        np.array([m, groups]),
+        np.empty(2, dtype=np.int64),
     )
+    homes.used[0], homes.used[1] = m, groups
     for row in range(m):
         homes.row[row], homes.held[row] = row, tuples.records[row]
         group = owner[row]
@@ -339,12 +345,11 @@ def _rehome_group(tuples: Tuples, homes: Homes, group: int, k: int, lending: boo
 rehome_group = kernel(_rehome_group)
 
 
-def _rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
-    """One pass over the groups, dearest first; → comparisons left of `effort`, 0 once nothing changes any more."""
-    groups = homes.used[1]
-    order = np.argsort(-homes.loss[:groups])
+def _rehome_in(order: NDArray[np.int64], tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
+    """One pass over the groups in the given order; → as `rehome`."""
     changed = False
-    for group in order:
+    for rank in range(order.shape[0]):
+        group = order[rank]
         if homes.size[group] == 0 or homes.loss[group] == 0.0:
             continue
         members, entry = 0, homes.head[group]
@@ -363,7 +368,16 @@ def _rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) ->
     return max(effort, 0) if changed else 0
 
 
-rehome = kernel(_rehome)
+rehome_in = kernel(_rehome_in)
+
+
+def rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
+    """One pass over the groups, dearest first; → comparisons left of `effort`, 0 once nothing changes any more.
+
+    Of groups equally dear the earlier comes first.
+    """
+    order = np.argsort(-homes.loss[: int(homes.used[1])], kind="stable")
+    return rehome_in(order, tuples, homes, k, lending, effort)
 
 
 def _house_leftovers(tuples: Tuples, homes: Homes, owner: NDArray[np.int64], k: int, lending: bool) -> None:

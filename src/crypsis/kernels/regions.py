@@ -11,7 +11,8 @@ from crypsis.kernels.compile import kernel
 
 def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: NDArray[np.int32]) -> int:
     """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
-    groups.free[:] = False
+    for i in range(groups.free.shape[0]):
+        groups.free[i] = False
     most = groups.members.shape[1]
     count = 0
     reached = -1

@@ -6,6 +6,9 @@ in which it differs from the class before it say all, however many attributes th
 first attributes (the head) is walked depth first, every node merged from the node one level lower in the
 attribute raised last. The last few small attributes (the tail) are a dense block of cells in every class,
 added up for each of their own nodes.
+
+A single node needs no walk: tuples are of one class if the random words of their groups add up to the same number. Of
+m tuples two may do so by chance once in about 2⁶⁴ / m² nodes; what is released is judged again from its values.
 """
 
 from __future__ import annotations
@@ -23,12 +26,12 @@ from crypsis.kernels.nodes import (
     NodeDemand,
     NodeReadings,
     Tail,
-    added_up,
     judge,
     judge_tail,
 )
 
 _SHORT = 32
+_STIR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Classes(NamedTuple):
@@ -82,7 +85,8 @@ def _sort_runs(
                     right += 1
             begin = end
             merges += 1
-        order[:n] = spare[:n]
+        for to in range(n):
+            order[to] = spare[to]
         if merges == 1:
             return
 
@@ -109,7 +113,7 @@ def _merge_raised(
     group, which are merged by what follows the attribute.
     """
     row, differs, size, present, tally = arena.row, arena.differs, arena.size, arena.present, arena.tally
-    cells, words, columns = len(size), len(present), len(tally)
+    cells, words, columns = size.shape[0], present.shape[0], tally.shape[0]
     order, spare = np.empty(end - begin, dtype=np.int64), np.empty(end - begin, dtype=np.int64)
     codes, suffix, groups = leaves.codes[attribute], leaves.suffix[attribute], leaves.group[first:]
     to, at = free - 1, begin
@@ -170,7 +174,7 @@ def _hopeless(classes: Classes, begin: int, end: int, attribute: int, demand: No
         if classes.differs[place] < attribute:
             small += size if size < demand.prune else 0
             size = 0
-        for c in range(len(classes.size)):
+        for c in range(classes.size.shape[0]):
             size += classes.size[c, place]
     small += size if size < demand.prune else 0
     return small > demand.allowance
@@ -181,56 +185,72 @@ hopeless = kernel(_hopeless)
 
 def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
     """The first `used` classes in arrays of a larger capacity."""
+    cells, words, columns = classes.size.shape[0], classes.present.shape[0], classes.tally.shape[0]
     larger = Classes(
         np.empty(capacity, dtype=np.int32),
         np.empty(capacity, dtype=np.int32),
-        np.empty((len(classes.size), capacity), dtype=classes.size.dtype),
-        np.empty((len(classes.present), capacity), dtype=np.uint64),
-        np.empty((len(classes.tally), capacity), dtype=classes.tally.dtype),
+        np.empty((cells, capacity), dtype=classes.size.dtype),
+        np.empty((words, capacity), dtype=np.uint64),
+        np.empty((columns, capacity), dtype=classes.tally.dtype),
     )
-    larger.row[:used], larger.differs[:used] = classes.row[:used], classes.differs[:used]
-    larger.size[:, :used] = classes.size[:, :used]
-    larger.present[:, :used] = classes.present[:, :used]
-    larger.tally[:, :used] = classes.tally[:, :used]
+    for i in range(used):
+        larger.row[i], larger.differs[i] = classes.row[i], classes.differs[i]
+    for c in range(cells):
+        for i in range(used):
+            larger.size[c, i] = classes.size[c, i]
+    for c in range(words):
+        for i in range(used):
+            larger.present[c, i] = classes.present[c, i]
+    for c in range(columns):
+        for i in range(used):
+            larger.tally[c, i] = classes.tally[c, i]
     return larger
 
 
 enlarged = kernel(_enlarged)
 
 
-def _tuples_of(leaves: Leaves, depth: int) -> NDArray[np.int32]:
-    """int32[depth, m]: room for the class of each tuple, every tuple its own at first; m is 0 if nothing is listed."""
-    listed = len(leaves.values.row) > 0 or len(leaves.labels.row) > 0
-    of = np.zeros((depth, leaves.codes.shape[1] if listed else 0), dtype=np.int32)
-    for t in range(of.shape[1]):
-        of[0, t] = t
-    return of
+def _judge_classes(
+    arena: Classes, frame: tuple[int, int], room: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail,
+    demand: NodeDemand, out: NodeReadings,
+) -> None:  # fmt: skip
+    """Judge the classes of a frame (begin, end) at every node of the tail, unless none of them can succeed."""
+    if not hopeless(arena, frame[0], frame[1], leaves.place.shape[0], demand):
+        block = CellBlock(arena.size, arena.present, arena.tally, 0, arena.size.shape[0], frame[0], frame[1])
+        judge_tail(block, room, node, leaves, tail, demand, out)
 
 
-tuples_of = kernel(_tuples_of)
+judge_classes = kernel(_judge_classes)
 
 
-def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings) -> None:
-    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
+class Walk(NamedTuple):
+    """The stack of a depth-first walk over the lattice; d: its height and one more.
 
-    classes  the distinct tuples themselves
-    out      filled at the number of each node; pruned nodes keep what they hold
-
-    The stack of tables lies in one arena that grows; a frame begins where the one below it ends.
+    begin, end        int64[d]: where the classes of a node stand in the arena
+    raised, upcoming  int64[d]: the attribute raised last and the next to try
+    levels            int64[h]
+    of                int32[d, m]: class of each distinct tuple where something is listed; m is 0 if nothing is
+    into              int32[m]: room
     """
-    attributes = len(leaves.place)
-    depth = leaves.height.sum() + 1
-    of = tuples_of(leaves, depth)
-    into = np.empty(len(classes.row), dtype=np.int32)
-    begin, end = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
-    raised, upcoming = np.zeros(depth, dtype=np.int64), np.zeros(depth, dtype=np.int64)
-    levels = np.zeros(attributes, dtype=np.int64)
-    end[0] = len(classes.row)
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    raised: NDArray[np.int64]
+    upcoming: NDArray[np.int64]
+    levels: NDArray[np.int64]
+    of: NDArray[np.int32]
+    into: NDArray[np.int32]
+
+
+def _visit(
+    classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings, walk: Walk, room: CellBlock
+) -> None:
+    """Walk the lattice as `roll_up` says. The stack of tables lies in one arena that grows."""
+    begin, end, raised, upcoming, levels, of, into = walk
+    attributes, top, number = leaves.place.shape[0], 0, 0
     arena = enlarged(classes, end[0], 3 * end[0] + 16)
-    top, number = 0, 0
-    if not hopeless(arena, 0, end[0], attributes, demand):
-        block = CellBlock(arena.size, arena.present, arena.tally, 0, end[0])
-        judge_tail(block, JudgedNode(arena.row[: end[0]], levels, 0, number, of[0]), leaves, tail, demand, out)
+    node = JudgedNode(arena.row, 0, levels, 0, number, of[0])
+    judge_classes(arena, (0, end[0]), room, node, leaves, tail, demand, out)
     while top >= 0:
         attribute = upcoming[top]
         if raised[top] < attribute < attributes and hopeless(arena, begin[top], end[top], attribute, demand):
@@ -244,7 +264,7 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, o
         if levels[attribute] == leaves.height[attribute]:
             continue
         free, size = end[top], end[top] - begin[top]
-        if free + size > len(arena.row):
+        if free + size > arena.row.shape[0]:
             arena = enlarged(arena, free, 2 * (free + size))
         first = leaves.start[attribute, levels[attribute] + 1]
         found = merge_raised(arena, begin[top], end[top], free, leaves, attribute, first, into)
@@ -254,13 +274,101 @@ def _roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, o
         begin[top], end[top], raised[top], upcoming[top] = free, free + found, attribute, attribute
         levels[attribute] += 1
         number += leaves.place[attribute]
-        if not hopeless(arena, free, free + found, attributes, demand):
-            block = CellBlock(arena.size, arena.present, arena.tally, free, free + found)
-            node = JudgedNode(arena.row[free : free + found], levels, 0, number, of[top])
-            judge_tail(block, node, leaves, tail, demand, out)
+        node = JudgedNode(arena.row, free, levels, 0, number, of[top])
+        judge_classes(arena, (free, free + found), room, node, leaves, tail, demand, out)
 
 
-roll_up = kernel(_roll_up)
+visit = kernel(_visit)
+
+
+def roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings) -> None:
+    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
+
+    classes  the distinct tuples themselves
+    out      filled at the number of each node; pruned nodes keep what they hold
+    """
+    depth, m = int(leaves.height.sum()) + 1, len(classes.row)
+    listed = len(leaves.values.row) > 0 or len(leaves.labels.row) > 0
+    of = np.zeros((depth, m if listed else 0), dtype=np.int32)
+    of[0] = np.arange(of.shape[1])
+    ends = np.zeros(depth, dtype=np.int64)
+    ends[0] = m
+    stack = [np.zeros(depth, dtype=np.int64) for _ in range(3)]
+    levels, into = np.zeros(len(leaves.place), dtype=np.int64), np.empty(m, dtype=np.int32)
+    cells, rows = len(classes.size), int(tail.width[1:].sum())
+    room = CellBlock(
+        np.empty((rows, m), dtype=classes.size.dtype),
+        np.empty((rows * (len(classes.present) // cells), m), dtype=np.uint64),
+        np.empty((rows * (len(classes.tally) // cells), m), dtype=classes.tally.dtype),
+        0,
+        rows,
+        0,
+        0,
+    )
+    walk = Walk(stack[0], ends, stack[1], stack[2], levels, of, into)
+    visit(classes, leaves, tail, demand, out, walk, room)
+
+
+def _class_tuples(
+    leaves: Leaves, levels: NDArray[np.int64], of: NDArray[np.int32], rows: NDArray[np.int32], keys: NDArray[np.uint64]
+) -> int:
+    """of int32[m] ← the class of each distinct tuple, rows int32[m] ← a tuple of each class; → how many there are.
+
+    keys  uint64[m]: room
+    """
+    m, size, shift = np.uint64(of.shape[0]), 16, np.uint64(60)
+    while size < 2 * of.shape[0]:
+        size *= 2
+        shift -= np.uint64(1)
+    for t in range(m):
+        keys[t] = 0
+    for attribute in range(levels.shape[0]):
+        base = np.uint64(leaves.start[attribute, levels[attribute]])
+        for t in range(m):
+            keys[t] += leaves.mark[base + np.uint64(leaves.codes[attribute, t])]
+    seats = np.empty(size, dtype=np.int32)
+    for slot in range(size):
+        seats[slot] = -1
+    count, last = 0, np.uint64(size - 1)
+    for t in range(m):
+        slot = (keys[t] * _STIR) >> shift
+        while seats[slot] >= 0 and keys[rows[seats[slot]]] != keys[t]:
+            slot = (slot + np.uint64(1)) & last
+        if seats[slot] < 0:
+            seats[slot] = count
+            rows[count] = t
+            count += 1
+        of[t] = seats[slot]
+    return count
+
+
+class_tuples = kernel(_class_tuples)
+
+
+def _merge_classes(classes: Classes, tail: Tail, node: int, of: NDArray[np.int32], merged: CellBlock) -> None:
+    """Add the distinct tuples up into the classes of one node, their cells into those of a node of the tail."""
+    cells = classes.size.shape[0]
+    words, columns = classes.present.shape[0] // cells, classes.tally.shape[0] // cells
+    for i in range(merged.end):
+        for c in range(merged.size.shape[0]):
+            merged.size[c, i] = 0
+        for c in range(merged.present.shape[0]):
+            merged.present[c, i] = 0
+        for c in range(merged.tally.shape[0]):
+            merged.tally[c, i] = 0
+    for c in range(cells):
+        to = tail.final[node, c]
+        for t in range(of.shape[0]):
+            merged.size[to, of[t]] += classes.size[c, t]
+        for w in range(words):
+            for t in range(of.shape[0]):
+                merged.present[to * words + w, of[t]] |= classes.present[c * words + w, t]
+        for v in range(columns):
+            for t in range(of.shape[0]):
+                merged.tally[to * columns + v, of[t]] += classes.tally[c * columns + v, t]
+
+
+merge_classes = kernel(_merge_classes)
 
 
 def _read_one(
@@ -273,29 +381,22 @@ def _read_one(
     out: NodeReadings,
 ) -> None:
     """Judge a single node: the head lifted straight to `levels`, the tail at its node; the result goes to entry 0."""
-    count = len(classes.row)
-    arena = enlarged(classes, count, 2 * count)
-    begin, end, target = 0, count, count
-    of, into = tuples_of(leaves, 1)[0], np.empty(count, dtype=np.int32)
-    for attribute in range(len(levels)):
-        if levels[attribute]:
-            first = leaves.start[attribute, levels[attribute]]
-            found = merge_raised(arena, begin, end, target, leaves, attribute, first, into)
-            for t in range(len(of)):
-                of[t] = into[of[t]]
-            begin, end = target, target + found
-            target = 0 if begin else count  # the two halves of the arena in turn
-    block = CellBlock(arena.size, arena.present, arena.tally, begin, end)
-    steps = np.empty(len(tail.below), dtype=np.int64)
-    depth, at = 0, node
-    while at:
-        steps[depth] = at
-        depth += 1
-        at = tail.below[at]
-    for position in range(depth - 1, -1, -1):
-        at = steps[position]
-        block = added_up(block, tail.step[at], tail.width[at])
-    judge(block, JudgedNode(arena.row[begin:end], levels, node, 0, of), leaves, tail, demand, out)
+    m, cells, width = classes.row.shape[0], classes.size.shape[0], tail.width[node]
+    words, columns = classes.present.shape[0] // cells, classes.tally.shape[0] // cells
+    of, rows, keys = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32), np.empty(m, dtype=np.uint64)
+    n = class_tuples(leaves, levels, of, rows, keys)
+    merged = CellBlock(
+        np.empty((width, n), dtype=classes.size.dtype),
+        np.empty((width * words, n), dtype=np.uint64),
+        np.empty((width * columns, n), dtype=classes.tally.dtype),
+        0,
+        width,
+        0,
+        n,
+    )
+    merge_classes(classes, tail, node, of, merged)
+    listed = leaves.values.row.shape[0] > 0 or leaves.labels.row.shape[0] > 0
+    judge(merged, JudgedNode(rows, 0, levels, node, 0, of[: m if listed else 0]), leaves, tail, demand, out)
 
 
 read_one = kernel(_read_one)

@@ -10,9 +10,14 @@ from crypsis.kernels.compile import kernel
 
 def _group_sizes(labels: NDArray[np.int32]) -> NDArray[np.int64]:
     """How many rows carry each label 0, 1, …, the largest."""
-    sizes = np.zeros(labels.max() + 1 if labels.shape[0] else 0, dtype=np.int64)
-    for label in labels:
-        sizes[label] += 1
+    groups = 0
+    for i in range(labels.shape[0]):
+        groups = max(groups, int(labels[i]) + 1)
+    sizes = np.empty(groups, dtype=np.int64)
+    for g in range(groups):
+        sizes[g] = 0
+    for i in range(labels.shape[0]):
+        sizes[labels[i]] += 1
     return sizes
 
 
@@ -26,7 +31,11 @@ def _sse(points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
     """
     n, p = points.shape
     sizes = group_sizes(labels)
-    first, means = np.full(sizes.shape[0], -1, dtype=np.int64), np.zeros((sizes.shape[0], p))
+    first, means = np.empty(sizes.shape[0], dtype=np.int64), np.empty((sizes.shape[0], p))
+    for g in range(sizes.shape[0]):
+        first[g] = -1
+        for j in range(p):
+            means[g, j] = 0.0
     for i in range(n):
         g = labels[i]
         if first[g] < 0:

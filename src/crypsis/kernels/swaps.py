@@ -28,17 +28,22 @@ class SwapGroups(NamedTuple):
 def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]:
     """float64[G, p] → int32[G, many]: the nearest other groups of each, nearest first; many < G. O(G² p) time."""
     groups, p = centroids.shape
-    lines = np.ascontiguousarray(centroids.T)
-    near, reach, sums = np.zeros((groups, many), dtype=np.int32), np.empty(many), np.empty(groups)
+    lines = np.empty((p, groups))
+    for j in range(p):
+        for i in range(groups):
+            lines[j, i] = centroids[i, j]
+    near, reach, sums = np.empty((groups, many), dtype=np.int32), np.empty(many), np.empty(groups)
     for g in range(groups):
-        sums[:] = 0.0
+        for i in range(groups):
+            sums[i] = 0.0
         for j in range(p):
             line, at = lines[j], centroids[g, j]
             for i in range(groups):
                 gap = line[i] - at
                 sums[i] += gap * gap
         sums[g] = np.inf
-        reach[:] = np.inf
+        for place in range(many):
+            reach[place], near[g, place] = np.inf, 0
         for i in range(groups):
             if sums[i] >= reach[many - 1]:
                 continue
@@ -62,7 +67,8 @@ def _best_change(groups: SwapGroups, near: NDArray[np.int32], k: int, row: int, 
     inner = 0.0
     for j in range(p):
         inner += (points[row, j] - centroids[own, j]) ** 2
-    for other in near[own]:
+    for rank in range(near.shape[1]):
+        other = near[own, rank]
         outer = 0.0
         for j in range(p):
             outer += (points[row, j] - centroids[other, j]) ** 2
@@ -106,11 +112,15 @@ def _swap_records(
     """
     n, p = points.shape
     count = near.shape[0]
-    sizes = np.zeros(count, dtype=np.int64)
-    for label in labels:
-        sizes[label] += 1
-    members, places = np.empty((count, max(sizes.max(), 2 * k)), dtype=np.int64), np.empty(n, dtype=np.int64)
-    sizes[:] = 0
+    sizes, most = np.empty(count, dtype=np.int64), 2 * k
+    for group in range(count):
+        sizes[group] = 0
+    for row in range(n):
+        sizes[labels[row]] += 1
+    for group in range(count):
+        most = max(most, sizes[group])
+        sizes[group] = 0
+    members, places = np.empty((count, most), dtype=np.int64), np.empty(n, dtype=np.int64)
     for row in range(n):
         members[labels[row], sizes[labels[row]]], places[row] = row, sizes[labels[row]]
         sizes[labels[row]] += 1

@@ -38,11 +38,10 @@ distance = kernel(_distance)
 
 def _chain(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int) -> NDArray[np.int32]:
     """Go on to the nearest record not yet visited: by the neighbour list, and past all records where it ends."""
-    n = len(points)
-    order = np.empty(n, np.int32)
-    ahead = np.arange(n).astype(np.int32)
-    place = np.arange(n).astype(np.int32)
-    here = start
+    n, here = points.shape[0], start
+    order, ahead, place = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
+    for step in range(n):
+        ahead[step] = place[step] = step
     for step in range(n):
         order[step] = here
         last = n - 1 - step
@@ -53,9 +52,9 @@ def _chain(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: in
         if last == 0:
             break
         following = -1
-        for j in neighbours[here]:
-            if place[j] >= 0:
-                following = j
+        for q in range(neighbours.shape[1]):
+            if place[neighbours[here, q]] >= 0:
+                following = neighbours[here, q]
                 break
         if following < 0:
             least = np.inf
@@ -87,7 +86,7 @@ reverse = kernel(_reverse)
 def _edge(route: Route, one: int, other: int) -> float:
     """Length between two positions; past the ends of the tour nothing is paid."""
     order = route.order
-    if one < 0 or other < 0 or one >= len(order) or other >= len(order):
+    if one < 0 or other < 0 or one >= order.shape[0] or other >= order.shape[0]:
         return 0.0
     return distance(route.points, order[one], order[other])
 
@@ -98,9 +97,10 @@ edge = kernel(_edge)
 def _two_opt(route: Route, a: int) -> bool:
     """Replace two edges, one of them at a, by two shorter ones if there are such."""
     i = route.place[a]
-    for side in (1, -1):
+    for side in range(1, -2, -2):
         length = edge(route, i, i + side)
-        for c in route.neighbours[a]:
+        for q in range(route.neighbours.shape[1]):
+            c = route.neighbours[a, q]
             near = distance(route.points, a, c)
             if near >= length:
                 break
@@ -122,15 +122,16 @@ two_opt = kernel(_two_opt)
 def _or_opt(route: Route, a: int) -> bool:
     """Move a and up to two records behind it next to one of a's neighbours if that is shorter."""
     first = route.place[a]
-    for last in range(first, min(first + 3, len(route.order))):
+    for last in range(first, min(first + 3, route.order.shape[0])):
         saved = edge(route, first - 1, first) + edge(route, last, last + 1)
         saved -= edge(route, first - 1, last + 1)
-        for c in route.neighbours[a]:
+        for q in range(route.neighbours.shape[1]):
+            c = route.neighbours[a, q]
             near = distance(route.points, a, c)
             if near >= saved:
                 break
             j = route.place[c]
-            for side in (1, -1):
+            for side in range(1, -2, -2):
                 if first - 1 <= min(j, j + side) <= last:
                     continue
                 if near + edge(route, last, j + side) - edge(route, j, j + side) < saved * (1 - 1e-9):
@@ -166,7 +167,7 @@ def _tour(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int
     start       record the nearest-neighbour chain starts from
     →           int32[n]: records in the order of the visit
     """
-    n = len(points)
+    n = points.shape[0]
     order = chain(points, neighbours, start)
     place = np.empty(n, np.int32)
     for q in range(n):

@@ -38,9 +38,12 @@ class Held(NamedTuple):
 
 def _count_listed(listed: Listed, of: NDArray[np.int32], classes: int) -> Held:
     """Count the values of every class; of[t] is the class of tuple t. O(p + n), no sort."""
-    held = Held(np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64), np.zeros(classes, dtype=np.int64))
-    running, last = np.zeros(classes, dtype=np.int64), np.full(classes, -1, dtype=np.int32)
-    for place in range(len(listed.row)):
+    held = Held(np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64))
+    running, last = np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64)
+    for i in range(classes):
+        held.distinct[i] = held.most[i] = held.squares[i] = running[i] = 0
+        last[i] = -1
+    for place in range(listed.row.shape[0]):
         i, value, count = of[listed.row[place]], listed.value[place], listed.records[place]
         if last[i] != value:
             last[i] = value
@@ -58,7 +61,7 @@ count_listed = kernel(_count_listed)
 def _squares_together(listed: Listed, of: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
     """Σ over records of the chosen classes, taken as one class, of how many hold the same value."""
     total, running, last = 0, 0, -1
-    for place in range(len(listed.row)):
+    for place in range(listed.row.shape[0]):
         if chosen[of[listed.row[place]]]:
             running = 0 if listed.value[place] != last else running
             last = listed.value[place]

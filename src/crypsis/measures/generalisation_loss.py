@@ -61,19 +61,21 @@ class CellMeasure(Measure):
         return "%" if self.form == "mean" else "cells"
 
     @abstractmethod
-    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        """float64[nodes, leaves] or [nodes, 1]: loss in [0, 1] of a leaf published as a node above it.
+    def losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32], node: NDArray[np.int64], held: Floats) -> Floats:
+        """Loss in [0, 1] of each cell: a leaf published as a node above it.
 
         Parameters
         ----------
         hierarchy : Hierarchy
             The hierarchy of a column.
-        leaf : int32[n]
-            The leaf of each original value.
+        leaf, node : int[cells]
+            The original leaf and the published node of each cell.
+        held : float64[leaves]
+            Original records with each leaf.
 
         Returns
         -------
-        ndarray
+        float64[cells]
         """
 
 
@@ -106,8 +108,8 @@ class BoundCells(BoundColumns[CellMeasure]):
             leaf = self.original.leaf_codes(name)
             node = column if level == LOCAL else column + hierarchy.offsets[level]
             seen = ~blank & ~absent
-            losses = self.measure.node_losses(hierarchy, leaf)
-            loss[seen] = losses[node[seen], leaf[seen] if losses.shape[1] > 1 else 0]
+            held = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+            loss[seen] = self.measure.losses(hierarchy, leaf[seen], node[seen], held)
         loss[~masked.kept] = 1.0
         return loss
 
@@ -133,8 +135,8 @@ class GeneralLoss(CellMeasure):
     - Departures: a suppressed record counts 1 per cell
     """
 
-    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        return ((hierarchy.node_leaves - 1) / max(hierarchy.size - 1, 1))[:, None]
+    def losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32], node: NDArray[np.int64], held: Floats) -> Floats:
+        return np.asarray((hierarchy.node_leaves[node] - 1) / max(hierarchy.size - 1, 1))
 
 
 @measures.add("precision")
@@ -158,9 +160,9 @@ class Precision(CellMeasure):
     - Departures: the loss is given: 100 minus Sweeney's precision
     """
 
-    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        level = np.repeat(np.arange(hierarchy.height + 1), np.diff(hierarchy.offsets))
-        return (level / max(hierarchy.height, 1))[:, None]
+    def losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32], node: NDArray[np.int64], held: Floats) -> Floats:
+        level = np.searchsorted(hierarchy.offsets, node, side="right") - 1
+        return np.asarray(level / max(hierarchy.height, 1))
 
 
 @measures.add("non-uniform-entropy")
@@ -184,17 +186,14 @@ class NonUniformEntropy(CellMeasure):
     - Departures: in per cent of what full suppression loses
     """
 
-    def node_losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32]) -> Floats:
-        held = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+    def losses(self, hierarchy: Hierarchy, leaf: NDArray[np.int32], node: NDArray[np.int64], held: Floats) -> Floats:
         total = max(float(held.sum()), 1.0)
         most = -float(np.sum(held / total * np.log2(np.maximum(held, 1.0) / total)))
-        rows = []
-        for level in range(hierarchy.height + 1):
-            groups = hierarchy.groups[level]
-            inside = np.bincount(groups, weights=held, minlength=len(hierarchy.labels[level]))
-            lost = np.log2(np.maximum(inside[groups], 1.0) / np.maximum(held, 1.0))
-            rows.append(np.repeat((lost / most if most > 0 else lost * 0)[None, :], len(inside), axis=0))
-        return np.concatenate(rows)
+        # Records of each leaf's own group at the level of the node: float64[levels, leaves].
+        inside = np.stack([np.bincount(groups, weights=held)[groups] for groups in hierarchy.groups])
+        level = np.searchsorted(hierarchy.offsets, node, side="right") - 1
+        lost = np.log2(np.maximum(inside[level, leaf], 1.0) / np.maximum(held[leaf], 1.0))
+        return np.asarray(lost / most if most > 0 else lost * 0)
 
 
 class ClassMeasure(Measure):

@@ -63,7 +63,7 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
         return dates(rest, attribute, column)
     if head == "prefixes":
         return prefixes(rest, attribute, column)
-    return merges(rest, attribute, column)
+    return merges(rest, attribute, np.bincount(column[column != MISSING], minlength=len(attribute.categories)))
 
 
 def attach(
@@ -185,7 +185,7 @@ def _decreasing(text: str, builder: str, what: str, name: str) -> list[int]:
 # -- frequency merges --
 
 
-def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
+def merges(text: str, attribute: Attribute, counts: NDArray[np.int64]) -> Hierarchy:
     """Hierarchy that merges rare categories: the two rarest are merged until the wanted number of groups is left.
 
     Nominal groups are called "other 1", "other 2", …, since a label that lists rare values would publish them. Ordinal
@@ -193,6 +193,7 @@ def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
 
     text  groups at each level, for example "8,4,2"; "1" is the top level alone
     attribute  a column of categories
+    counts  int64[categories]: records with each of them
 
     Raises
     ------
@@ -202,7 +203,6 @@ def merges(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
     if attribute.numeric:
         raise TableError(f"column {attribute.name!r} is numeric and merges need categories; use intervals:… or dates:…")
     sizes = _decreasing(text, "merge", "groups", attribute.name)
-    counts = np.bincount(column[column != MISSING], minlength=len(attribute.categories))
     join = _join_neighbours if attribute.kind is Kind.ORDINAL else _join_rarest
     groups, labels = join(attribute.categories, counts, [size for size in sizes if size > 1])  # 1 is the top
     return stacked_levels(attribute.categories, groups, labels, np.empty(0))

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import EngineError, TableError, listing, repeated, suggestion, unknown_column
 from crypsis.table.attribute import Role
+from crypsis.table.builders import merges
 from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of
@@ -183,7 +184,7 @@ def count_lazily(
     identifiers : sequence of str
         Columns that a release leaves out.
     kinds, hierarchies : mapping, optional
-        As for `wrap`; "merge:…" needs the frequencies of values and is refused: write it to a file first.
+        As for `wrap`.
     delimiter : str, optional
         Of a text file, whose cells are read as by `read_table`.
     missing : sequence of str
@@ -202,12 +203,6 @@ def count_lazily(
     text = isinstance(data, (str, Path)) and Path(data).suffix.lower() in TEXT
     frame = nw.from_native(scan_text(Path(data), names, delimiter, missing)) if text else lazy_frame(data)
     _check_names(frame, [*names, *identifiers])
-    for name, spec in (hierarchies or {}).items():
-        if str(spec).startswith("merge:"):
-            raise TableError(
-                f"column {name!r}: the builder {spec!r} needs the records of each value, which a counted table does "
-                f"not have; build it from a sample and give the hierarchy or its file"
-            )
     roles = dict.fromkeys(quasi_identifiers, Role.QUASI_IDENTIFIER) | dict.fromkeys(confidential, Role.CONFIDENTIAL)
     source, wished = Source("the counted data"), _wished(kinds, names)
     tuples = tally(frame, names)
@@ -218,9 +213,31 @@ def count_lazily(
         lazy, tuples, values = understood(frame.to_native(), tuples, RECORDS, roles, wished, source)
         frame = without_signed_zeros_lazily(nw.from_native(lazy))
         tuples, values = (each.with_columns(map(without_signed_zeros, each.get_columns())) for each in (tuples, values))
-    coded = table_of(values, roles, wished, _wished(hierarchies, names), source)
+    coded = _coded(values, roles, wished, _wished(hierarchies, names), source, tuples[RECORDS].to_numpy())
     counts = count_weighted(coded, names, tuples[RECORDS].to_numpy())
     return LazyTable(frame, counts, tuples, coded, tuple(identifiers))
+
+
+def _coded(
+    values: pl.DataFrame,
+    roles: dict[str, Role],
+    kinds: dict[str, Any],
+    hierarchies: dict[str, Any],
+    source: Source,
+    records: NDArray[np.int64],
+) -> Table:
+    """The distinct tuples as a table; merges of rare values are made from the records of each value."""
+    rare = {name: str(spec)[6:] for name, spec in hierarchies.items() if str(spec).startswith("merge:")}
+    given = {name: spec for name, spec in hierarchies.items() if name not in rare}
+    coded = table_of(values, roles, kinds, given, source)
+    for name, sizes in rare.items():
+        attribute, codes = coded.attribute(name), coded.column(name)
+        known = ~coded.missing(name)
+        held = np.zeros(max(len(attribute.categories), 1), dtype=np.int64)
+        if not attribute.numeric:
+            np.add.at(held, codes[known], records[known])
+        given[name] = merges(sizes, attribute, held)
+    return table_of(values, roles, kinds, given, source) if rare else coded
 
 
 def lazy_frame(data: Any) -> Lazy:

@@ -39,6 +39,8 @@ class LatticeContext:
     tail: Tail
     head: tuple[int, ...]
     """Which attributes of the lattice are the head, in the roll-up's order."""
+    tail_places: tuple[int, ...]
+    """Which are the tail, the last varying fastest among its nodes."""
     values: int
     """Columns of a cell's tally that belong to the confidential attribute."""
 
@@ -57,9 +59,11 @@ class LatticeContext:
         l: int = 0,  # noqa: E741
     ) -> NodeReadings:
         """Judge one node alone; the same figures as among all nodes, in arrays of one entry."""
-        number = self.lattice.number(levels)
+        self.lattice.check(levels)
         inside = np.array([int(levels[a]) for a in self.head], dtype=np.int64)
-        node = int(np.flatnonzero(self.tail.place == number - int(inside @ self.leaves.place))[0])
+        node = 0
+        for a in self.tail_places:
+            node = node * (self.lattice.heights[a] + 1) + int(levels[a])
         out = _blank(1)
         read_one(
             self.classes, self.leaves, self.tail, inside, node, NodeDemand(rule, allowance, k, l, self.values, 0), out
@@ -136,9 +140,10 @@ def prepare(
     ]
     if label == confidential and label and counts.codes[:, counts.place(label)].min(initial=0) >= 0:
         lists[1] = _listed(counts, None, inverse)  # the same list
-    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [lattice.places[a] for a in head], lists)
-    block = _tail([trees[a] for a in tail], [lattice.places[a] for a in tail], by_cell)
-    return LatticeContext(lattice, counts.total, classes, leaves, block, tuple(head), parts[0].shape[1])
+    places = lattice.places if lattice.size < 2**62 else (0,) * len(order)  # nodes beyond are never numbered
+    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [places[a] for a in head], lists)
+    block = _tail([trees[a] for a in tail], [places[a] for a in tail], by_cell)
+    return LatticeContext(lattice, counts.total, classes, leaves, block, tuple(head), tuple(tail), parts[0].shape[1])
 
 
 def _cell_major(values: NDArray[Any], classes: int) -> NDArray[Any]:
@@ -176,7 +181,7 @@ def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32], weight: float) -
 def _leaves(
     leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree], places: list[int], lists: list[Listed]
 ) -> Leaves:
-    heights = [len(tree.groups) - 1 for tree in trees]
+    heights, words = [len(tree.groups) - 1 for tree in trees], np.random.default_rng(0)
     start = np.zeros((len(trees), max(heights) + 1), dtype=np.int64)
     marginal = np.zeros(start.shape)
     position = 0
@@ -194,6 +199,7 @@ def _leaves(
         np.array(heights, dtype=np.int64),
         start,
         np.concatenate([group for tree in trees for group in tree.groups]),
+        np.concatenate([words.integers(2**64, size=len(g), dtype=np.uint64)[g] for t in trees for g in t.groups]),
         np.concatenate([cell for tree in trees for cell in tree.cells]),
         marginal,
         np.array(places, dtype=np.int64),
@@ -224,13 +230,16 @@ def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> 
             below[number] = where[(*node[:raised], node[raised] - 1, *node[raised + 1 :])]
         step[number, final[below[number]]] = final[number]
         spared[number, final[number]] = len(trees) - lost[number]
+    width = final.max(axis=1) + 1
     return Tail(
         below,
         step,
-        final.max(axis=1) + 1,
+        width,
         spared,
         (lost * records).sum(axis=1),
         np.array([sum(p * level for p, level in zip(places, node, strict=True)) for node in nodes], dtype=np.int64),
+        final,
+        np.cumsum(width) - width - width[0],
     )
 
 
