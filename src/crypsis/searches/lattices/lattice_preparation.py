@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, Tail
-from crypsis.kernels.rollup import Classes, read_one, roll_up
+from crypsis.kernels.rollup import Classes, roll_up
+from crypsis.kernels.single_nodes import read_one
 from crypsis.kernels.value_lists import Listed
 from crypsis.table.attribute import weights
 from crypsis.table.counts import Counts, count_distinct
