@@ -14,6 +14,7 @@ from crypsis.measures.objective import Objective
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.composites import blocks
 from crypsis.searches.composites.treatments import Treatments, truthful
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
@@ -182,3 +183,29 @@ def test_importance_moves_the_groups() -> None:
         district = crypsis.CellLoss(columns=("district",)).against(table)
         losses.append(district.read(encoding.decode(state.best)))
     assert losses[1] < losses[0]
+
+
+def test_a_large_table_walks_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With blocks of some fifty records: every quantum changes one block, k holds and the loss falls."""
+    monkeypatch.setattr("crypsis.searches.composites.lineages.WHOLE", 100)
+    monkeypatch.setattr("crypsis.searches.composites.blocks.BLOCK", 50)
+    table = crypsis.example(300)
+    _, first = searched(table, 0, k=4, rungs=1)
+    encoding, state = searched(table, 30, k=4, rungs=1)
+    assert KAnonymity(k=4).judge(encoding.decode(state.best)).holds
+    assert state.best_scores[0] < 0.8 * first.best_scores[0]
+    model = LDiversity(l=3)
+    encoding, state = searched(table, 30, (model,), k=4, rungs=1)
+    assert model.judge(encoding.decode(state.best)).holds
+
+
+def test_blocks_hold_whole_groups_and_every_group_once() -> None:
+    table = crypsis.example(200)
+    search = searches.build("composite", k=4, rungs=1)
+    space = search.pose(table, None, np.random.default_rng(0)).strategy.space
+    labels = space.halved(0, 4)
+    for turn in range(4):
+        rows = [blocks.block_rows(space, labels, turn, block) for block in range(blocks.block_count(space))]
+        assert sorted(np.concatenate(rows).tolist()) == list(range(200))
+        for some in rows:
+            assert not set(labels[some]) & set(np.delete(labels, some))

@@ -21,6 +21,7 @@ from crypsis.evolution.generation import empty_state, record, score, with_first
 from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
+from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.starts import Start, first_groups, mended
 from crypsis.searches.composites.treatments import Treatments
@@ -36,6 +37,8 @@ HOT = (0.3, 0.5)
 """Temperatures at which runs begin, in turn; in cells."""
 COLD = 0.05
 """Temperature at which they end."""
+SCORED_BLOCKS = 32
+"""Blocks of a large table after which its groups are scored again."""
 
 
 class CompositeLineage(NamedTuple):
@@ -43,14 +46,14 @@ class CompositeLineage(NamedTuple):
 
     best   int32[n]: the cheapest groups so far;  walk  int32[n]: those on the move
     chance uint64[1]: the generator's state;  place  int64[2]: the run, and the next quantum of it
-    cost   float64[1]: what the best cost, in cells
+    due    bool[1]: whether the best became better and are to be scored
     """
 
     best: Labels
     walk: Labels
     chance: NDArray[np.uint64]
     place: NDArray[np.int64]
-    cost: NDArray[np.float64]
+    due: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +97,7 @@ class CompositeLineages:
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
         """One more lineage begins, and near records are looked for; after that, those whose turn it is walk on."""
-        surveying = state.generation < self.space.surveys
+        surveying = len(self.space) <= WHOLE and state.generation < self.space.surveys
         if surveying:
             self.space.survey()
         if len(state.genomes) < len(self.seats):
@@ -106,7 +109,7 @@ class CompositeLineages:
         streams = Streams(state.rng)
         children: list[Child] = []
         for seat, after in zip(turn, engine.map(_work, [(seat, lineages[seat]) for seat in turn], self), strict=True):
-            if after.cost[0] < lineages[seat].cost[0] - 1e-9:
+            if after.due[0]:
                 children += self._children(problem, seat, after, streams["treat"])
             lineages[seat] = after
         worked = replace(state, memory=_packed(lineages), rng=streams.snapshot())
@@ -132,7 +135,8 @@ class CompositeLineages:
         k, profile = self.seats[seat]
         labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
         chance = SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-        return CompositeLineage(labels, labels, chance, np.zeros(2, np.int64), np.full(1, np.inf))
+        walk = labels if len(self.space) <= WHOLE else labels[:0]
+        return CompositeLineage(labels, walk, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_))
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat]
@@ -148,25 +152,39 @@ class CompositeLineages:
         return bool((np.bincount(self.space.strata) >= 2 * k).any())
 
     def work(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
-        """One quantum of a lineage; the walk is loaded from its labels alone, so that any worker may do it."""
+        """One quantum of a lineage; all is loaded from its labels alone, so that any worker may do it."""
+        if len(self.space) > WHOLE:
+            return self._walked_block(seat, lineage)
         k, profile = self.seats[seat]
         run, quantum = lineage.place.tolist()
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
         whole, hot = quanta(self.space, k, run), HOT[run % len(HOT)]
         fall = (COLD / hot) ** (1.0 / whole)
         walk.load(lineage.walk)
-        cost = walk.anneal(WORK, hot * fall**quantum, hot * fall ** (quantum + 1))
-        found = walk.labels()
+        walk.anneal(WORK, hot * fall**quantum, hot * fall ** (quantum + 1))
+        found, no = walk.labels(), np.zeros(1, np.bool_)
         if quantum + 1 < whole:
-            return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]))
+            return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
         found = mended(self.space, profile, found)
         walk.load(found)
         costs, best = walk.costs(), walk.load(lineage.best)
         joined = cheaper_regions(lineage.best, found, walk.costs(), costs)
-        cost = walk.load(joined)
-        if cost >= best:
-            joined, cost = lineage.best, best
-        return CompositeLineage(joined, joined, walk.chance, np.array([run + 1, 0]), np.array([cost]))
+        better = walk.load(joined) < best - 1e-9
+        labels = joined if better else lineage.best
+        return CompositeLineage(labels, labels, walk.chance, np.array([run + 1, 0]), np.array([better]))
+
+    def _walked_block(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
+        """One block of a lineage of a large table."""
+        k, profile = self.seats[seat]
+        turn, block = lineage.place.tolist()
+        chance, rows = lineage.chance.copy(), block_rows(self.space, lineage.best, turn, block)
+        labels = lineage.best
+        if len(rows) >= 2 * k:
+            labels = walked_block(self.space, profile, k, labels, rows, chance, (WORK, HOT[turn % len(HOT)], COLD))
+        ended = block + 1 == block_count(self.space)
+        due = np.array([ended or block % SCORED_BLOCKS == SCORED_BLOCKS - 1])
+        place = np.array([turn + 1, 0] if ended else [turn, block + 1])
+        return CompositeLineage(labels, lineage.walk, chance, place, due)
 
     def _children(self, problem: Problem, seat: int, lineage: CompositeLineage, rng: Generator) -> list[Child]:
         """The groups a run found, as their profile publishes them and with another treatment."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,8 +23,8 @@ from crypsis.table.table import Table
 
 Labels = NDArray[np.int32]
 
-ORDERS, BESIDE = 16, 8
-"""Orders of the records in which near ones are looked for, and how far to either side."""
+ORDERS, PART_ORDERS, BESIDE = 16, 6, 8
+"""Orders of all records and of a part of them in which near ones are looked for, and how far to either side."""
 NEAR = (20, 60)
 """Least and largest number of near records that are listed; between them, twice k."""
 SURVEYED = 200_000
@@ -138,10 +138,11 @@ class CompositeSpace:
     weights: tuple[float, ...]
     strata: Labels = field(repr=False)
     demands: ClassDemands = field(repr=False)
+    orders: int = ORDERS
 
     def __getstate__(self) -> dict[str, object]:
         """Without what a worker can work out for itself."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("cells", "_survey")}
+        return {name: value for name, value in self.__dict__.items() if name not in ("cells", "_survey", "_places")}
 
     def __len__(self) -> int:
         return len(self.strata)
@@ -154,6 +155,31 @@ class CompositeSpace:
     def room(self, k: int) -> Room:
         """Buffers for one walk."""
         return room_of(self.cells[0], k)
+
+    def part(self, rows: NDArray[np.int64]) -> CompositeSpace:
+        """Some of the records alone, with a quick survey of who is near whom."""
+        demands = self.demands
+        if not demands.only_size:
+            code = np.ascontiguousarray(demands.arrays.code[:, rows])
+            demands = replace(demands, arrays=demands.arrays._replace(code=code))
+        strata = np.unique(self.strata[rows], return_inverse=True)[1].astype(np.int32)
+        part = replace(self, strata=strata, demands=demands, orders=PART_ORDERS)
+        cells = (each._replace(codes=each.codes[rows], values=each.values[rows]) for each in self.cells)
+        part.__dict__["cells"] = tuple(cells)  # in place of those of the whole table
+        return part
+
+    def place(self, number: int) -> NDArray[np.int64]:
+        """Where each record stands in one of two orders in which near records follow each other."""
+        if number not in self._places:
+            chance = np.array([number + 1], np.uint64)
+            order = halved(self.cells[0], self.strata, 2, LUCK * number, chance, self.room(2))[1]
+            self._places[number] = np.argsort(order)
+        return self._places[number]
+
+    @cached_property
+    def _places(self) -> dict[int, NDArray[np.int64]]:
+        """Places that were worked out."""
+        return {}
 
     def charges(self) -> Charges | None:
         """What groups are charged that miss a demand, with buffers for one walk; None where only k is demanded."""
@@ -175,21 +201,21 @@ class CompositeSpace:
     @property
     def surveys(self) -> int:
         """How many quanta it takes to find near records in all orders."""
-        return -(-ORDERS // self._together)
+        return -(-self.orders // self._together)
 
     @property
     def _together(self) -> int:
         """Orders that are looked at in one quantum."""
-        return min(max(1, SURVEYED // (len(self) * len(self.names))), ORDERS)
+        return min(max(1, SURVEYED // (len(self) * len(self.names))), self.orders)
 
     def survey(self) -> bool:
         """Look for near records in a few more orders; whether there were any to look at."""
         found = self._survey
-        for _ in range(min(self._together, ORDERS - int(found.passed[0]))):
+        for _ in range(min(self._together, self.orders - int(found.passed[0]))):
             order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
             survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
             found.passed[0] += 1
-        return bool(found.passed[0] < ORDERS)
+        return bool(found.passed[0] < self.orders)
 
     @cached_property
     def _survey(self) -> _Survey:
