@@ -170,7 +170,7 @@ def growth(rows: Sequence[int], cpu: float) -> None:
             longest, last = max(longest, now - last if quantum > 1 else 0.0), now
             if now - start >= 2 * shown or now - start > cpu:
                 shown = now - start
-                print(f"{n:9d} {shown:8.2f} {quantum:7d} {state.best_scores[0]:12.3f} {longest:18.3f}", flush=True)
+                print(f"{n:9d} {shown:8.2f} {quantum:7d} {state.scores[0, 0]:12.3f} {longest:18.3f}", flush=True)
             if now - start > cpu:
                 break
 

@@ -61,6 +61,7 @@ def test_the_walk_believes_what_cell_loss_reads(seed: int, true: bool, numbers: 
     assert np.bincount(labels).min() >= k
     assert [sorted(np.flatnonzero(labels == g).tolist()) for g in range(labels.max() + 1)] == rings(walk)
     assert cost == pytest.approx(walk.load(labels))
+    assert cost == pytest.approx(space.cost(0, labels))
     names = space.names
     masked = CompositeEncoding(table, names).decode(CompositeGenes(labels, k, space.profiles[0]).genome)
     lost = crypsis.CellLoss(columns=names).against(table).read(masked)

@@ -183,6 +183,19 @@ def _column_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Ro
 column_cost = kernel(_column_cost)
 
 
+def _total_cost(cells: Cells, order: NDArray[np.int64], bounds: NDArray[np.int64], room: Room) -> float:
+    """Cells that all groups lose, the rows of group g being order[bounds[g] : bounds[g + 1]]."""
+    total = 0.0
+    for g in range(bounds.size - 1):
+        rows, m = order[bounds[g] :], bounds[g + 1] - bounds[g]
+        for a in range(cells.codes.shape[1]):
+            total += column_cost(cells, a, rows, m, room)
+    return total
+
+
+total_cost = kernel(_total_cost)
+
+
 def _charge(charges: Charges | None, cells: Cells, rows: NDArray[np.int64], m: int, room: Room) -> float:
     """What the first m of the rows are charged as a group for the demands they miss, in cells; nothing for None.
 

@@ -33,10 +33,10 @@ WORK = 1_500_000
 """Cells read in a quantum of one lineage: some 60 ms."""
 FIRST_RUN, LONGEST_RUN = 10, 2560
 """Work of the first run, in cells of all records times k; every later one is twice as long, up to the longest."""
-HOT = (0.3, 0.5)
-"""Temperatures at which runs begin, in turn; in cells."""
-COLD = 0.05
-"""Temperature at which they end."""
+HOT, COLD = (0.08, 0.14), 0.01
+"""Temperatures at which runs begin, in turn, and end, in costs of a group."""
+LEAST_WARMTH = 1e-3
+"""Of groups that lose next to nothing."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -47,6 +47,7 @@ class CompositeLineage(NamedTuple):
     best   int32[n]: the cheapest groups so far;  walk  int32[n]: those on the move
     chance uint64[1]: the generator's state;  place  int64[2]: the run, and the next quantum of it
     due    bool[1]: whether the best became better and are to be scored
+    warmth float64[1]: the temperature's unit, what one of the best groups costs
     """
 
     best: Labels
@@ -54,6 +55,7 @@ class CompositeLineage(NamedTuple):
     chance: NDArray[np.uint64]
     place: NDArray[np.int64]
     due: NDArray[np.bool_]
+    warmth: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +137,10 @@ class CompositeLineages:
         k, profile = self.seats[seat]
         labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
         chance = SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
-        walk = labels if len(self.space) <= WHOLE else labels[:0]
-        return CompositeLineage(labels, walk, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_))
+        walk, warmth = labels[:0], 0.0  # on a large table every block has its own
+        if len(self.space) <= WHOLE:
+            walk, warmth = labels, self.space.cost(profile, labels) / (int(labels.max()) + 1)
+        return CompositeLineage(labels, walk, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_), np.array([warmth]))
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat]
@@ -159,7 +163,7 @@ class CompositeLineages:
         run, quantum = lineage.place.tolist()
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
         whole, hot = quanta(self.space, k, run), HOT[run % len(HOT)]
-        fall = (COLD / hot) ** (1.0 / whole)
+        fall, hot = (COLD / hot) ** (1.0 / whole), hot * max(float(lineage.warmth[0]), LEAST_WARMTH)
         walk.load(lineage.walk)
         walk.anneal(WORK, hot * fall**quantum, hot * fall ** (quantum + 1))
         found, no = walk.labels(), np.zeros(1, np.bool_)
@@ -169,9 +173,10 @@ class CompositeLineages:
         walk.load(found)
         costs, best = walk.costs(), walk.load(lineage.best)
         joined = cheaper_regions(lineage.best, found, walk.costs(), costs)
-        better = walk.load(joined) < best - 1e-9
-        labels = joined if better else lineage.best
-        return CompositeLineage(labels, labels, walk.chance, np.array([run + 1, 0]), np.array([better]))
+        cost = walk.load(joined)
+        better = cost < best - 1e-9
+        labels, warmth = (joined if better else lineage.best), np.array([min(cost, best)]) / len(walk.costs())
+        return CompositeLineage(labels, labels, walk.chance, np.array([run + 1, 0]), np.array([better]), warmth)
 
     def _walked_block(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
         """One block of a lineage of a large table."""
@@ -184,7 +189,7 @@ class CompositeLineages:
         ended = block + 1 == block_count(self.space)
         due = np.array([ended or block % SCORED_BLOCKS == SCORED_BLOCKS - 1])
         place = np.array([turn + 1, 0] if ended else [turn, block + 1])
-        return CompositeLineage(labels, lineage.walk, chance, place, due)
+        return lineage._replace(best=labels, chance=chance, place=place, due=due)
 
     def _children(self, problem: Problem, seat: int, lineage: CompositeLineage, rng: Generator) -> list[Child]:
         """The groups a run found, as their profile publishes them and with another treatment."""

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels import group_cost
 from crypsis.kernels.composite import Surroundings
-from crypsis.kernels.group_cost import Cells, Charges, Room
+from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
 from crypsis.kernels.halving import halve_records, survey_order
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import group_losses
@@ -186,6 +186,12 @@ class CompositeSpace:
         if self.demands.only_size:
             return None
         return Charges(self.demands.arrays, self.demands.room(), np.array([PRICE]))
+
+    def cost(self, profile: int, labels: Labels) -> float:
+        """What groups lose in all, in cells."""
+        order, cells, room = np.argsort(labels, kind="stable"), self.cells[profile], self.room(2)
+        bounds = np.append(np.flatnonzero(np.diff(labels[order], prepend=-1)), len(labels))
+        return float(total_cost(cells, order.astype(np.int64), bounds.astype(np.int64), room))
 
     def halved(self, profile: int, k: int) -> Labels:
         """Groups of k to 2k − 1 records, found by halving the records again and again by the costliest column."""
