@@ -70,6 +70,7 @@ if TYPE_CHECKING:
         RecordLinkage,
         RegressionUse,
         Ruin,
+        RuleViolations,
         ScaledAbsoluteError,
         SquaredError,
         SquaredErrorRatio,
@@ -139,8 +140,8 @@ _LISTED = {
         "CovarianceLoss Discernibility DistanceLoss Distributions EigenvalueLoss EntropyLoss Evaluation "
         "GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure MomentLoss NonUniformEntropy Objective "
         "Precision ProbabilisticLinkage ProbabilisticLoss Propensity PropensityScore RankLinkage Reading "
-        "RecordLinkage RegressionUse Ruin ScaledAbsoluteError SquaredError SquaredErrorRatio TableUse "
-        "Usefulness UtilityCard assess association_changes propensity_score utility_card"
+        "RecordLinkage RegressionUse Ruin RuleViolations ScaledAbsoluteError SquaredError SquaredErrorRatio "
+        "TableUse Usefulness UtilityCard assess association_changes propensity_score utility_card"
     ),
     "crypsis.plan": "Plan",
     "crypsis.privacy": (

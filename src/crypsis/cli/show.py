@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -31,16 +32,20 @@ def show(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text
+    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text, rule_text
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
         with working(f"decoding solution {solution.number}"):
-            description = opened.describe(solution)
+            description, rules = opened.describe(solution), opened.rules(solution)
             card = opened.card(solution)
         ruins = opened.front.ruins(solution)
     if json:
-        more = {"card": card_facts(card), "ruins": [asdict(ruin) for ruin in ruins]}
+        more = {
+            "card": card_facts(card),
+            "ruins": [asdict(ruin) for ruin in ruins],
+            "rules": {title: asdict(counts) for title, counts in rules.items()},
+        }
         say_json({**solution.to_dict(), **more, "description": asdict(description)})
         return
     say(f"solution {solution.number}, by {solution.title} ({solution.family})")
@@ -49,13 +54,13 @@ def show(
     columns = [(column.name, figure(column.loss), column_text(column)) for column in description.columns]
     say(table(("column", "loss, %", "what happened"), columns, right=[1]))
     say()
-    _show_figures(solution)
+    _show_figures(solution, without=rules)
     if description.classes:
         sizes = ", ".join(f"{class_size_text(count)}: {count.classes}" for count in description.classes)
         say(f"equivalence classes by size (records in a class: how many classes): {sizes}")
     if description.suppressed:
         say(f"{description.suppressed} records are suppressed")
-    for sentence in burden_text(description):
+    for sentence in (*(rule_text(*each) for each in rules.items()), *burden_text(description)):
         say(sentence)
     say()
     _show_card(card)
@@ -93,11 +98,13 @@ def _show_card(card: UtilityCard) -> None:
     say()
 
 
-def _show_figures(solution: Solution) -> None:
+def _show_figures(solution: Solution, without: Container[str]) -> None:
     from crypsis.text import omission_text
 
     evaluation = solution.evaluation
     for name, value in evaluation.figures.items():
+        if name in without:
+            continue
         if value is None:
             say(f"{name}: not given ({omission_text(evaluation.omissions.get(name))})")
             continue

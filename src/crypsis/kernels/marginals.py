@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.compile import kernel
 
 
-class Choices(NamedTuple):
+class GroupChoices(NamedTuple):
     """What every group may become: the categories its records hold.
 
     starts    int64[G + 1]: first choice of each group
@@ -47,7 +47,7 @@ class Flow(NamedTuple):
     shut: NDArray[np.bool_]
 
 
-def _survey(choices: Choices, group_of: NDArray[np.int64], taken: NDArray[np.int64], flow: Flow, one: int) -> None:
+def _survey(choices: GroupChoices, group_of: NDArray[np.int64], taken: NDArray[np.int64], flow: Flow, one: int) -> None:
     """The cheapest changes away from one category."""
     starts, category, cost, size = choices.starts, choices.category, choices.cost, choices.size
     for other in range(flow.edge.shape[0]):
@@ -91,7 +91,7 @@ paths = kernel(_paths)
 
 
 def _gain(
-    choices: Choices, group_of: NDArray[np.int64], flow: Flow, surplus: NDArray[np.float64], end: int
+    choices: GroupChoices, group_of: NDArray[np.int64], flow: Flow, surplus: NDArray[np.float64], end: int
 ) -> tuple[float, int]:
     """By how much the path to a category lowers Σ |surplus|, and its length; 0 where it runs in circles."""
     came, lower, steps, c = 0.0, 0.0, 0, end
@@ -108,7 +108,7 @@ def _gain(
 gain = kernel(_gain)
 
 
-def _polish(choices: Choices, taken: NDArray[np.int64], surplus: NDArray[np.float64]) -> None:
+def _polish(choices: GroupChoices, taken: NDArray[np.int64], surplus: NDArray[np.float64]) -> None:
     """Single groups change their category as long as Σ |surplus| falls; the greatest fall first, of equal ones the
     cheapest."""
     starts, category, cost, size = choices.starts, choices.category, choices.cost, choices.size
@@ -140,7 +140,11 @@ polish = kernel(_polish)
 
 
 def _keep_marginals(
-    choices: Choices, group_of: NDArray[np.int64], taken: NDArray[np.int64], surplus: NDArray[np.float64], flow: Flow
+    choices: GroupChoices,
+    group_of: NDArray[np.int64],
+    taken: NDArray[np.int64],
+    surplus: NDArray[np.float64],
+    flow: Flow,
 ) -> None:
     """Change the choice taken by groups until no path lowers Σ |surplus|.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.kernels.marginals import Choices, Flow, keep_marginals
+from crypsis.kernels.marginals import Flow, GroupChoices, keep_marginals
 from crypsis.masking.aggregates import Labels, Present, Values
 from crypsis.table.equivalence_classes import equivalence_classes
 
@@ -63,7 +63,7 @@ def _assigned(codes: Values, labels: Labels, groups: int, count: int, ordered: b
         np.empty((count, count)), np.empty((count, count), np.int64), np.empty(count), np.empty(count, np.int64),
         np.empty(count, np.bool_),
     )  # fmt: skip
-    keep_marginals(Choices(starts, category, cost, size), group, taken, surplus, flow)
+    keep_marginals(GroupChoices(starts, category, cost, size), group, taken, surplus, flow)
     return category[taken].astype(np.int32)
 
 

@@ -22,6 +22,7 @@ from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 from crypsis.measures.probabilistic_loss import ProbabilisticLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.regression_use import RegressionUse
+from crypsis.measures.rule_violations import RuleViolations
 from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
 from crypsis.measures.utility import (
     AssociationChange,
@@ -78,6 +79,7 @@ __all__ = [
     "RecordLinkage",
     "RegressionUse",
     "Ruin",
+    "RuleViolations",
     "ScaledAbsoluteError",
     "SquaredError",
     "SquaredErrorRatio",

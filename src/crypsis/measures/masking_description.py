@@ -60,6 +60,7 @@ class ColumnDescription:
     levels  levels in use, for a generalised or locally recoded column
     blanked  published cells that are missing although the original has a value
     filled  published cells that have a value although the original has none
+    replaced  share of the published cells of a locally recoded column that hold another value, per cent
     """
 
     name: str
@@ -70,6 +71,7 @@ class ColumnDescription:
     levels: tuple[LevelShare, ...] = ()
     blanked: int = 0
     filled: int = 0
+    replaced: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -154,11 +156,11 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
 
 
 def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDescription:
-    kept, level, levels = masked.kept, masked.level(name), tuple[LevelShare, ...]()
+    kept, level, levels, replaced = masked.kept, masked.level(name), tuple[LevelShare, ...](), 0.0
     changed = 100.0 * float((loss[kept] > 0).mean()) if kept.any() else 0.0
     shift = 100.0 * float(loss[kept].mean()) if kept.any() else 0.0
     if level == LOCAL:
-        treatment, levels = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name)
+        treatment, (levels, replaced) = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name, loss[kept])
     elif level:
         treatment = Treatment.GENERALISED
         levels = (LevelShare(100.0, describe_level(masked.attribute(name), level)),)
@@ -168,19 +170,23 @@ def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDe
         treatment = Treatment.MOVED if masked.holds_numbers(name) else Treatment.REPLACED
     before, after = original.missing(name)[kept], masked.missing(name)[kept]
     blanked, filled = int((after & ~before).sum()), int((before & ~after).sum())
-    return ColumnDescription(name, treatment, 100.0 * float(loss.mean()), changed, shift, levels, blanked, filled)
+    lost = 100.0 * float(loss.mean())
+    return ColumnDescription(name, treatment, lost, changed, shift, levels, blanked, filled, replaced)
 
 
-def _levels_in_use(masked: Table, name: str) -> tuple[LevelShare, ...]:
-    """Levels of a locally recoded column, with the share of the published records at each."""
+def _levels_in_use(masked: Table, name: str, loss: Floats) -> tuple[tuple[LevelShare, ...], float]:
+    """Levels of a locally recoded column, with the share of the published records at each, and of other values."""
     attribute, codes = masked.attribute(name), masked.column(name)[masked.kept]
     if attribute.hierarchy is None or not len(codes):
-        return ()
+        return (), 0.0
     stands = np.searchsorted(attribute.hierarchy.offsets, codes, side="right") - 1
     shares = [
         100.0 * float(((stands == level) & (codes >= 0)).mean()) for level in range(attribute.hierarchy.height + 1)
     ]
-    return tuple(LevelShare(share, describe_level(attribute, level)) for level, share in enumerate(shares) if share)
+    replaced = 100.0 * float(((stands == 0) & (codes >= 0) & (loss > 0)).mean())
+    shares[0] -= replaced
+    there = ((level, share) for level, share in enumerate(shares) if share > 1e-9)
+    return tuple(LevelShare(share, describe_level(attribute, level)) for level, share in there), replaced
 
 
 def _classes(masked: Table, names: list[str]) -> tuple[ClassCount, ...]:

@@ -11,6 +11,7 @@ from crypsis.errors import listing, suggestion
 from crypsis.plan.catalogue import measures, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.provenance import PERTURBATION
+from crypsis.table.rules import read_rule
 
 if TYPE_CHECKING:
     from crypsis.plan.document import Plan
@@ -29,6 +30,7 @@ def disagreements(plan: Plan) -> list[str]:
         *_searches(plan),
         *_measures(plan),
         *_limits(plan),
+        *_rules(plan),
         *_waivers(plan),
         *_run(plan),
     ]
@@ -189,6 +191,17 @@ def _limits(plan: Plan) -> list[str]:
                 f"limit[{number}]: {limit.at_most:g} % suppressed is allowed here and {plan.release.suppression} in "
                 f"release.suppression; keep one of the two"
             )
+    return found
+
+
+def _rules(plan: Plan) -> list[str]:
+    """Rules that stand twice, and those that no masking could break."""
+    found = [f"rule: {n} rules are called {name!r}; keep one" for name, n in _repeated(r.title for r in plan.rule)]
+    for number, each in enumerate(plan.rule, 1):
+        names = read_rule(each.holds).columns
+        hidden = [n for n in names if n in plan.columns and plan.columns[n].role in UNPUBLISHED]
+        if hidden:
+            found.append(f"rule[{number}]: {listing(map(repr, hidden))} is never released, so nobody can see it broken")
     return found
 
 

@@ -21,6 +21,7 @@ from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
 from crypsis.searches.search import Search
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 
 SAMPLE = 20_000
@@ -161,6 +162,7 @@ def _readings(plan: Plan, table: Table) -> list[str]:
         chosen += [(f"measures.{aim}[{n}]", c.build()) for n, c in enumerate(getattr(plan.measures, aim), 1)]
     chosen += [(f"use[{n}]", use.build()) for n, use in enumerate(plan.use, 1)]
     chosen += [(f"limit[{n}]", limit.build()) for n, limit in enumerate(plan.limit, 1)]
+    chosen += [(f"rule[{n}]", each.measure()) for n, each in enumerate(plan.rule, 1)]
     for where, measure in chosen:
         if measure is None:
             continue
@@ -189,6 +191,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
             f"no release before somebody decides about {listing(undecided, most=40)}: give each a role other than "
             f"undecided"
         )
+    found += _broken(plan, table)
     found += _single(plan, table)
     found += _dependences(plan, table)
     for number, each in enumerate(plan.scenario, 1):
@@ -204,6 +207,17 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
     for use in plan.use:
         found += _use_remark(use)
+    return found
+
+
+def _broken(plan: Plan, table: Table) -> list[str]:
+    """Rules that records break as collected."""
+    found = []
+    for number, each in enumerate(plan.rule, 1):
+        rule = read_rule(each.holds)
+        count = 0 if rule_obstacle(rule, table) else int(violations(rule, table, collected=True).sum())
+        if count:
+            found.append(f"rule[{number}]: {count} records break it as collected; only those that masking adds count")
     return found
 
 

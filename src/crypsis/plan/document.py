@@ -33,6 +33,7 @@ from crypsis.plan.sections import (
     Measures,
     Release,
     Requirement,
+    RuleDemand,
     Running,
     Scenario,
     SearchChoice,
@@ -47,6 +48,7 @@ from crypsis.table.attribute import Kind
 from crypsis.table.files import read_table
 from crypsis.table.locks import lock
 from crypsis.table.raw_files import read_toml
+from crypsis.table.rules import EditRule, read_rule
 from crypsis.table.table import Table
 
 MASKED_BEFOREHAND = 0x6D61736B
@@ -75,6 +77,9 @@ class Plan(Settings):
     limit: tuple[Limit, ...] = Field(default=(), description="largest readings a released file may have")
     useful: Usefulness = Field(
         default=Usefulness(), description="when a column counts as ruined and a file as no longer useful"
+    )
+    rule: tuple[RuleDemand, ...] = Field(
+        default=(), description="relations between columns that masking must not break"
     )
     waive: tuple[Waiver, ...] = Field(default=(), description="findings on the released file that may pass, and why")
     run: Running = Field(default=Running(), description="budget, engine, seed")
@@ -218,9 +223,14 @@ class Plan(Settings):
             suppression=self.suppression,
         )
 
+    def edit_rules(self) -> tuple[EditRule, ...]:
+        """The rules that are limited, and mended where that is possible."""
+        return tuple(read_rule(each.holds) for each in self.rule if each.at_most is not None)
+
     def column_limits(self) -> list[LimitDemand]:
-        """The largest loss of every column that has one."""
-        return [
+        """The largest loss of every column that has one, and how often each rule may be broken."""
+        rules = [LimitDemand(each.title, _unless(each.at_most), each.measure()) for each in self.rule]
+        return rules + [
             LimitDemand(
                 f"loss of {name}", most, CellLoss(columns=(name,), suppressed="left-out" if column.lock else "lost")
             )
@@ -357,6 +367,11 @@ def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple
     if not isinstance(node, Mapping) or path[0] not in node:
         return []
     return _items(node[path[0]], path[1:], (*loc, path[0]))
+
+
+def _unless(at_most: float | None) -> float:
+    """A limit; without one, what no reading in per cent exceeds."""
+    return 100.0 if at_most is None else at_most
 
 
 def _free(name: str, taken: Mapping[str, object]) -> str:

@@ -13,10 +13,11 @@ from crypsis.masking.blocks import LARGE
 from crypsis.plan.document import Plan
 from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.clues import Clue
 from crypsis.table.links import links
 from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
+from crypsis.table.rules import proposed_rules
 from crypsis.table.table import Table
 from crypsis.text import reason_text
 
@@ -59,7 +60,7 @@ def draft(
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
     head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, given)
-    return "\n".join([*head, *_searches(head, plan.parent, k), *_tail(table)])
+    return "\n".join([*head, *_rules(table, columns), *_searches(head, plan.parent, k), *_tail(table)])
 
 
 def _head(
@@ -139,6 +140,24 @@ def _maskings(columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
                 f"k = {k}",
                 "",
             ]
+    return lines
+
+
+def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
+    """Relations that every record keeps and that look meant."""
+    roles = {column.name: column.role for column in columns}
+    shown = [name for name in table.names if roles.get(name) not in UNPUBLISHED]
+    masked = [name for name in shown if roles.get(name) == Role.QUASI_IDENTIFIER]
+    found = [each for each in proposed_rules(table, shown, masked) if "\n" not in each.rule]
+    if not found:
+        return []
+    lines = [
+        "# Relations that every record keeps and that look meant. Masking must not break them; drop those that are",
+        "# chance, allow some with at_most = 1 (per cent of the records), or write your own.",
+        "",
+    ]
+    for each in found:
+        lines += ["[[rule]]", f"holds = {_quoted(each.rule)}  # in {each.records} records without exception", ""]
     return lines
 
 

@@ -7,14 +7,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import AfterValidator, Field, field_validator
 
 from crypsis.audits import FindingKind
+from crypsis.errors import PlanError
 from crypsis.masking.method import MaskingMethod
 from crypsis.measures.measure import Measure
+from crypsis.measures.rule_violations import RuleViolations
 from crypsis.plan.budget import read_budget
 from crypsis.plan.catalogue import Named, measures, methods, models, searches
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role
+from crypsis.table.rules import read_rule
 
 
 def _checked_budget(text: str) -> str:
@@ -195,6 +198,41 @@ class Limit(Named[Measure | None]):
 
 
 AXES = ("loss", "risk", "suppressed")
+
+
+class RuleDemand(Settings):
+    """A relation between the columns of every record that a masking must not break."""
+
+    holds: str = Field(
+        min_length=1,
+        max_length=1000,
+        description="the relation, e.g. start <= end, total = part1 + part2, if marital = 'married' then age >= 15",
+    )
+    name: str = Field(default="", max_length=60, description="name of the rule in tables; default: the rule itself")
+    at_most: float | None = Field(
+        default=0.0,
+        ge=0,
+        le=100,
+        description="largest share of records, in per cent, that may break the rule after masking and kept it before",
+    )
+
+    @field_validator("holds")
+    @classmethod
+    def _can_be_read(cls, text: str) -> str:
+        try:
+            read_rule(text)
+        except PlanError as error:
+            raise ValueError(str(error)) from None
+        return text
+
+    @property
+    def title(self) -> str:
+        """Name of the rule, or the rule itself."""
+        return f"rule {self.name or self.holds}"
+
+    def measure(self) -> RuleViolations:
+        """What counts the records that break it."""
+        return RuleViolations(rule=self.holds)
 
 
 class Waiver(Settings):

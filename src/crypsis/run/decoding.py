@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from crypsis.encodings import ColumnEncoding, Encoding
 from crypsis.plan import Plan
+from crypsis.run.finishing import Finishing
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Store
 from crypsis.table.provenance import MaskingStep
@@ -37,6 +38,7 @@ class DecodedTables:
 
     store: Store
     encodings: Encodings
+    finish: Finishing
     _tables: OrderedDict[int, Table] = field(default_factory=OrderedDict, repr=False)
 
     def __getitem__(self, solution: Solution) -> Table:
@@ -46,6 +48,7 @@ class DecodedTables:
             family = (
                 solution.family if row.search == BASELINE else self.encodings.plan.search[row.search].build().family
             )
+            masked = self.finish(masked, family)
             step = MaskingStep(solution.title, family, solution.message, dict(solution.facts))
             self._tables[solution.number] = masked.masked_by(step, self.encodings.table)
         self._tables.move_to_end(solution.number)

@@ -11,6 +11,7 @@ from crypsis.encodings.encoding import Description
 from crypsis.evolution import Engine, Genome, Problem
 from crypsis.measures.evaluation import Evaluation
 from crypsis.measures.objective import Objective
+from crypsis.run.finishing import Finishing
 
 
 class Measured(NamedTuple):
@@ -33,10 +34,11 @@ class Measuring:
     encoding: Encoding
     objective: Objective
     family: str
+    finish: Finishing
 
     def __call__(self, genome: Genome) -> tuple[Description, Evaluation]:
         """Decode a genome once, describe it and measure it."""
-        masked = self.encoding.decode(genome)
+        masked = self.finish(self.encoding.decode(genome), self.family)
         return self.encoding.describe(genome, masked), self.objective.evaluate(masked, self.family)
 
     def all(self, problem: Problem, candidates: Sequence[Genome], engine: Engine) -> list[Measured]:

@@ -25,6 +25,7 @@ from crypsis.plan import Plan, read_budget
 from crypsis.run.baselines import Baseline, baselines
 from crypsis.run.clock import Clock, Moment
 from crypsis.run.decoding import Encodings
+from crypsis.run.finishing import Finishing
 from crypsis.run.gain import Found, Outlook, next_in_turn
 from crypsis.run.measuring import Measuring
 from crypsis.run.pace import Pace, Step
@@ -224,7 +225,7 @@ class Schedule:
             with self.store.transaction():
                 self.store.note(f"baseline {name}", str(error))
         else:
-            evaluation = self.objective.evaluate(masked, family)
+            evaluation = self.objective.evaluate(self._finish(masked, family), family)
             solution = Solution(place + 1, BASELINE, name, family, message, {}, evaluation)
             genome = ColumnEncoding(self.original).encode(masked)
             with self.store.transaction():
@@ -304,8 +305,12 @@ class Schedule:
     def _measuring(self, index: int) -> Measuring:
         if index not in self._measurings:
             family = self.plan.searches()[index].family
-            self._measurings[index] = Measuring(self.encodings[index], self.objective, family)
+            self._measurings[index] = Measuring(self.encodings[index], self.objective, family, self._finish)
         return self._measurings[index]
+
+    @cached_property
+    def _finish(self) -> Finishing:
+        return Finishing(self.objective.original, self.plan.edit_rules())
 
     @cached_property
     def _measurings(self) -> dict[int, Measuring]:

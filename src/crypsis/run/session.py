@@ -21,6 +21,7 @@ from crypsis.plan.writing import as_toml
 from crypsis.run import folder as places
 from crypsis.run.clock import Moment
 from crypsis.run.decoding import DecodedTables, Encodings
+from crypsis.run.finishing import Finishing
 from crypsis.run.front import Front
 from crypsis.run.progress import Progress
 from crypsis.run.schedule import Schedule
@@ -258,7 +259,8 @@ class Run(SolutionAccess):
 
     @cached_property
     def _decoded(self) -> DecodedTables:
-        return DecodedTables(self.store, Encodings(self.plan, self._searched))
+        finish = Finishing(self.original, self.plan.edit_rules())
+        return DecodedTables(self.store, Encodings(self.plan, self._searched), finish)
 
     @property
     def front(self) -> Front:

@@ -19,6 +19,7 @@ from crypsis.run.shading import weighed
 from crypsis.run.solution import Solution
 from crypsis.table.attribute import Role
 from crypsis.table.restoring import to_frame
+from crypsis.table.rules import RuleCounts, count_violations, read_rule
 from crypsis.table.table import Table
 
 
@@ -124,6 +125,22 @@ class SolutionAccess:
         solution = self.choose(pick)
         uses = [UseResult(use.title, solution.figure(use.title), use.tolerance) for use in self.plan.use]
         return utility_card(self.original, self.decode(solution), self.plan.useful, uses, general=general)
+
+    def rules(self, pick: Solution | str | int = DEFAULT_PICK) -> dict[str, RuleCounts]:
+        """How a solution keeps the edit rules of the plan.
+
+        Parameters
+        ----------
+        pick : Solution, str or int
+            The solution, as for `describe`.
+
+        Returns
+        -------
+        dict of str to RuleCounts
+            By the name of the rule: violations created, healed and kept, and records for which it is undecided.
+        """
+        masked = self.decode(pick)
+        return {each.title: count_violations(read_rule(each.holds), self.original, masked) for each in self.plan.rule}
 
     def frame(self, pick: Solution | str | int = DEFAULT_PICK) -> Any:
         """The masked table of a solution as a frame of the kind of the original, polars by default.

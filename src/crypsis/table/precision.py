@@ -44,8 +44,31 @@ def at_source_precision(masked: Table, original: Table) -> Table:
         if name in original.names and masked.holds_numbers(name) and original.holds_numbers(name):
             before, after = original.column(name), masked.column(name)
             if not np.array_equal(before, after, equal_nan=True):
-                rounded[name] = np.round(after, decimals(before))
+                step = moment_step(before) if original.attribute(name).dates == "datetime" else 1.0
+                rounded[name] = step * np.round(after / step, decimals(before / step))
     return masked.with_columns(rounded)
+
+
+def moment_step(seconds: NDArray[np.float64]) -> float:
+    """The step of a column of moments: whole days, hours or minutes where every one is, else seconds.
+
+    Parameters
+    ----------
+    seconds : float64[n]
+        As collected.
+
+    Returns
+    -------
+    float
+        In seconds.
+
+    Examples
+    --------
+    >>> moment_step(np.array([0.0, 86400.0, 172800.0])), moment_step(np.array([60.0, 180.0]))
+    (86400.0, 60.0)
+    """
+    known = seconds[np.isfinite(seconds)]
+    return next((step for step in (86_400.0, 3600.0, 60.0) if len(known) and not (known % step).any()), 1.0)
 
 
 def decimals(values: NDArray[np.float64]) -> int:

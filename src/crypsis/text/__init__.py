@@ -11,6 +11,7 @@ from crypsis.text.maskings import blanked_text, burden_text, class_size_text, co
 from crypsis.text.offers import offer_text, ruin_text
 from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
+from crypsis.text.rules import rule_text
 from crypsis.text.treatments import treatments_text
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "remedies",
     "representatives_text",
     "ruin_text",
+    "rule_text",
     "treatment_text",
     "treatments_text",
 ]

@@ -31,6 +31,8 @@ def _treatment(column: ColumnDescription) -> str:
         return level_text(column.levels[0].level)
     if column.treatment is Treatment.LOCALLY_RECODED:
         parts = [f"{each.share:.0f} % {level_text(each.level)}" for each in column.levels if each.share >= SHOWN]
+        if column.replaced >= SHOWN:
+            parts.append(f"{column.replaced:.0f} % replaced by another value")
         return ", ".join(parts) or "recoded record by record"
     if column.treatment is Treatment.MOVED:
         return f"{column.changed:.0f} % of its numbers changed, by {column.shift:.1f} % of the range on average"

@@ -1,0 +1,199 @@
+"""Repair of edit rules that a masking broke, without inventing values: whole classes are coarsened or blanked.
+
+A class of records that are published alike stays one, so that class sizes never fall. In an offending class the column
+that costs least is published as the common ancestor of its collected values, or not at all; a rule `total = …` is first
+mended by the sum itself, which every record of the class shares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.masking.representatives import ancestors
+from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.precision import decimals
+from crypsis.table.rules import EditRule, violations
+from crypsis.table.rules.grammar import Arithmetic, ColumnValue, Compared, Constant, Value
+from crypsis.table.table import LOCAL, Table
+
+Flags = NDArray[np.bool_]
+LEAST = 3
+"""Records of a class whose common ancestor is published; that of fewer would give back what was masked."""
+
+
+def repaired(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table:
+    """The masked table with every rule mended that it broke and that can be mended by its masked columns.
+
+    Parameters
+    ----------
+    masked : Table
+        Quasi-identifiers masked by aggregation or recoding.
+    original : Table
+        As collected, row by row.
+    rules : sequence of EditRule
+        What should hold.
+
+    Returns
+    -------
+    Table
+        The table itself where nothing was broken.
+
+    Examples
+    --------
+    >>> from crypsis.table.rules import read_rule
+    >>> columns = {"kin": ["husband", "wife", "husband"], "sex": ["m", "f", "m"]}
+    >>> original = Table.from_columns(columns, {"kin": "quasi", "sex": "quasi"})
+    >>> masked = original.with_columns({"kin": np.array([0, 0, 0]), "sex": np.array([0, 0, 0])})
+    >>> mended = repaired(masked, original, [read_rule("if kin = 'husband' then sex = 'm'")])
+    >>> violations(read_rule("if kin = 'husband' then sex = 'm'"), mended).any()
+    False
+    """
+    for rule in rules:
+        broken = _created(rule, masked, original)
+        if broken.any():
+            masked = _computed(rule, masked, original, broken)
+    for rule in rules:
+        broken = _created(rule, masked, original)
+        while broken.any():
+            better = _coarser(rule, masked, original, broken)
+            if better is None:
+                break
+            masked, broken = better, _created(rule, better, original)
+    return masked
+
+
+def _created(rule: EditRule, masked: Table, original: Table) -> Flags:
+    """Published records that kept the rule and break it now."""
+    return np.asarray(masked.kept & violations(rule, masked) & ~violations(rule, original, collected=True))
+
+
+def _whole(masked: Table, rows: Flags) -> Flags:
+    """All records of the classes in which some rows are."""
+    classes = classes_of(masked, masked.quasi_identifiers)
+    inside = np.zeros(classes.count + 1, dtype=np.bool_)
+    inside[classes.of[rows]] = True
+    inside[-1] = False
+    return np.asarray(inside[classes.of])
+
+
+def _open(masked: Table, names: Iterable[str]) -> list[str]:
+    """Columns that may be changed: quasi-identifiers that are not locked."""
+    return [name for name in names if name in masked.quasi_identifiers and not masked.attribute(name).locked]
+
+
+def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
+    """With a total of numbers computed anew where the rule says what it is."""
+    condition = rule.condition
+    if not isinstance(condition, Compared) or condition.sign != "=":
+        return masked
+    for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
+        if (
+            not isinstance(one, ColumnValue)
+            or one.name not in _open(masked, [one.name])
+            or not masked.holds_numbers(one.name)
+        ):
+            continue
+        values = _value(masked, other)
+        if values is None:
+            continue
+        rows = _whole(masked, broken) & ~np.isnan(values)
+        shared = np.where(rows, np.round(values, decimals(original.column(one.name))), masked.column(one.name))
+        mended = masked.with_columns({one.name: shared})
+        if _alike(mended, rows, masked):
+            return mended
+    return masked
+
+
+def _alike(mended: Table, rows: Flags, masked: Table) -> bool:
+    """Whether no class was split by a change of some rows."""
+    before, after = classes_of(masked, masked.quasi_identifiers), classes_of(mended, mended.quasi_identifiers)
+    first = np.full(before.count, -1, dtype=np.int64)
+    first[before.of[rows][::-1]] = after.of[rows][::-1]
+    return bool((first[before.of[rows]] == after.of[rows]).all())
+
+
+def _value(table: Table, node: Value) -> NDArray[np.float64] | None:
+    """The numbers of an expression over columns of numbers; None if it holds anything else."""
+    if isinstance(node, Constant):
+        return None if isinstance(node.value, str) else np.full(len(table), node.value)
+    if isinstance(node, ColumnValue):
+        plain = table.holds_numbers(node.name) and not table.attribute(node.name).dates
+        return table.column(node.name) if plain else None
+    assert isinstance(node, Arithmetic)
+    left, right = _value(table, node.left), _value(table, node.right)
+    if left is None or right is None:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = {"+": left + right, "-": left - right, "*": left * right, "/": left / right}[node.sign]
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _coarser(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table | None:
+    """With one column coarser in the offending classes: the change that mends a record at the least cost in cells."""
+    rows = _whole(masked, broken)
+    best: tuple[float, Table] | None = None
+    for cost, changed in _changes(rule, masked, original, rows):
+        left = int(_created(rule, changed, original).sum())
+        mended = int(broken.sum()) - left
+        if mended > 0 and (best is None or cost / mended < best[0]):
+            best = cost / mended, changed
+    return None if best is None else best[1]
+
+
+def _changes(rule: EditRule, masked: Table, original: Table, rows: Flags) -> Iterator[tuple[float, Table]]:
+    """The masked columns of a rule made coarser in some classes, each with its cost in lost cells, by importance."""
+    for name in _open(masked, rule.columns):
+        kin = _kin(masked, name)
+        weight = sum(max(masked.attribute(each).importance, 0.1) for each in kin)
+        if _has_ancestors(masked, name):
+            coarser = masked
+            for each in kin:
+                generalise = _has_ancestors(masked, each)
+                coarser = _generalised(coarser, original, each, rows) if generalise else _blanked(coarser, each, rows)
+            yield weight * 0.5 * float(rows.sum()), coarser
+        blank = masked
+        for each in kin:
+            blank = _blanked(blank, each, rows)
+        yield weight * float((rows & ~masked.missing(name)).sum()), blank
+
+
+def _kin(masked: Table, name: str) -> list[str]:
+    """A column and those it is linked with, which would tell what is coarser in it."""
+    lead = masked.attribute(name).linked or name
+    return [
+        each for each in _open(masked, masked.names) if each in (name, lead) or masked.attribute(each).linked == lead
+    ]
+
+
+def _has_ancestors(masked: Table, name: str) -> bool:
+    attribute = masked.attribute(name)
+    return not attribute.numeric and attribute.hierarchy is not None and masked.level(name) in (0, LOCAL)
+
+
+def _blanked(masked: Table, name: str, rows: Flags) -> Table:
+    column = masked.column(name).copy()
+    column[rows] = np.nan if masked.holds_numbers(name) else MISSING
+    return masked.with_columns({name: column})
+
+
+def _generalised(masked: Table, original: Table, name: str, rows: Flags) -> Table:
+    """With the common ancestor of the collected values of each offending class in one column."""
+    hierarchy = masked.attribute(name).hierarchy
+    assert hierarchy is not None
+    leaves = original.leaf_codes(name)
+    column = masked.column(name).copy()
+    if masked.level(name) == 0:
+        column = masked.leaf_codes(name).copy()
+    classes = classes_of(masked, masked.quasi_identifiers)
+    inside = np.flatnonzero(rows)
+    groups = np.unique(classes.of[inside], return_inverse=True)[1]
+    present = leaves[inside] != MISSING
+    nodes, found = ancestors(hierarchy, leaves[inside][present], groups[present], int(groups.max(initial=-1)) + 1)
+    found[groups[~present]] = False
+    found &= np.bincount(groups, minlength=len(found)) >= LEAST
+    column[inside] = np.where(found, nodes, MISSING)[groups]
+    return masked.with_columns({name: column}, {name: LOCAL})
