@@ -49,8 +49,8 @@ def repaired(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table
     >>> original = Table.from_columns(columns, {"kin": "quasi", "sex": "quasi"})
     >>> masked = original.with_columns({"kin": np.array([0, 0, 0]), "sex": np.array([0, 0, 0])})
     >>> mended = repaired(masked, original, [read_rule("if kin = 'husband' then sex = 'm'")])
-    >>> violations(read_rule("if kin = 'husband' then sex = 'm'"), mended).any()
-    False
+    >>> violations(read_rule("if kin = 'husband' then sex = 'm'"), mended).tolist()
+    [False, False, False]
     """
     for rule in rules:
         broken = _created(rule, masked, original)

@@ -38,6 +38,9 @@ class RuleViolations(Measure):
 
     aim: ClassVar[Aim] = "loss"
 
+    columns: tuple[str, ...] = Field(
+        default=(), description="columns that matter: a rule that names none of them is not asked; empty: it is asked"
+    )
     rule: str = Field(
         default="",
         max_length=1000,
@@ -87,4 +90,8 @@ class BoundRule(BoundColumns[RuleViolations]):
 
     @property
     def _rule(self) -> EditRule | None:
-        return read_rule(self.measure.rule) if self.measure.rule.strip() else None
+        """The rule that is asked; None where there is none, or it names none of the given columns."""
+        if not self.measure.rule.strip():
+            return None
+        rule = read_rule(self.measure.rule)
+        return None if self.measure.columns and not set(self.measure.columns) & set(rule.columns) else rule
