@@ -17,7 +17,7 @@ Place = tuple[str, str, str | None]
 CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
     ("masking method", "pram", "damping"): {"form": "two-stage", "theta": 0.8},
-    ("measure", "rule-violations", "columns"): {"rule": "a <= 0"},
+    ("measure", "rule-violations", "columns"): {"rule": "age >= 30"},
     ("measure", "table-use", None): {"columns": ("a",)},
     ("measure", "means-use", None): {"columns": ("a",), "by": ("secret",)},
     ("measure", "means-use", "bins"): {"by": ("b",)},
@@ -57,7 +57,7 @@ _TURN = tuple(tuple(float(to == (row + 1) % 9) for to in range(9)) for row in ra
 OTHER: dict[Place, Any] = {
     ("masking method", "*", "columns"): ("a",),
     ("measure", "*", "columns"): ("a", "b"),
-    ("measure", "rule-violations", "columns"): ("b", "c"),
+    ("measure", "rule-violations", "columns"): ("sex",),
     ("masking method", "generalisation", "columns"): ("age", "sex"),
     ("masking method", "generalisation", "levels"): {"age": 2},
     ("masking method", "generalisation", "confidential"): "diagnosis",
