@@ -37,21 +37,22 @@ def numbers(rows: int) -> Table:
     return Table.from_columns(cells, roles=dict.fromkeys(names, "quasi"))
 
 
-def scores(table: Table, masked: Table) -> dict[str, NDArray[np.float64]]:
-    """What each record earns an intruder, by measure."""
+def scores(table: Table, masked: Table) -> dict[str, tuple[NDArray[np.float64], float]]:
+    """What each record earns an intruder, by measure, and the most it can."""
     disclosure = IntervalDisclosure().against(table)
     assert isinstance(disclosure, BoundInterval)
+    linkage = RecordLinkage().against(table)
     return {
-        "record linkage": RecordLinkage().against(table).credits(masked),
-        "interval disclosure": disclosure.scores(masked),
+        "record linkage": (linkage.credits(masked), linkage.largest_credit(masked)),
+        "interval disclosure": (disclosure.scores(masked), 1.0),
     }
 
 
-def covered(earned: NDArray[np.float64], people: int, draws: int) -> dict[str, float]:
+def covered(earned: NDArray[np.float64], largest: float, people: int, draws: int) -> dict[str, float]:
     """Coverage and mean width over draws without replacement, of this rule and of Wilson's as if scores were hits."""
     rng, truth = np.random.default_rng(17), 100.0 * float(earned.mean())
     some = [rng.choice(earned, people, replace=False) for _ in range(draws)]
-    ends = np.array([score_interval(part, len(earned)) for part in some])
+    ends = np.array([score_interval(part, len(earned), largest=largest) for part in some])
     plain = np.array([wilson(float(part.sum()), people) for part in some])
     return {
         "rate": truth,
@@ -72,8 +73,8 @@ def main() -> None:
     table, found = numbers(given.rows), {}
     for title, method in FILES.items():
         masked = method.mask(table, np.random.default_rng(1))
-        for measure, earned in scores(table, masked).items():
-            found[f"{measure}, {title}"] = covered(earned, given.people, given.draws)
+        for measure, (earned, largest) in scores(table, masked).items():
+            found[f"{measure}, {title}"] = covered(earned, largest, given.people, given.draws)
     if given.json:
         print(json.dumps(found, indent=2))
         return

