@@ -17,9 +17,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from platform import machine
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
+from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba.core import caching, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
@@ -27,6 +29,12 @@ from numba.core.registry import CPUDispatcher
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+SHIPPED = "compiled"
+"""The folder beside the kernels that a wheel of ours fills."""
+SHIPPED_FOR = "x86-64-v3"
+"""The processors it is filled for: those of the last ten years."""
+_X86_64_V3 = ("avx", "avx2", "bmi", "bmi2", "f16c", "fma", "lzcnt", "movbe")
 
 _IMPORT = re.compile(r"^[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
 _NAME = re.compile(r"\w+")
@@ -49,7 +57,7 @@ class _ContentLocator(caching._CacheLocator):
         return str(self._line)
 
     @classmethod
-    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> _ContentLocator:
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
         locator = cls(py_func, py_file)
         for folder in (locator._folder.parent, locator._folder):  # what others can write, they can make us run
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -61,8 +69,52 @@ class _KernelCacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_ContentLocator]  # noqa: RUF012 - numba's own name and type
 
 
+class _ShippedLocator(_ContentLocator):
+    """The kernels that came compiled with the package, for a machine like many: read, never written."""
+
+    def __init__(self, function: Callable[..., Any], file: str) -> None:
+        super().__init__(function, file)
+        self._folder = Path(file).parent / SHIPPED / self._folder.name
+
+    @classmethod
+    def from_function(cls, py_func: Callable[..., Any], py_file: str) -> Any:
+        locator = cls(py_func, py_file)
+        return locator if locator._folder.is_dir() and runs_shipped() else None
+
+
+class _ShippedCacheImpl(caching.CompileResultCacheImpl):
+    _locator_classes = [_ShippedLocator]  # noqa: RUF012 - numba's own name and type
+
+
+class _ShippedCache(caching.FunctionCache):
+    _impl_class = _ShippedCacheImpl
+
+    def _index_key(self, sig: Any, codegen: Any) -> Any:
+        key = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
+        return (key[0], (key[1][0], SHIPPED_FOR, ""), *key[2:])
+
+
 class _KernelCache(caching.FunctionCache):
+    """What came compiled, else what was compiled here."""
+
     _impl_class = _KernelCacheImpl
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._shipped: _ShippedCache | None = None
+        with suppress(RuntimeError, OSError):
+            self._shipped = _ShippedCache(function)  # type: ignore[no-untyped-call]
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+        return super().load_overload(sig, target_context) if found is None else found  # type: ignore[no-untyped-call]
+
+
+@cache
+def runs_shipped() -> bool:
+    """Whether this machine runs what `scripts/wheel` compiles."""
+    found = get_host_cpu_features()
+    return machine() in ("x86_64", "AMD64") and all(found.get(feature, False) for feature in _X86_64_V3)
 
 
 class _PartLibrary(JITCodeLibrary):
@@ -134,7 +186,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     # Where neither the folder beside the source nor the user's cache folder can be written (a read-only
     # install without a home), every process compiles: correct if slower to start.
     with suppress(RuntimeError, OSError):
-        compiled._cache = _KernelCache(function)  # type: ignore[no-untyped-call]
+        compiled._cache = _KernelCache(function)
     return cast(Callable[P, R], compiled)
 
 
