@@ -165,3 +165,80 @@ def test_a_copy_of_the_package_finds_what_was_compiled(tmp_path: Path) -> None:
         if place == "one":
             first = written
     assert written == first
+
+
+PARTS = """
+import numpy as np
+from crypsis_copy.compile import kernel
+
+def _added(values, first, step):
+    total = 0
+    for place in range(first, values.shape[0], step):
+        total += values[place]
+    return total
+
+added = kernel(_added)
+
+def _twice(values, narrow):
+    return added(values, 0, 1) + added(values, 1, narrow) + added(values, narrow, 2)
+
+twice = kernel(_twice)
+
+if __name__ == "__main__":
+    print(twice(np.arange(5), np.int32(1)), len(added._part.signatures), len(added.signatures))
+"""
+
+
+def test_a_called_kernel_is_compiled_once_for_whole_numbers_of_any_width(tmp_path: Path) -> None:
+    """Constants, narrow and wide numbers: one part, 10 + 10 + 4; no entry for Python, which never calls it."""
+    package = tmp_path / "crypsis_copy"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    shutil.copy(compile_module.__file__, package / "compile.py")
+    (package / "parts.py").write_text(PARTS)
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    told = subprocess.run(
+        [sys.executable, "-m", "crypsis_copy.parts"],
+        cwd=tmp_path, env=environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert told.stdout.split() == ["24", "1", "0"]
+
+
+def test_what_came_compiled_is_used_wherever_it_is_installed(tmp_path: Path) -> None:
+    """Compiled for the shipped processors in one place, found beside the sources in another, nothing written there."""
+    if not compile_module.runs_shipped():
+        assert not compile_module.complete().is_relative_to(Path(compile_module.__file__).parent / "compiled")
+        return
+    for place in ("built", "installed"):
+        package = tmp_path / place / "crypsis_copy"
+        package.mkdir(parents=True)
+        (package / "__init__.py").write_text("")
+        shutil.copy(compile_module.__file__, package / "compile.py")
+        (package / "caller.py").write_text(CALLER)
+        (package / "called.py").write_text(CALLED.format(factor=2))
+    shipped = {"NUMBA_CPU_NAME": compile_module.SHIPPED_FOR, "NUMBA_CPU_FEATURES": ""}
+    made = tmp_path / "installed" / "crypsis_copy" / compile_module.SHIPPED
+    assert answer(tmp_path / "built", NUMBA_CACHE_DIR=str(made), **shipped) == 21
+    own = tmp_path / "own"
+    assert answer(tmp_path / "installed", NUMBA_CACHE_DIR=str(own)) == 21
+    assert not list(own.rglob("*.nbc"))
+
+
+def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
+    """The second waits for the first and takes what it compiled."""
+    package = tmp_path / "crypsis_copy"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    shutil.copy(compile_module.__file__, package / "compile.py")
+    (package / "caller.py").write_text(CALLER)
+    (package / "called.py").write_text(CALLED.format(factor=2))
+    code = (
+        "from crypsis_copy.caller import caller; caller(10); "
+        "print(sum(caller.stats.cache_misses.values()), sum(caller.stats.cache_hits.values()))"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    both = [
+        subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(2)
+    ]
+    assert sorted(process.communicate()[0].split() for process in both) == [["0", "1"], ["1", "0"]]

@@ -34,11 +34,13 @@ def demo(
     from crypsis.privacy import KAnonymity
     from crypsis.release import verify
     from crypsis.run import Run
+    from crypsis.run.warm_up import compile_ahead
     from crypsis.table.atomic_files import private_folder, write_atomically
     from crypsis.table.example import example
     from crypsis.table.files import read_table, write_table
     from crypsis.table.profile import profile
 
+    compile_ahead()
     folder = free(folder)
     original = example(rows)
     private_folder(folder)

@@ -36,8 +36,10 @@ def run(
     began = command_began()
     from crypsis.plan import Plan, read_budget
     from crypsis.run import Run
+    from crypsis.run.warm_up import compile_ahead
 
     document = Plan.read(plan)
+    compile_ahead()
     if budget is not None:
         try:
             read_budget(budget)

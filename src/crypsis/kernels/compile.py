@@ -13,8 +13,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from platform import machine
@@ -22,10 +22,15 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
 from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
-from numba.core import caching, types
+from numba.core import caching, event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+
+try:
+    import fcntl
+except ImportError:  # Windows: every process compiles for itself
+    fcntl = None  # type: ignore[assignment]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -168,6 +173,29 @@ class Kernel(CPUDispatcher):
             self._part = _Part(self.py_func, targetoptions=options, pipeline_class=_PartCompiler)
         return types.Dispatcher(self._part)
 
+    def compile(self, sig: Any) -> Any:
+        with _alone(self):
+            return super().compile(sig)
+
+
+@contextmanager
+def _alone(kernel: Any) -> Iterator[None]:
+    """One process at a time compiles a kernel; the next finds it in the cache. Waiting counts as compiling."""
+    folder, lock = getattr(kernel._cache, "cache_path", None), None
+    if fcntl is not None and folder is not None:
+        with suppress(OSError):  # without a lock two processes may compile the same
+            lock = (Path(folder) / f"{kernel.py_func.__name__}.lock").open("ab")
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                with event.trigger_event("numba:compile", data={"dispatcher": kernel}):
+                    fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.close()
+
 
 def _widened(kind: Any) -> Any:
     """The type an argument is compiled for: a constant like any number, signed whole numbers as the widest."""
@@ -188,6 +216,17 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     with suppress(RuntimeError, OSError):
         compiled._cache = _KernelCache(function)
     return cast(Callable[P, R], compiled)
+
+
+@cache
+def complete() -> Path:
+    """The file that says that the usual kernels of exactly these sources are compiled; there with shipped ones."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        digest.update(path.read_bytes())
+    shipped = Path(__file__).parent / SHIPPED
+    parent = shipped if shipped.is_dir() and runs_shipped() else cache_folder(Path(__file__)).parent
+    return parent / f"complete-{digest.hexdigest()[:16]}"
 
 
 @cache
