@@ -118,7 +118,8 @@ class CompositeSearch(LadderSearch):
     def problem(self, encoding: CompositeEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, names = encoding.table, encoding.names
         attributes = [table.attribute(name) for name in names]
-        demands = class_demands(() if objective is None else _privacy_models(objective), table, names)
+        models = self.demanded or (() if objective is None else _privacy_models(objective))
+        demands = class_demands(models, table, names)
         ladder = tuple(dict.fromkeys(max(k, demands.least) for k in self.ladder(int(table.kept.sum()))))
         space = CompositeSpace(
             table=table,
