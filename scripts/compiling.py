@@ -48,7 +48,7 @@ def work(folder: Path) -> None:
     for many in (200, 6000):
         crypsis.partition(values[:many], 5, method="mdav")
     crypsis.partition(values[:200], 5, steps=2, seed=1)
-    command("demo", "--folder", str(folder / "demo"), "--seconds", "6")
+    command("demo", "--folder", str(folder / "demo"), "--seconds", "3")
 
 
 if __name__ == "__main__":
