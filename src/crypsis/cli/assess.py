@@ -32,9 +32,11 @@ def assess(
 ) -> None:
     """Measure loss and risk of a masked file.
 
-    Row i of the masked file is row i of the original; exit 1 if a required privacy model fails.
+    Row i of the masked file is row i of the original, unless a column identifies the rows; exit 1 if a required
+    privacy model fails.
     """
     from crypsis.measures import assess as assess_tables
+    from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
     from crypsis.privacy.anonymity import smallest_class
     from crypsis.table.aligning import read_aligned
     from crypsis.text import over_all_text
@@ -46,11 +48,13 @@ def assess(
     after = read_aligned(before, masked)
     demands = inputs.requirements(require, document)
     with working(f"measuring {len(before)} records"):
-        assessment = assess_tables(before, after, family=family)
+        corresponding = in_place(before, after)
+        assessment = assess_tables(before, after, family=family, corresponding=corresponding)
         verdicts, smallest = _judged(demands, after), smallest_class(after)
     if json:
         say_json(
             {
+                "corresponding": corresponding,
                 **assessment.to_dict(),
                 "verdicts": [asdict(v) for v in verdicts],
                 "smallest_class": smallest and asdict(smallest),
@@ -58,6 +62,8 @@ def assess(
         )
         return
     say(f"{masked} against {original}: {len(before)} records, columns {', '.join(before.quasi_identifiers)}")
+    if not corresponding:
+        warn(f"{NOT_IN_PLACE}. Only measures of the files as wholes are given")
     say()
     rows: list[tuple[Any, ...]] = [
         (r.aim, r.measure, figure(r.value), r.unit, _span(r.interval), figure(r.baseline)) for r in assessment.readings

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from crypsis.errors import CrypsisError, TableError
+from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
 from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.measures.record_linkage import BoundRecordLinkage
@@ -165,6 +166,8 @@ def assess(
     chosen: Choice = None,
     family: str | None = None,
     control: Table | Frame | None = None,
+    *,
+    corresponding: bool | None = None,
 ) -> Assessment:
     """Read every measure that applies to a masked table and its original.
 
@@ -179,6 +182,9 @@ def assess(
         How the table was masked: measures without a meaning after it are left out.
     control : Table or frame, optional
         People who are not in the file, for the control rate of record linkage.
+    corresponding : bool, optional
+        Whether row i of one is row i of the other; otherwise only measures that compare the files as wholes apply. By
+        default frames are judged by their values, and tables are taken at their word.
 
     Returns
     -------
@@ -197,13 +203,18 @@ def assess(
     >>> round(crypsis.assess(original, masked, family="aggregation")["sse-ratio"].value, 2)
     20.0
     """
+    judged = corresponding is None and not (isinstance(original, Table) and isinstance(masked, Table))
     original, masked = aligned_pair(original, masked)
     control = None if control is None else as_table(control)
     check_rows(original.rows, masked)
+    if judged:
+        corresponding = in_place(original, masked)
     readings: list[Reading] = []
     picked, skipped = chosen_measures(chosen)
     for name, measure in picked.items():
         reason = measure.obstacle(original)
+        if not reason and corresponding is False and measure.row_wise:
+            reason = NOT_IN_PLACE
         if not reason and family is not None and family not in measure.valid_for:
             reason = (
                 f"the number has no meaning after {family}; it is valid after {', '.join(sorted(measure.valid_for))}"

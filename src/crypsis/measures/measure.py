@@ -121,6 +121,8 @@ class Measure(Settings):
     definition: ClassVar[str]
     valid_for: ClassVar[frozenset[str]] = frozenset({"aggregation", "recoding", "perturbation"})
     """Masking families after which the number means something."""
+    row_wise: ClassVar[bool] = True
+    """Whether records are compared one by one; otherwise only the two files as wholes."""
     tally: ClassVar[str] = ""
     """Where `categorical_ledger.Seven` holds the measure, if its tallies follow changes of single cells; else empty."""
 

@@ -37,6 +37,7 @@ class DeclaredUse(Measure):
     """A loss of one named analysis; it needs columns, so it never stands without settings."""
 
     aim: ClassVar[Aim] = "loss"
+    row_wise: ClassVar[bool] = False
     missing: ClassVar[str]
 
     def scope(self) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
+from crypsis.measures.utility import Usefulness, utility_card
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
@@ -28,9 +29,11 @@ from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
-from crypsis.text import audited_text, finding_text
+from crypsis.text import audited_text, card_facts, finding_text
 from crypsis.version import __version__
 
+USUAL = Usefulness()
+"""Thresholds where no plan gives any."""
 EVERYTHING = "every quasi-identifier"
 """Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
@@ -43,12 +46,16 @@ class ReleaseDescription:
     method  how the file was masked, in a sentence
     family  family of the masking: aggregation, recoding, perturbation or unknown
     settings  settings of the masking, for the internal report
+    chosen  which solution was chosen and why, for the internal report
+    useful  when a column counts as ruined
     """
 
     title: str = "Protected microdata"
     method: str = "The file was masked before it reached Crypsis."
     family: str = "unknown"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    chosen: str = ""
+    useful: Usefulness = USUAL
 
     @classmethod
     def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:
@@ -177,6 +184,8 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         if known and counted and names
         else None,
         distributions=distributions(before, visible) if known else (),
+        card=card_facts(utility_card(before, visible, description.useful, general=False)) if known else None,
+        chosen=description.chosen,
         front=tuple({key: point[key] for key in ("name", "family", "kind", "loss", "risk")} for point in facts.front),
         settings=without_seeds(description.settings),
         seed_print=seed_print(facts.seed) if facts.seed is not None else "",

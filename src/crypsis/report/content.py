@@ -122,6 +122,10 @@ class ReportContent:
     hardest: tuple[Subgroup, ...] = ()
     class_sizes: Histogram | None = None
     distributions: tuple[Histogram, ...] = ()
+    card: Mapping[str, Any] | None = None
+    """What was harmed, as `crypsis.text.card_facts` gives it."""
+    chosen: str = ""
+    """Which solution was chosen, and why."""
     front: tuple[Mapping[str, Any], ...] = ()
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed_print: str = ""
@@ -175,6 +179,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
             if d["use"]
         ],
         "losses": [public_reading(reading) for reading in internal["losses"]],
+        "harmed": list((internal["card"] or {}).get("public", ())),
     }
 
 

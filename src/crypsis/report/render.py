@@ -14,6 +14,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from crypsis.charts import Spec, bars_before_after, front, to_svg
+from crypsis.charts.utility import association_heat_map
 from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
@@ -51,6 +52,7 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
     drawn = [*([facts["class_sizes"]] if facts["class_sizes"] else []), *facts["distributions"]]
     more = {
         "charts": [_bars(histogram, draw) for histogram in drawn],
+        "ties_chart": _ties(facts["card"], draw),
         "front_chart": _front(facts["front"], draw) if facts["front"] else None,
         "release_summary": release_summary(facts),
         "over_all": _over_all(facts),
@@ -110,6 +112,13 @@ def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict
     families = contributions([str(point["family"]) for point in own], scores)
     summary = f"{front_text(points)} {families_text(families)}"
     return {"svg": draw(spec), "summary": summary, "points": points, "families": families}
+
+
+def _ties(card: Mapping[str, Any] | None, draw: Callable[[Spec], str]) -> str:
+    """The heat map of a card; empty where no tie moved by a hundredth."""
+    pairs = card["pairs"] if card else []
+    moved = any(abs(pair["after"] - pair["before"]) >= 0.01 for pair in pairs)
+    return draw(association_heat_map(pairs)) if moved else ""
 
 
 def _plain(value: Any) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,9 +15,12 @@ from crypsis.release import ReleaseDescription, ReleaseLedger, publish
 from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.population import members_only
 from crypsis.rulebook import Rulebook
+from crypsis.run.choosing import figure_of
 from crypsis.run.front import Front
 from crypsis.run.solution import Solution
 from crypsis.table.table import Table
+from crypsis.text import ruin_text
+from crypsis.text.offers import TITLES
 
 
 def refuse_infeasible(solution: Solution) -> None:
@@ -66,7 +69,9 @@ def release_solution(
         folder,
         models=plan.models(),
         original=original,
-        description=ReleaseDescription.of(masked, terms.title),
+        description=replace(
+            ReleaseDescription.of(masked, terms.title), chosen=reason(front, solution), useful=plan.useful
+        ),
         format=plan.release.format,
         order=plan.release.order,
         limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
@@ -78,6 +83,22 @@ def release_solution(
         sign=terms.sign,
         ledger=ledger_of(plan, enters=not terms.preview),
     )
+
+
+def reason(front: Front, solution: Solution) -> str:
+    """Why a solution is released: the offer it is, or how it differs from the default."""
+    text = f"Solution {solution.number} ({solution.title}) of {len(front.everything)} measured ones. "
+    offer = next((each for each in front.offers if each.solution.number == solution.number), None)
+    if offer is not None:
+        return f"{text}{TITLES[offer.name]}: {front.why(offer)}"
+    loss, risk = (f"{figure_of(solution, axis):.4g} %" for axis in ("loss", "risk"))
+    text += f"Chosen by hand: loss {loss}, risk {risk}."
+    if front.offers:
+        usual = front.offers[0].solution
+        figures = [f"{figure_of(usual, axis):.4g} %" for axis in ("loss", "risk")]
+        text += f" The least loss within the limits would be solution {usual.number}: {figures[0]}, {figures[1]}."
+    ruined = ruin_text(front.ruins(solution))
+    return f"{text} Warning: {ruined}." if ruined else text
 
 
 def ledger_of(plan: Plan, enters: bool = True) -> ReleaseLedger:

@@ -7,11 +7,14 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.errors import TableError, listing
-from crypsis.table.attribute import UNMASKED, UNPUBLISHED
+from crypsis.table.attribute import UNMASKED, UNPUBLISHED, Role
 from crypsis.table.files import read_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.table import LOCAL, Column, Table
+
+SWAPPED = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
+"""Roles of columns that a masking may have swapped by themselves: one alone is no key."""
 
 
 def read_aligned(original: Table, path: str | Path) -> Table:
@@ -36,10 +39,11 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     """Return the masked table in the original's columns, roles and codes.
 
     Labels that are no category of the original become nodes of its hierarchy where it has one, and new categories
-    where it has none. Identifiers may be absent.
+    where it has none. Identifiers may be absent. Rows in another order are put in that of the original where unmasked
+    columns identify every row.
 
     original  the table before masking
-    masked  the masked table, row by row as the original
+    masked  the masked table, with the records of the original
     where  name of the masked table in messages
 
     Raises
@@ -55,7 +59,7 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
     lost = [n for n in original.names if n not in masked.names and original.attribute(n).role not in UNPUBLISHED]
     if lost:
         raise TableError(f"{where} lacks the columns {listing(lost)} of the original; both files need the same columns")
-    aligned = in_terms_of(original, masked, where)
+    aligned = ordered_by_key(original, in_terms_of(original, masked, where))
     refuse_reordered(original, aligned, where)
     return aligned
 
@@ -110,6 +114,28 @@ def read_alike(table: Table, frame: Frame) -> Table:
             read = read.with_categories(name, attribute.categories)
         read = read.with_columns({}, attributes={name: attribute})
     return read
+
+
+def ordered_by_key(original: Table, aligned: Table) -> Table:
+    """The rows of a masked table in the order of the original, where unmasked columns identify every row.
+
+    original  the table before masking
+    aligned  its masked version in the same codes, in any order; returned as it is where nothing identifies its rows
+    """
+    roles = (*UNMASKED, *UNPUBLISHED)
+    known = [n for n in aligned.names if aligned.level(n) == 0 and original.attribute(n).role in roles]
+    names = [n for n in known if np.array_equal(np.sort(original.codes([n])[:, 0]), np.sort(aligned.codes([n])[:, 0]))]
+    before, after = original.codes(names), aligned.codes(names)
+    swapped = len(names) == 1 and original.attribute(names[0]).role in SWAPPED
+    if not names or swapped or np.array_equal(before, after):
+        return aligned
+    ours, theirs = np.lexsort(before.T), np.lexsort(after.T)
+    identified = bool((before[ours][1:] != before[ours][:-1]).any(axis=1).all())
+    if not identified or not np.array_equal(before[ours], after[theirs]):
+        return aligned
+    place = np.empty(len(ours), dtype=np.intp)
+    place[ours] = theirs
+    return aligned.take(place)
 
 
 def refuse_reordered(original: Table, aligned: Table, where: str) -> None:

@@ -11,6 +11,8 @@ from crypsis.measures.utility.propensity import PropensityScore
 from crypsis.text.reports import number_text
 
 TIES = {"pearson": "correlation", "cramer": "Cramér's V", "ratio": "correlation ratio"}
+PUBLIC = ("loss", "distance", "association")
+"""Harms whose sentences hold no count of records, so that users of the file may read them."""
 MODELS = {
     "main": "a logistic regression",
     "pairs": "a logistic regression with squares and pairs",
@@ -140,7 +142,7 @@ def _cells(column: ColumnHarm) -> str:
     return ", ".join(f"{count} {what}" for what, count in parts.items() if count) or "–"
 
 
-def opening_text(card: UtilityCard, most: int = 5) -> list[str]:
+def opening_text(card: UtilityCard, most: int = 5, kinds: Sequence[str] | None = None) -> list[str]:
     """What was harmed most, one sentence each; a column or pair is named at most once.
 
     Parameters
@@ -149,6 +151,8 @@ def opening_text(card: UtilityCard, most: int = 5) -> list[str]:
         Of a solution.
     most : int
         Largest number of sentences.
+    kinds : sequence of str, optional
+        Only these kinds of harm.
 
     Returns
     -------
@@ -161,7 +165,7 @@ def opening_text(card: UtilityCard, most: int = 5) -> list[str]:
     ['Nothing was harmed by one per cent or more.']
     """
     seen: dict[tuple[str, ...], str] = {}
-    for harm in card.harms:
+    for harm in (each for each in card.harms if kinds is None or each.kind in kinds):
         seen.setdefault(harm.columns, harm_text(harm, card))
     return list(seen.values())[:most] or ["Nothing was harmed by one per cent or more."]
 
@@ -180,6 +184,7 @@ def card_facts(card: UtilityCard) -> Mapping[str, Any]:
     """
     return {
         "opening": opening_text(card),
+        "public": opening_text(card, kinds=PUBLIC),
         "columns": column_rows(card.columns),
         "pairs": [
             {"first": p.first, "second": p.second, "tie": TIES[p.tie], "before": p.before, "after": p.after}

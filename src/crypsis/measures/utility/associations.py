@@ -184,6 +184,7 @@ class AssociationLoss(Measure):
     """
 
     aim: ClassVar[Aim] = "loss"
+    row_wise: ClassVar[bool] = False
 
     def obstacle(self, original: Table) -> str:
         found = super().obstacle(original)

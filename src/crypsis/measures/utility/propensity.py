@@ -300,6 +300,7 @@ class Propensity(Measure):
     """
 
     aim: ClassVar[Aim] = "loss"
+    row_wise: ClassVar[bool] = False
 
     model: Model = Field(default="pairs", description="main or pairs: logistic regression; cart: classification tree")
     sample: int = Field(

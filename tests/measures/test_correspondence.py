@@ -1,0 +1,57 @@
+"""Files in another order: put in order by a key, or not compared record by record."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from crypsis.masking import LocalRecoding, Microaggregation
+from crypsis.measures import assess
+from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
+from crypsis.table.aligning import align
+from crypsis.table.example import example
+from crypsis.table.restoring import to_frame
+from crypsis.table.table import Table
+
+
+@pytest.mark.parametrize("method", [Microaggregation(k=5), Microaggregation(k=50), LocalRecoding(k=20)])
+@pytest.mark.parametrize("rows", [150, 400])
+def test_rows_in_place_and_shuffled(method: Microaggregation | LocalRecoding, rows: int) -> None:
+    original = example(rows)
+    masked = method.mask(original, np.random.default_rng(0))
+    assert in_place(original, masked)
+    assert not in_place(original, masked.take(np.random.default_rng(1).permutation(rows)))
+
+
+def test_what_cannot_be_judged_is_taken_at_its_word() -> None:
+    few = example(20)
+    assert in_place(few, few.take(np.arange(20)[::-1]))
+    constant = Table.from_columns({"town": ["a"] * 50}, roles={"town": "quasi"})
+    assert in_place(constant, constant)
+
+
+def test_a_key_puts_the_rows_in_order() -> None:
+    original = Table.from_columns(
+        {"id": list(range(100, 140)), "age": list(range(40))}, roles={"id": "other", "age": "quasi"}
+    )
+    masked = original.with_columns({"age": np.repeat(np.arange(8) * 5.0 + 2, 5)})
+    shuffled = masked.take(np.random.default_rng(3).permutation(40))
+    again = align(original, shuffled)
+    assert np.array_equal(again.column("age"), masked.column("age"))
+    whole, mixed = (assess(original, align(original, each)) for each in (masked, shuffled))
+    assert whole["record-linkage"].value == mixed["record-linkage"].value
+
+
+def test_without_a_key_only_measures_of_the_whole_files_are_given() -> None:
+    original = example(200)
+    names = list(original.quasi_identifiers)
+    original = original.drop([name for name in original.names if name not in names])
+    masked = Microaggregation(k=5).mask(original, np.random.default_rng(0))
+    frame = to_frame(masked.take(np.random.default_rng(1).permutation(200)))
+    found = assess(original, frame)
+    assert {reading.measure for reading in found.readings} == {"association-change", "propensity"}
+    assert found.skipped["record-linkage"] == NOT_IN_PLACE
+    assert found.skipped["cell-loss"] == NOT_IN_PLACE
+    straight = assess(original, to_frame(masked))
+    assert straight["association-change"].value == pytest.approx(found["association-change"].value)
+    assert "record-linkage" in {reading.measure for reading in straight.readings}
