@@ -140,7 +140,7 @@ def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]
     )
 
 
-def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> Counted:
+def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> CountedFiles:
     """Count the published files and compare them with their schema."""
     quasi = list(counted["quasi"])
     frame = scan(public / PATTERN)
@@ -153,11 +153,11 @@ def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, 
         and quasi == [c["name"] for c in schema["columns"] if c["role"] == Role.QUASI_IDENTIFIER.value]
         and all(c["categories"] == found.get(c["name"]) for c in schema["columns"] if "categories" in c)
     )
-    return Counted(written, tuple(quasi), tuple(names), described)
+    return CountedFiles(written, tuple(quasi), tuple(names), described)
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
+class CountedFiles:
     """A count over published files."""
 
     written: pl.DataFrame

@@ -104,7 +104,7 @@ def diff_release(old: str | Path, new: str | Path, original: Table | None = None
     -------
     Differences
     """
-    one, other = _Side.read(Path(old)), _Side.read(Path(new))
+    one, other = _ReleaseSide.read(Path(old)), _ReleaseSide.read(Path(new))
     common = [name for name in one.table.names if name in other.table.names]
     return Differences(
         old=str(old),
@@ -125,13 +125,13 @@ def diff_release(old: str | Path, new: str | Path, original: Table | None = None
 
 
 @dataclass(frozen=True)
-class _Side:
+class _ReleaseSide:
     table: Table
     manifest: Mapping[str, Any]
     report: Mapping[str, Any]
 
     @classmethod
-    def read(cls, folder: Path) -> _Side:
+    def read(cls, folder: Path) -> _ReleaseSide:
         public = public_of(folder)
         content = [
             json.loads((public / name).read_text(encoding="utf-8"))
@@ -146,7 +146,7 @@ class _Side:
 # -- what changed --
 
 
-def _change(one: _Side, other: _Side, name: str) -> str:
+def _change(one: _ReleaseSide, other: _ReleaseSide, name: str) -> str:
     before, after = one.table.attribute(name), other.table.attribute(name)
     found = []
     if before.kind is not after.kind:
@@ -220,7 +220,7 @@ def _texts(table: Table, name: str) -> list[str]:
     return [labels[code] for code in table.column(name)]
 
 
-def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
+def join(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str]) -> Pair:
     """Join two releases by the columns that both leave unmasked, and count small intersections of classes."""
     anchors = [name for name in common if _unmasked(one, name) and _unmasked(other, name)]
     classes = [classes_of(side.table, side.table.quasi_identifiers) for side in (one, other)]
@@ -240,7 +240,7 @@ def join(one: _Side, other: _Side, common: Sequence[str]) -> Pair:
     return Pair(tuple(anchors), len(sure), int((shared == 1).sum()), int((shared < min(pair)).sum()), pair)
 
 
-def _together(one: _Side, other: _Side, common: Sequence[str], original: Table | None) -> Together:
+def _together(one: _ReleaseSide, other: _ReleaseSide, common: Sequence[str], original: Table | None) -> Together:
     """What both files reveal and neither alone, by true values or else by what both publish."""
     if original is not None:
         releases = [in_terms_of(original, side.table, "the release") for side in (one, other)]
@@ -255,7 +255,7 @@ def _together(one: _Side, other: _Side, common: Sequence[str], original: Table |
     return tuples_together(one.table, other.table, anchors)
 
 
-def _unmasked(side: _Side, name: str) -> bool:
+def _unmasked(side: _ReleaseSide, name: str) -> bool:
     role = side.table.attribute(name).role
     return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == treatment_text(Treatment.UNCHANGED)
 
@@ -284,7 +284,7 @@ def _by_class(classes: EquivalenceClasses, keys: Integers) -> dict[int, dict[int
     return found
 
 
-def _unknown(one: _Side, other: _Side) -> tuple[str, ...]:
+def _unknown(one: _ReleaseSide, other: _ReleaseSide) -> tuple[str, ...]:
     found = [
         "whether the two files are about the same people, and which record of one is which of the other",
         "what an intruder knows beyond the columns both files leave unmasked",

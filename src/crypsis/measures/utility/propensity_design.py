@@ -23,7 +23,7 @@ Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Design:
+class PropensityDesign:
     """Columns of a file: float64[n, q], the attribute of each, and whether it is a number."""
 
     values: Floats
@@ -31,7 +31,9 @@ class Design:
     numeric: tuple[bool, ...]
 
 
-def paired_design(original: Table, masked: Table, names: tuple[str, ...], rows: Integers) -> tuple[Design, Design]:
+def paired_design(
+    original: Table, masked: Table, names: tuple[str, ...], rows: Integers
+) -> tuple[PropensityDesign, PropensityDesign]:
     """Both files in the same columns, suppressed records of the second as they stand.
 
     Parameters
@@ -45,7 +47,7 @@ def paired_design(original: Table, masked: Table, names: tuple[str, ...], rows: 
 
     Returns
     -------
-    before, after : Design
+    before, after : PropensityDesign
     """
     first, last, owner, numeric = list[Floats](), list[Floats](), list[int](), list[bool]()
     for place, name in enumerate(names):
@@ -58,10 +60,10 @@ def paired_design(original: Table, masked: Table, names: tuple[str, ...], rows: 
         owner += [place] * a.shape[1]
         numeric += [original.holds_numbers(name) and each == 0 for each in range(a.shape[1])]
     before, after = np.concatenate(first, axis=1), np.concatenate(last, axis=1)
-    return Design(before, tuple(owner), tuple(numeric)), Design(after, tuple(owner), tuple(numeric))
+    return PropensityDesign(before, tuple(owner), tuple(numeric)), PropensityDesign(after, tuple(owner), tuple(numeric))
 
 
-def pair_terms(before: Design, after: Design) -> tuple[Design, Design]:
+def pair_terms(before: PropensityDesign, after: PropensityDesign) -> tuple[PropensityDesign, PropensityDesign]:
     """Squares of numbers and products of columns of two attributes beside them, at most `TERMS` columns.
 
     Numbers come first, then categories by how common they are.
@@ -77,11 +79,13 @@ def pair_terms(before: Design, after: Design) -> tuple[Design, Design]:
     return _with(before, pairs, centre, scale), _with(after, pairs, centre, scale)
 
 
-def _with(side: Design, pairs: list[tuple[int, int]], centre: Floats, scale: Floats) -> Design:
+def _with(side: PropensityDesign, pairs: list[tuple[int, int]], centre: Floats, scale: Floats) -> PropensityDesign:
     z = (side.values - centre) / scale
     products = [z[:, i] * z[:, j] for i, j in pairs]
     values = np.concatenate([z, *(each[:, None] for each in products)], axis=1)
-    return Design(values, (*side.owner, *(side.owner[i] for i, _ in pairs)), (*side.numeric, *(False for _ in pairs)))
+    return PropensityDesign(
+        values, (*side.owner, *(side.owner[i] for i, _ in pairs)), (*side.numeric, *(False for _ in pairs))
+    )
 
 
 def _as_published(masked: Table, name: str) -> Floats:

@@ -1,12 +1,12 @@
 """Generalisation lattices: every node at once, exact fronts, and evolution where there are too many."""
 
 from crypsis.searches.lattices.evaluation import Node, evaluate_lattice, optimum
-from crypsis.searches.lattices.feasible import Found, least_loss
+from crypsis.searches.lattices.feasible import LatticeResult, least_loss
 from crypsis.searches.lattices.indices import convergence_error, minimal, representation_ratio
 from crypsis.searches.lattices.lattice_search import LatticeSearch
 
 __all__ = [
-    "Found",
+    "LatticeResult",
     "LatticeSearch",
     "Node",
     "convergence_error",

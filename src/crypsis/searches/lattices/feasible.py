@@ -40,7 +40,7 @@ class FeasibleFirst:
 
 
 @dataclass(frozen=True)
-class Found:
+class LatticeResult:
     """The best node of a feasibility-first search.
 
     levels  level of each column
@@ -97,7 +97,7 @@ def least_loss(
     suppression: float = 0.01,
     columns: tuple[str, ...] = (),
     evaluations: int = 1000,
-) -> Found:
+) -> LatticeResult:
     """Search for the node of least loss that meets k, l or any models while suppressing no more than allowed.
 
     Parameters
@@ -119,7 +119,7 @@ def least_loss(
 
     Returns
     -------
-    Found
+    LatticeResult
 
     Raises
     ------
@@ -172,4 +172,4 @@ def least_loss(
             f"exceeds the limit by {beyond:.2f} % of the records; raise the suppression limit or lower the demand"
         )
     levels = tuple(int(level) for level in state.best)
-    return Found(levels, node_text(lattice, levels), state.best_scores[0], state.evaluations, lattice.size)
+    return LatticeResult(levels, node_text(lattice, levels), state.best_scores[0], state.evaluations, lattice.size)
