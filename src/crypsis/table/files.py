@@ -190,6 +190,11 @@ def write_table(
     return path
 
 
+def _whole_seconds(moments: pl.Series) -> bool:
+    """Whether moments of no time zone are whole seconds."""
+    return getattr(moments.dtype, "time_zone", None) is None and not (moments.dt.nanosecond() != 0).any()
+
+
 def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
     """Every column in a form CSV can hold; missing is an empty cell."""
     columns = []
@@ -197,7 +202,8 @@ def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
         if series.dtype.is_float():
             series = series.fill_nan(None)
         elif series.dtype == pl.Datetime:
-            series = series.dt.to_string("iso:strict")
+            # Whole seconds without a row of zeros, as people write them.
+            series = series.dt.to_string("%Y-%m-%dT%H:%M:%S" if _whole_seconds(series) else "iso:strict")
         elif series.dtype in (pl.Categorical, pl.Enum):
             series = series.cast(pl.String)
         elif series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):
