@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -77,6 +78,7 @@ def evolve(
     engine: Engine | None = None,
     state: State | None = None,
     clock: Callable[[], float] = time.monotonic,
+    began: float | None = None,
 ) -> Iterator[State]:
     """Run a search: yield the first state, then the state after every quantum, until the budget is used.
 
@@ -84,12 +86,18 @@ def evolve(
     engine  where candidates are scored; changes the time, not the result. This process by default
     state  continue from this state: it is not yielded again, `rng` is not used, and the states that follow are bit
         for bit those of an uninterrupted run
+    clock, began  the time, and since when it counts; now by default
+
+    A quantum is begun only if one as long as the longest of the last few ends in time; in any case the search goes
+    on until it has a first candidate.
     """
     engine = engine or Serial()
-    started = clock()
+    started, last = clock() if began is None else began, deque[float](maxlen=4)
     if state is None:
         state = problem.strategy.begin(problem, rng, engine)
         yield state
-    while budget.progress(state, clock() - started) < 1.0:
+    while not state.evaluations or budget.progress(state, clock() - started + max(last, default=0.0)) < 1.0:
+        quantum = clock()
         state = problem.strategy.advance(problem, state, engine)
+        last.append(clock() - quantum)
         yield state

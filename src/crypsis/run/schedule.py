@@ -135,7 +135,8 @@ class Schedule:
                 return baseline
         if not open_:
             return None
-        search = open_[next_in_turn([each.gains for each in open_])]
+        first = [each for each in open_ if each.due and not each.seen]
+        search = first[0] if first else open_[next_in_turn([each.gains for each in open_])]
         do = self._measure if search.due else self._advance
         return _Task(self._step(search), lambda: do(search))
 
@@ -163,10 +164,10 @@ class Schedule:
 
     def _advance(self, search: SearchState) -> Progress:
         """One quantum of a search."""
-        before = search.seconds
+        before, known = search.seconds, search.state
         state = search.advance(self._problem(search), self.engine)
         search.gains.spent(search.seconds - before)
-        if state.whole and is_milestone(state.generation):
+        if state is not known and state.whole and is_milestone(state.generation):
             search.ask(self._problem(search), AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
         elif not search.seen:
             search.ask(self._problem(search), 1)

@@ -125,11 +125,11 @@ def test_where_nothing_is_left_to_do_quanta_are_idle() -> None:
 def test_one_survey_serves_every_k(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(points: Any, count: int) -> neighbourhoods.Near:
+    def counted(located: neighbourhoods.Located, count: int) -> neighbourhoods.Survey:
         asked.append(count)
-        return neighbourhoods.nearest(points, count)
+        return neighbourhoods.Survey(located.points, count)
 
-    monkeypatch.setattr(space, "nearest", counted)
+    monkeypatch.setattr(space.Survey, "of", counted)
     states(problem("memetic", records=100), 6)
     assert asked == [27]
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from abc import abstractmethod
 from collections.abc import Iterator
-from functools import cache
 
 import numpy as np
 from numpy.random import Generator
@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.encodings.partition import compact
+from crypsis.errors import SearchError
 from crypsis.evolution import Budget, Engine, Problem, State, evolve
+from crypsis.kernels.compile_time import seconds_compiling
 from crypsis.masking.heuristics import checked
 from crypsis.masking.partition import Partitioner
 from crypsis.searches.partitions.lineages import Lineages, Refinement, SquaredErrors, partition_problem
@@ -35,6 +37,10 @@ class EvolvingPartitioner(Partitioner):
     def refinement(self) -> Refinement:
         """How these settings make a partition tighter."""
 
+    def refinement_of(self, records: int) -> Refinement:
+        """How these settings make a partition of so many records tighter."""
+        return self.refinement()
+
     def check(self, k: int) -> None:
         """Refuse a k that these settings cannot treat."""
 
@@ -52,7 +58,7 @@ class EvolvingPartitioner(Partitioner):
         """What the loop needs to group scaled points by their SSE; a refinement in place of the settings' own."""
         self.check(k)
         space = PartitionSpace(checked(points, k), (k,))
-        lineages = Lineages(space, refinement or self.refinement())
+        lineages = Lineages(space, refinement or self.refinement_of(len(space)))
         return partition_problem(lineages, SquaredErrors(space), ("SSE",), rng, {})
 
     def search(
@@ -73,13 +79,11 @@ class EvolvingPartitioner(Partitioner):
         refinement  in place of the settings' own
         returns  its ``best`` holds the labels and k, its ``best_scores`` the SSE
         """
-        settings = self.limited() if budget is None else self
+        began, settings = charged(), self.limited() if budget is None else self
         problem = settings.problem(points, k, rng, refinement)
-        return evolve(problem, rng, budget or settings.budget(), engine)
+        return evolve(problem, rng, budget or settings.budget(), engine, clock=charged, began=began)
 
     def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
-        if self.seconds is not None:
-            warm(type(self))
         return compact(last(self.search(points, k, rng)).best)
 
 
@@ -88,11 +92,11 @@ def last(states: Iterator[State]) -> State:
     state = next(states)
     for later in states:
         state = later
+    if not len(state.best):
+        raise SearchError("no partition was finished in the time given; give more seconds")
     return state
 
 
-@cache
-def warm(partitioner: type[EvolvingPartitioner]) -> None:
-    """Compile what a partitioner needs, on a few records, so that its time is not spent on that."""
-    points = np.random.default_rng(0).standard_normal((60, 3))
-    last(partitioner().search(points, 3, np.random.default_rng(0), budget=Budget(generations=20, idle=1)))
+def charged() -> float:
+    """The time, without what was spent compiling kernels."""
+    return time.monotonic() - seconds_compiling()

@@ -16,13 +16,16 @@ from pydantic import Field, model_validator
 
 from crypsis.errors import PlanError, listing
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.searches.exhaustive import MOST_RECORDS
 from crypsis.searches.partitions.genetic import GeneticPartitioner
 from crypsis.searches.partitions.macrogroups import renumbered
+from crypsis.searches.partitions.starts import BLOCK, comparisons
 
 GROUPS = 9
 """Groups of k that a macrogroup holds where its size is not given: K = 27 for k = 3, the paper's largest."""
+AT_MOST = 3_000_000_000
+"""Coordinates the heuristic may compare on the whole table: some seconds."""
 
 
 def within_bounds(points: NDArray[np.float64], labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
@@ -67,6 +70,13 @@ class Hybrid(GeneticPartitioner):
             raise ValueError(f"heuristic: there is no partitioner {self.heuristic!r}; known: {listing(partitioners)}")
         return self
 
+    def heuristic_for(self, points: NDArray[np.float64], k: int) -> Partitioner:
+        """The heuristic, within blocks of near records where on the whole it would take long."""
+        whole = partitioners.build(self.heuristic)
+        if comparisons(points, k) <= AT_MOST or self.heuristic == "blocks":
+            return whole
+        return partitioners.build("blocks", inner=self.heuristic, size=max(BLOCK, 4 * k), mending=0)
+
     def check(self, k: int) -> None:
         if 0 < self.macrogroup < k:
             raise PlanError(
@@ -106,7 +116,8 @@ class OneStep(Hybrid):
     def macrogroups(
         self, points: NDArray[np.float64], k: int, rng: Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-        size, heuristic = self.macrogroup or GROUPS * k, partitioners.build(self.heuristic)
+        size = self.macrogroup or GROUPS * k
+        heuristic = self.heuristic_for(points, size)
         if len(points) < size:
             macrolabels = np.zeros(len(points), dtype=np.int32)
         else:
@@ -147,7 +158,8 @@ class TwoStep(Hybrid):
     def macrogroups(
         self, points: NDArray[np.float64], k: int, rng: Generator
     ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
-        size, heuristic = self.macrogroup or GROUPS * k, partitioners.build(self.heuristic)
+        size = self.macrogroup or GROUPS * k
+        heuristic = self.heuristic_for(points, k)
         start = within_bounds(points, heuristic.partition(points, k, rng), k)
         means = group_means(points, start)
         if len(means) < size // k:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,19 +16,22 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
-from crypsis.engines import Serial
 from crypsis.evolution import Engine, Genome, Problem, Scores, State
-from crypsis.evolution.generation import first_generation, record, score
-from crypsis.evolution.problem import Child, Evaluate
+from crypsis.evolution.generation import empty_state, record, score, with_first
+from crypsis.evolution.problem import SELECTION, Child, Evaluate, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import trivial
 from crypsis.masking.representatives import Representatives
 from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.searches.partitions.starts import AT_ONCE, Blocking, bounded, comparisons, first_partition
 
 Labels = NDArray[np.int32]
 """Group 0, 1, … of every record, without gaps."""
+START = "start"
+SEEDS, LABELS, BLOCK = f"{START}/seeds", f"{START}/labels", f"{START}/block"
+"""Names in the memory before every lineage is begun: seeds, and of the next one its groups so far and next block."""
 Memory = Mapping[str, NDArray[Any]]
 """What a lineage carries from quantum to quantum beside its partition, by name."""
 
@@ -63,7 +67,17 @@ class Refinement(Protocol):
     def name(self) -> str:
         """What the operator is called in counts of children."""
 
-    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
+    @property
+    def begins_anywhere(self) -> bool:
+        """Whether a lineage begins with any partition it is given."""
+        return True
+
+    @property
+    def walks(self) -> bool:
+        """Whether its work needs to know who is near whom."""
+        return False
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
         """Make a lineage with its first partition.
 
         Parameters
@@ -74,6 +88,8 @@ class Refinement(Protocol):
             Least group size, at least 2.
         seed : int
             Of the lineage's own chance.
+        first : ndarray of int32, optional
+            Its first partition, if it begins with any; its own by default.
 
         Returns
         -------
@@ -146,18 +162,63 @@ class Lineages:
         return (self.refinement.name,)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The first partition of every lineage, scored."""
-        lineages = self.started(rng, engine)
-        first = tuple(lineage.genome for lineage in lineages)
-        state = first_generation(replace(problem, start=first), self.operators, rng, engine)
-        return replace(state, memory=_packed(lineages))
+        """The first partitions, scored: of every lineage, or of as many as one quantum holds."""
+        seeds = np.array([int(rng.integers(2**63)) for _ in self.space.ladder])
+        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
+        return self._more_first(problem, replace(state, memory={SEEDS: seeds}), engine)
 
-    def started(self, rng: Generator, engine: Engine) -> list[Lineage]:
-        """Every lineage with its first partition."""
-        return engine.map(_begin, [(k, int(rng.integers(2**63))) for k in self.space.ladder], self)
+    def first(self, rng: Generator) -> tuple[Genome, ...]:
+        """The first partition of every lineage."""
+        seeds, found = [int(rng.integers(2**63)) for _ in self.space.ladder], list[Lineage]()
+        for k, seed in zip(self.space.ladder, seeds, strict=True):
+            least = found[0].labels if found else None
+            if self._at_once(k):
+                found.append(_begin(self, (k, seed)))
+            else:
+                found.append(self.refinement.begin(self.space, k, seed, first_partition(self.space, k, least)))
+        return tuple(lineage.genome for lineage in found)
+
+    def _more_first(self, problem: Problem, state: State, engine: Engine) -> State:
+        """The next lineages: those begun at once together, any other one piece of its first partition at a time."""
+        lineages, memory = _unpacked(state), dict(state.memory)
+        seat = len(lineages)
+        rungs = [*zip(self.space.ladder, memory[SEEDS].tolist(), strict=True)][seat:]
+        quick = [*takewhile(lambda rung: self._at_once(rung[0]), rungs)]
+        if quick:
+            together = sum(comparisons(self.space.points, k) for k, _ in quick) <= AT_ONCE
+            new = engine.map(_begin, quick if together else quick[:1], self)
+        else:
+            (k, seed), least = rungs[0], lineages[0].labels if lineages else None
+            blocking = self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
+            labels = memory.get(LABELS, np.zeros(len(blocking.points), np.int32)).copy()
+            blocks = blocking.piece(int(memory.get(BLOCK, np.array(0))))
+            for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):
+                blocking.fill(labels, block, groups)
+            if blocks[-1] + 1 < blocking.blocks:
+                return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(blocks[-1] + 1)}, whole=False)
+            new = [self.refinement.begin(self.space, k, seed, bounded(self.space, blocking.whole(labels), k))]
+        children = [Child(lineage.genome, "", (), problem.key(lineage.genome)) for lineage in new]
+        lineages += new
+        whole = len(lineages) == len(self.space.ladder)
+        scores, known, fresh = score(problem, state, children, engine)
+        memory = _packed(lineages) if whole else {**_packed(lineages), SEEDS: memory[SEEDS]}
+        after = replace(with_first(state, children, scores), memory=memory, whole=whole)
+        return record(problem, after, state, children, scores, known, fresh)
+
+    def _at_once(self, k: int) -> bool:
+        """Whether a lineage begins at once: there is no choice, the first partition is quick, or the refinement's."""
+        return (
+            trivial(self.space.points, k) is not None
+            or not self.refinement.begins_anywhere
+            or comparisons(self.space.points, k) <= AT_ONCE
+        )
 
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
         """A quantum of work for the lineages whose turn it is; what they propose is scored and may take their seats."""
+        if not state.whole:
+            return self._more_first(problem, state, engine)
+        if self.refinement.walks and not self.space.surveyed(engine):
+            return state
         lineages = _unpacked(state)
         tasks = self._tasks(state.generation, lineages)
         found = iter(engine.map(_work, [task for some in tasks.values() for task in some], self))
@@ -193,6 +254,10 @@ def _begin(strategy: Lineages, begun: tuple[int, int]) -> Lineage:
     return Lineage(k, only) if only is not None else strategy.refinement.begin(space, k, seed)
 
 
+def _grouped(blocking: Blocking, block: int) -> Labels:
+    return blocking.grouped(block)
+
+
 def _work(strategy: Lineages, task: Any) -> Any:
     return strategy.refinement.work(strategy.space, task)
 
@@ -212,7 +277,8 @@ def _unpacked(state: State) -> list[Lineage]:
     memories: list[dict[str, NDArray[Any]]] = [{} for _ in state.genomes]
     for name, array in state.memory.items():
         seat, _, own = name.partition("/")
-        memories[int(seat)][own] = array
+        if seat != START:
+            memories[int(seat)][own] = array
     seated = zip(state.genomes, memories, strict=True)
     return [Lineage(int(genome[-1]), genome[:-TAIL], memory) for genome, memory in seated]
 
@@ -275,7 +341,7 @@ def partition_problem(
     return Problem(
         key=partition_key,
         strategy=lineages,
-        start=lambda: tuple(lineage.genome for lineage in lineages.started(rng, Serial())),
+        start=lambda: lineages.first(rng),
         evaluate=evaluate,
         objectives=objectives,
         express=None if styles is None else styles.express,

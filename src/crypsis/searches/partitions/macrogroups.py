@@ -15,7 +15,7 @@ from crypsis.kernels import genetic
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import trivial
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.lineages import Lineage, Memory, Refinement
+from crypsis.searches.partitions.lineages import Labels, Lineage, Memory, Refinement
 from crypsis.searches.partitions.space import PartitionSpace
 
 if TYPE_CHECKING:
@@ -64,7 +64,11 @@ class MacrogroupEvolution(Refinement):
     least: float = -math.inf
     name: str = "evolve"
 
-    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
+    @property
+    def begins_anywhere(self) -> bool:
+        return False
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
         settings, points = self.settings, space.points
         macro, start = settings.macrogroups(points, k, np.random.default_rng(seed))
         count, n = int(macro.max()) + 1, len(points)

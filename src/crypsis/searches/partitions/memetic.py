@@ -1,10 +1,11 @@
 """The memetic partitioner: annealing runs of growing length, re-solved regions, recombination with the best so far.
 
-A lineage begins with MDAV's partition. Every run starts from the best partition, is heated and annealed for twice as
-long as the run before, has its regions solved again, and is recombined with the best: so more time is never worse, and
-where a search ends is a matter of its budget alone. Where the number of moves is known, one long run that melts the
-partition follows a first short one, since it finds more than several that grow. A run advances by quanta of so many
-moves, fixed by the table.
+A lineage begins with MDAV's partition, or with a cheaper one of a large table (`starts`). Every run starts from the
+best partition, is heated and annealed for twice as long as the run before, has its regions solved again, and is
+recombined with the best: so more time is never worse, and where a search ends is a matter of its budget alone. Where
+the number of moves is known, one long run that melts the partition follows a first short one, since it finds more than
+several that grow. A run advances by quanta of so many moves, fixed by the table. Of very large tables near groups
+exchange records instead (`mending`), which needs no survey of the neighbours.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.partitions.bounds import SOLVED_UP_TO
 from crypsis.searches.partitions.evolving import EvolvingPartitioner
 from crypsis.searches.partitions.lineages import Labels, Lineage, Refinement
+from crypsis.searches.partitions.mending import Mending
 from crypsis.searches.partitions.recombination import recombine
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.partitions.walk import Walk
@@ -34,6 +36,8 @@ MOVES_TIMES_RECORDS = 250_000_000
 """Above so many, a quantum has fewer moves: on large tables a move takes longer, and reloading the walk too."""
 FIRST_RUN = 150
 """Moves per record of the first run; every later one is twice as long."""
+SHORTEST_RUN, COORDINATES = 20, 500_000
+"""Moves per record of the first run at least, and coordinates of all records above which it is shorter."""
 LONGEST_RUN = 2500
 """Moves per record, and for 3000 more, beyond which no run grows."""
 BETWEEN = 3
@@ -56,6 +60,10 @@ STEPS = 3000
 """Moves per record where neither moves nor seconds are given."""
 
 
+WALKED_UP_TO = 100_000
+"""Records up to which a walk is worth the survey of the neighbours."""
+
+
 def moves(records: int) -> int:
     """Moves of a quantum."""
     return min(MOVES, FIRST_RUN * records, max(records, MOVES_TIMES_RECORDS // records))
@@ -75,10 +83,14 @@ class Annealing(Refinement):
     steps: int | None = None
     name: str = "anneal"
 
-    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
+    @property
+    def walks(self) -> bool:
+        return True
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
         if len(space) <= SOLVED_UP_TO:
             return Lineage(k, optimal_partition(space.points, k)[0])
-        labels = MDAV().partition(space.points, k, np.random.default_rng(seed))
+        labels = MDAV().partition(space.points, k, np.random.default_rng(seed)) if first is None else first
         chance = SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
         return Lineage(k, labels, {"walk": labels, "chance": chance, "place": np.zeros(3, np.int64)})
 
@@ -94,7 +106,7 @@ class Annealing(Refinement):
         most = int(min(moves(len(space)), self._left(len(space), passed)))
         if self._refines(len(space), run, quantum, passed):
             return self._refined(space, task, walk, most)
-        whole = quanta(len(space), run, self.steps)
+        whole = quanta(len(space), run, self.steps, space.points.shape[1])
         hot = self.heat if not run or self.steps is None else MELTING * self.heat
         fall = (COLD / hot) ** (1 / whole)
         walk.load(task.memory["walk"] if quantum else self._start(space, task) if not run else task.labels)
@@ -135,11 +147,15 @@ class Annealing(Refinement):
         return Lineage(task.k, walk.labels(), {**task.memory, "chance": walk.chance, "place": place})
 
 
-def quanta(records: int, run: int, steps: int | None = None) -> int:
-    """How many quanta of annealing a run has; where the steps are known, the run after a first short one has most."""
+def quanta(records: int, run: int, steps: int | None = None, width: int = 1) -> int:
+    """How many quanta of annealing a run has; where the steps are known, the run after a first short one has most.
+
+    width  coordinates of a record: where all records have many, the first run is shorter
+    """
     longest = LONGEST_RUN * (records + 3000)
     if steps is None:
-        length = min(FIRST_RUN * records << min(run, 40), longest)
+        first = max(SHORTEST_RUN, min(FIRST_RUN, FIRST_RUN * COORDINATES // (records * width)))
+        length = min(first * records << min(run, 40), longest)
     elif steps < SHORT * FIRST_RUN:
         length = steps * records
     else:
@@ -184,6 +200,9 @@ class Memetic(EvolvingPartitioner):
 
     def refinement(self) -> Annealing:
         return Annealing(self.heat, self.region, self.steps)
+
+    def refinement_of(self, records: int) -> Refinement:
+        return Mending() if records > WALKED_UP_TO and self.steps is None else self.refinement()
 
     def limited(self) -> Memetic:
         given = self.steps is not None or self.seconds is not None

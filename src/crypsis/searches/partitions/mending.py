@@ -33,8 +33,9 @@ class Mending(Refinement):
 
     name: str = "mend"
 
-    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
-        labels = Blocks(size=QUICK_BLOCK, mending=0).partition(space.points, k, np.random.default_rng(seed))
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
+        blocks = Blocks(size=QUICK_BLOCK, mending=0)
+        labels = blocks.partition(space.points, k, np.random.default_rng(seed)) if first is None else first
         return Lineage(k, labels, self._round(space, k, labels, 0, seed))
 
     def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[tuple[int, Border]]:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.engines import Engine
 from crypsis.kernels.annealing import WalkContext
 from crypsis.kernels.partitions import path_optimum
 from crypsis.kernels.tsp import tour
-from crypsis.searches.partitions.neighbourhoods import EXACT_UP_TO, Near, nearest, nearly_nearest
+from crypsis.searches.partitions.neighbourhoods import Survey
 
 TEPID = 1e-3
 """Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
-TOUR_UP_TO = 20_000
-"""Records up to which a tour is worth its time."""
+TOUR_UP_TO = 100_000
+"""Coordinates of all records up to which a tour is worth its time."""
+COMPONENTS = 24
+"""Directions of greatest variance by which records are near or far at first."""
+SPACED = 5000
+"""Records from which these directions are found."""
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,30 +42,58 @@ class PartitionSpace:
 
     points: NDArray[np.float64]
     ladder: tuple[int, ...]
-    _contexts: dict[int, WalkContext] = field(default_factory=dict, repr=False)
+    _kept: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def __getstate__(self) -> dict[str, object]:
-        return {"points": self.points, "ladder": self.ladder, "_contexts": {}}  # a worker surveys for itself
+        return {"points": self.points, "ladder": self.ladder, "_kept": {}}  # a worker surveys for itself
+
+    def kept(self, name: Any, make: Callable[[], T]) -> T:
+        """What follows from the points alone, made once."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        return self._kept[name]  # type: ignore[no-any-return]
+
+    @cached_property
+    def near(self) -> NDArray[np.float64]:
+        """float64[n, d]: the records on their directions of greatest variance, the greatest first.
+
+        The directions are those of evenly spaced records, and no matrix product is used: its threads would make the
+        last bits differ from worker to worker.
+        """
+        centred = self.points - self.points.mean(axis=0)
+        some = centred[:: max(1, len(centred) // SPACED)]
+        directions = np.linalg.eigh(np.einsum("ij,ik->jk", some, some))[1][:, ::-1][:, :COMPONENTS]
+        heaviest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
+        directions = np.round(directions * np.where(heaviest < 0, -1.0, 1.0), 6)
+        return np.ascontiguousarray(np.einsum("ij,jk->ik", centred, directions))
 
     def __len__(self) -> int:
         return len(self.points)
 
     def context(self, k: int) -> WalkContext:
         """Neighbour lists and the local warmth, for walks at one k."""
-        if k not in self._contexts:
-            squares, rows = self._survey
-            warmth = squares[:, : k - 1].mean(axis=1)
-            floor = TEPID * float(np.median(warmth))
-            self._contexts[k] = WalkContext(
-                self._padded,
-                np.ascontiguousarray(rows[:, : reach(k)]),
-                np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0)),
-            )
-        return self._contexts[k]
+        return self.kept(k, lambda: self._context(k))
+
+    def _context(self, k: int) -> WalkContext:
+        squares, rows = self._survey.complete()
+        warmth = squares[:, : k - 1].mean(axis=1)
+        floor = TEPID * float(np.median(warmth))
+        return WalkContext(
+            self._padded,
+            np.ascontiguousarray(rows[:, : reach(k)]),
+            np.maximum(warmth, floor if floor > 0 else max(float(warmth.mean()), 1.0)),
+        )
+
+    def surveyed(self, engine: Engine) -> bool:
+        """Whether it is known who is near whom; if not, a piece of the survey is done.
+
+        engine  where it is done
+        """
+        return self._survey.more(engine)
 
     def along_tour(self, k: int) -> NDArray[np.int32] | None:
         """The best groups of k … 2k − 1 records that follow each other on a short tour; None for very large tables."""
-        if len(self) > TOUR_UP_TO:
+        if self.points.size > TOUR_UP_TO:
             return None
         labels = np.empty(len(self), np.int32)
         labels[self._tour] = path_optimum(self.points[self._tour], k)
@@ -70,10 +107,9 @@ class PartitionSpace:
         return tour(context.points, context.neighbours, outermost)
 
     @cached_property
-    def _survey(self) -> Near:
+    def _survey(self) -> Survey:
         """Who is near whom, as far as the largest k asks."""
-        near = nearest if len(self) <= EXACT_UP_TO else nearly_nearest
-        return near(self.points, min(len(self) - 1, reach(max(self.ladder))))
+        return Survey.of(self, min(len(self) - 1, reach(max(self.ladder))))
 
     @cached_property
     def _padded(self) -> NDArray[np.float64]:
