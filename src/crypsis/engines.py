@@ -1,4 +1,4 @@
-"""Engines: pure functions run in this process, in processes of this machine, or on a Dask cluster.
+"""Engines: pure functions run in threads or one after the other in this process, in other processes, or on a cluster.
 
 Every engine has one call, `map(function, items, shared)`, and gives the same results in the same order: an engine
 changes the time, never the result. The shared part is sent once to each worker and recognised there by its fingerprint,
@@ -14,8 +14,10 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
@@ -25,8 +27,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError  # type
 
 from crypsis.errors import EngineError, EngineLost, listing, suggestion
 
-Name = Literal["serial", "processes", "dask"]
-NAMES: tuple[Name, ...] = ("serial", "processes", "dask")
+Name = Literal["threads", "serial", "processes", "dask"]
+NAMES: tuple[Name, ...] = ("threads", "serial", "processes", "dask")
 
 Function = Callable[[Any, Any], Any]
 
@@ -95,6 +97,10 @@ class Engine(Mapper, Protocol):
     def workers(self) -> int:
         """How many items are treated at once."""
 
+    @property
+    def here(self) -> bool:
+        """Whether items are treated in this process and share its memory."""
+
 
 class _Closing(Mapper):
     """Engines are closed by a call or at the end of a with block."""
@@ -125,9 +131,40 @@ class Serial(_Closing):
 
     name: Name = "serial"
     workers: int = 1
+    here: bool = True
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
         return [function(shared, item) for item in items]
+
+
+@dataclass
+class Threads(_Closing):
+    """The engine that runs in threads of this process: kernels run side by side, and nothing is sent or copied.
+
+    Attributes
+    ----------
+    workers : int
+        Number of threads.
+    name : str
+        "threads".
+    """
+
+    workers: int
+    name: Name = "threads"
+    here: bool = True
+    _pool: ThreadPoolExecutor | None = field(default=None, repr=False)
+
+    def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
+        if len(items) < 2:
+            return [function(shared, item) for item in items]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.workers, thread_name_prefix="crypsis")
+        return list(self._pool.map(partial(function, shared), items))
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+            self._pool = None
 
 
 @dataclass
@@ -147,6 +184,7 @@ class Processes(_Closing):
 
     workers: int
     name: Name = "processes"
+    here: bool = False
     _folder: tempfile.TemporaryDirectory[str] | None = field(default=None, repr=False)
     _sent: _Sent = field(default_factory=_Sent, repr=False)
 
@@ -211,6 +249,7 @@ class Joblib(_Closing):
     """
 
     name: str = "joblib"
+    here: bool = False
 
     @property
     def workers(self) -> int:
@@ -248,6 +287,7 @@ class Dask(_Closing):
     address: str
     name: Name = "dask"
     workers: int = 0
+    here: bool = False
     patience: str = "10s"
     _client: Any = field(default=None, repr=False)
     _sent: _Sent = field(default_factory=_Sent, repr=False)
@@ -320,20 +360,21 @@ def _on_cluster(item: Any, function: Function, shared: Any) -> Any:
     return function(shared, item)
 
 
-def engine(name: str = "serial", workers: int = 0, address: str = "") -> Serial | Processes | Dask:
+def engine(name: str = "threads", workers: int = 0, address: str = "") -> Serial | Threads | Processes | Dask:
     """Build an engine by name.
 
     Parameters
     ----------
-    name : {"serial", "processes", "dask"}
+    name : {"threads", "serial", "processes", "dask"}
+        With one worker, threads are the serial engine.
     workers : int
-        Number of processes; 0 means one per core.
+        Number of threads or processes; 0 means one per core.
     address : str
         Address of a Dask scheduler.
 
     Returns
     -------
-    Serial, Processes or Dask
+    Serial, Threads, Processes or Dask
 
     Raises
     ------
@@ -354,4 +395,7 @@ def engine(name: str = "serial", workers: int = 0, address: str = "") -> Serial 
             raise EngineError("the Dask engine needs the address of a scheduler, e.g. tcp://host:8786")
         return Dask(address)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Serial() if name == "serial" else Processes(workers or cores)
+    number = workers or cores
+    if name == "serial" or (name == "threads" and number == 1):
+        return Serial()
+    return Threads(number) if name == "threads" else Processes(number)

@@ -93,8 +93,9 @@ def test_budgets_stop_where_they_say():
     assert last.evaluations >= 30
     assert list(evolve(posed, rng(0), Budget(target=1e9)))[-1].generation == 0
     ticks = itertools.count()
-    timed = list(evolve(posed, rng(0), Budget(seconds=10, spent=4), clock=lambda: float(next(ticks))))
-    assert timed[-1].generation == 5
+    timed = list(evolve(posed, rng(0), Budget(seconds=30, spent=4), clock=lambda: float(next(ticks))))
+    assert timed[-1].generation > 2
+    assert next(ticks) <= 26 + 1, "no quantum is begun that would end too late"
     assert Budget(generations=8).progress(run("elitist", generations=4)[-1]) == 0.5
     with pytest.raises(SearchError, match="no limit"):
         Budget()

@@ -163,8 +163,8 @@ def test_points_shown_before_their_generation_is_whole_change_nothing(
 
 
 def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crypsis.run.baselines.LARGE", 100)
-    monkeypatch.setattr("crypsis.run.baselines.QUICK_BLOCK", 40)
+    monkeypatch.setattr("crypsis.run.baselines.WHOLE_UP_TO", 100)
+    monkeypatch.setattr("crypsis.run.baselines.BLOCK", 40)
     table = example(150, seed=4)
     plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
     assert plain.message.endswith("within blocks of 40 similar records")

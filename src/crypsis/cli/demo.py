@@ -57,7 +57,7 @@ def demo(
     write_atomically(plan, text.encode())
     say(f"2. A plan, every line explained: {plan}")
     say()
-    with engine("serial", 1, "") as place:
+    with engine("threads") as place:
         with working("reading the table, measuring the baselines"):
             run = Run.start(Plan.read(plan), folder / "run", place, home=folder, text=text, budget=f"{seconds}s")
         Watch().follow(run.proceed(), quiet=False)

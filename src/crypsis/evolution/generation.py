@@ -45,6 +45,8 @@ def more_first(problem: Problem, state: State, engine: Engine) -> State:
         raise SearchError("the search has an empty first population; give it at least one candidate")
     end = min(len(first), begun + (problem.together or len(first)))
     children = [Child(genome, "", (), problem.key(genome)) for genome in first[begun:end]]
+    if not problem.prepared([children[place].genome for place in unscored(state, children)], engine):
+        return replace(state, whole=False)
     scores, known, fresh = score(problem, state, children, engine)
     after = replace(with_first(state, children, scores), whole=end == len(first))
     return record(problem, after, state, children, scores, known, fresh)
@@ -125,8 +127,10 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
     streams = Streams(state.rng)
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
     earlier, unknown = state.memory.get(SCORED, _NONE), unscored(state, children)
-    if 0 < problem.together < len(unknown):
-        some = unknown[: problem.together]
+    some = unknown[: problem.together or len(unknown)]
+    if not problem.prepared([children[place].genome for place in some], engine):
+        return state
+    if len(some) < len(unknown):
         _, known, _ = score(problem, state, [children[place] for place in some], engine)
         return replace(state, known=known, memory={SCORED: np.append(earlier, some)}, whole=False)
     scores, known, _ = score(problem, state, children, engine)

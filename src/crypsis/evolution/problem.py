@@ -174,6 +174,9 @@ class Problem:
         Candidate → the genome that is stored and decoded; None where the candidate is that genome.
     variants : callable or None
         Candidate → candidates that differ in what the scores do not see, measured beside it.
+    ready : callable or None
+        Candidates and engine → whether they can be scored at once; if not, a piece of what their scores need is worked
+        out. None where scoring is short.
     facts : callable or None
         Candidate → figures of the search about it, by name.
     remember : int
@@ -193,6 +196,7 @@ class Problem:
     assess: Assess | None = None
     express: Callable[[Genome], Genome] | None = None
     variants: Callable[[Genome], Sequence[Genome]] | None = None
+    ready: Callable[[Sequence[Genome], Engine], bool] | None = None
     facts: Callable[[Genome], Mapping[str, float | int | str]] | None = None
     remember: int = 50_000
     together: int = 0
@@ -201,6 +205,13 @@ class Problem:
     def first(self) -> tuple[Genome, ...]:
         """The first population."""
         return self.start() if callable(self.start) else self.start
+
+    def prepared(self, candidates: Sequence[Genome], engine: Engine) -> bool:
+        """Whether candidates can be scored and measured at once; if not, a piece of the work for it is done.
+
+        engine  where it is done
+        """
+        return self.ready is None or self.ready(candidates, engine)
 
     def expressed(self, candidate: Genome) -> Genome:
         """The genome of a candidate that is stored and decoded."""

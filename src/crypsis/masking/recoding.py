@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +23,7 @@ from crypsis.kernels.content_recoding import (
     settle_classes,
 )
 from crypsis.kernels.contents import ContentDemands, content_room
-from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome, settle
+from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome_in, settle
 from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
@@ -32,6 +33,11 @@ from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import LOCAL, Column, Table
+
+FREEZING = 60_000_000
+"""Cells of tuples that are looked up in one piece of work: some 80 ms."""
+MOVING = 2_000_000
+"""Comparisons of one piece of work in which records move: some 150 ms."""
 
 
 @methods.add("local-recoding")
@@ -113,9 +119,29 @@ class LocalRecoding(MaskingMethod):
         -------
         LocalClasses
         """
+        work = self.solving(table, rng, contents)
+        while True:
+            try:
+                next(work)
+            except StopIteration as end:
+                found: LocalClasses = end.value
+                return found
+
+    def solving(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> Solving:
+        """As `solve`, piece by piece: a generator that returns the classes after a number of short pieces of work.
+
+        Parameters
+        ----------
+        table, rng, contents
+            As for `solve`.
+
+        Returns
+        -------
+        generator
+        """
         of = strata(table, table.quasi_identifiers)
         if of is None:
-            return self._solved(table, rng, contents)
+            return (yield from self._solved(table, rng, contents))
         if thin := lock_obstacle(table, table.quasi_identifiers, self.k):
             raise TableError(thin)
         # Only records that are equal in the locked columns may share a class.
@@ -124,12 +150,12 @@ class LocalRecoding(MaskingMethod):
         for stratum in range(int(of.max(initial=-1)) + 1):
             code = None if contents is None else np.ascontiguousarray(contents.code[:, of == stratum])
             asked = None if contents is None or code is None else contents._replace(code=code)
-            part = self._solved(table.take(kept[of == stratum]), rng, asked)
+            part = yield from self._solved(table.take(kept[of == stratum]), rng, asked)
             labels[of == stratum] = part.labels + sum(len(each.levels) for each in found)
             found.append(part)
         return LocalClasses(labels, np.concatenate([part.levels for part in found]))
 
-    def _solved(self, table: Table, rng: Generator, contents: ContentDemands | None) -> LocalClasses:
+    def _solved(self, table: Table, rng: Generator, contents: ContentDemands | None) -> Solving:
         """The classes of records that may all share one."""
         lattice = Lattice.of(table, self.names(table))
         kept = np.flatnonzero(table.kept)
@@ -142,20 +168,19 @@ class LocalRecoding(MaskingMethod):
         tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
         if contents is not None:
-            return self._under(tuples, nodes, classes, contents)
-        owner = freeze(tuples, nodes, ClassDemand(self.k, self.l))
+            return (yield from self._under(tuples, nodes, classes, contents))
+        owner = yield from _frozen(tuples, nodes, ClassDemand(self.k, self.l))
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
-        effort = self.effort if self.l == 1 else 0
-        while effort:
-            effort = rehome(tuples, homes, self.k, True, effort)
+        if self.l == 1:
+            yield from _moved(tuples, homes, self.k, self.effort)
         groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
 
     def _under(
         self, tuples: Tuples, nodes: NDArray[np.int16], classes: EquivalenceClasses, contents: ContentDemands
-    ) -> LocalClasses:
+    ) -> Solving:
         """Classes of at least k that meet demands on their contents: tuples freeze, merge where they must, and move."""
         m, n = len(tuples.records), len(classes.of)
         row = np.argsort(classes.of, kind="stable").astype(np.int64)
@@ -166,10 +191,12 @@ class LocalRecoding(MaskingMethod):
         )  # fmt: skip
         owner, room = np.empty(m, dtype=np.int64), content_room(contents)
         freeze_contents(tuples, nodes, found, self.k, contents, room, owner)
+        yield
         settle_classes(tuples, found, owner, contents, room)
         merge_failing(tuples, found, contents, room, np.empty(m))
         effort = self.effort
         while effort:
+            yield
             effort = move_tuples(tuples, found, contents, room, effort)
         of = np.empty(m, dtype=np.int64)
         for group in np.flatnonzero(found.head >= 0).tolist():
@@ -201,6 +228,46 @@ class LocalClasses(NamedTuple):
 
     labels: NDArray[np.int32]
     levels: NDArray[np.int32]
+
+
+Solving = Iteration[None, None, LocalClasses]
+"""Pieces of work that end in classes."""
+
+
+def _frozen(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> Iteration[None, None, NDArray[np.int64]]:
+    """What `freeze` gives, some nodes at a time: only tuples that are not frozen yet are offered the next."""
+    owner = np.full(len(tuples.records), -1, dtype=np.int64)
+    alive, node, groups = np.arange(len(owner)), 0, 0
+    while node < len(nodes) and len(alive):
+        some = max(1, FREEZING // max(1, len(alive) * tuples.leaf.shape[1]))
+        part = tuples._replace(
+            leaf=np.ascontiguousarray(tuples.leaf[alive]),
+            records=tuples.records[alive],
+            present=np.ascontiguousarray(tuples.present[alive]),
+        )
+        given = freeze(part, nodes[node : node + some], demand)
+        owner[alive[given >= 0]] = groups + given[given >= 0]
+        groups += int(given.max(initial=-1)) + 1
+        alive, node = alive[given < 0], node + some
+        yield
+    return owner
+
+
+def _moved(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, None, None]:
+    """Passes over the groups, dearest first, some groups at a time, until nothing changes or the effort is spent."""
+    changed = True
+    while changed and effort > 0:
+        used = int(homes.used[1])
+        order = np.argsort(-homes.loss[:used], kind="stable")
+        pieces = np.cumsum(homes.size[order]) * used // MOVING
+        changed = False
+        for group in np.split(order, np.flatnonzero(np.diff(pieces)) + 1):
+            left = rehome_in(group, tuples, homes, k, True, effort)
+            changed |= left > 0
+            effort -= int(homes.size[group].sum()) * used
+            yield
+            if effort <= 0:
+                break
 
 
 @dataclass(frozen=True, eq=False)

@@ -182,7 +182,7 @@ def _tail(table: Table) -> list[str]:
     return [
         "[run]",
         f'budget = "{budget}"        # or 10m, 500 evaluations, 50 generations',
-        'engine = "serial"     # or processes (this machine), dask (a cluster)',
+        'engine = "threads"    # or serial, processes (this machine), dask (a cluster)',
         "",
         "[measures]             # of every solution of any search",
         'loss = ["cell-loss"]',

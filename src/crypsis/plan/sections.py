@@ -251,8 +251,11 @@ class Running(Settings):
         description="60s or 10m for the whole run; 500 evaluations or 50 generations for each search; default: the "
         "budget of each search",
     )
-    engine: Literal["serial", "processes", "dask"] = Field(default="serial", description="where candidates are scored")
-    workers: int = Field(default=0, ge=0, le=4096, description="worker processes; 0 means one per core")
+    engine: Literal["threads", "serial", "processes", "dask"] = Field(
+        default="threads",
+        description="where candidates are made, scored and measured; the result is the same everywhere",
+    )
+    workers: int = Field(default=0, ge=0, le=4096, description="threads or processes; 0 means one per core")
     scheduler: str = Field(default="", description="address of a Dask scheduler, for the engine dask")
     seed: int | None = Field(default=None, ge=0, description="seed of a repeatable run; secret, kept in the run folder")
     points: int = Field(

@@ -9,13 +9,14 @@ from numpy.random import Generator
 
 from crypsis.errors import CrypsisError
 from crypsis.masking import Microaggregation
-from crypsis.masking.blocks import LARGE, QUICK_BLOCK
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.plan import Plan
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
+WHOLE_UP_TO, BLOCK = 5000, 2000
+"""Records up to which MDAV groups the whole table, and of a block above: a baseline takes no more than a moment."""
 USUAL_K = 5
 """Group size where the plan requires none."""
 
@@ -65,7 +66,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
                 "plain MDAV",
                 Family.AGGREGATION,
                 f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
-                + (f", within blocks of {QUICK_BLOCK} similar records" if len(table) > LARGE else ""),
+                + (f", within blocks of {BLOCK} similar records" if len(table) > WHOLE_UP_TO else ""),
                 lambda original, rng: plain_mdav(original, k).mask(original, rng),
             )
         )
@@ -84,9 +85,9 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:
     """MDAV on the whole table, or within blocks of a large one."""
-    if len(table) <= LARGE:
+    if len(table) <= WHOLE_UP_TO:
         return Microaggregation(k=k)
-    settings = {"size": QUICK_BLOCK, "mending": 0}
+    settings = {"size": max(BLOCK, 4 * k), "mending": 0}
     return Microaggregation(k=k, partitioner="blocks", partitioner_settings=settings)
 
 

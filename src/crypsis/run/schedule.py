@@ -178,9 +178,12 @@ class Schedule:
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
-        started = time.monotonic()
-        some, search.due = search.due[: self.engine.workers], search.due[self.engine.workers :]
-        gain = 0.0
+        started, gain = time.monotonic(), 0.0
+        some = search.due[: self.engine.workers]
+        if not self._problem(search).prepared(some, self.engine):
+            search.spend(time.monotonic() - started)
+            return self._report("measured", search)
+        search.due = search.due[self.engine.workers :]
         for found in self._measuring(search.index).all(self._problem(search), some, self.engine):
             number = len(self._baselines) + 1 + search.count * len(self.plan.search) + search.index
             family = search.search.family
@@ -188,9 +191,7 @@ class Schedule:
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
             search.count += 1
             gain += self._take_in(solution)
-        spent = time.monotonic() - started
-        search.seconds += spent
-        search.gains.spent(spent)
+        search.spend(time.monotonic() - started)
         search.gains.measured(gain)
         if not search.due:
             self._commit(search)

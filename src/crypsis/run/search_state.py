@@ -142,7 +142,7 @@ class SearchState:
         """
         if self.problem is None:
             posed = self.search.problem(encoding, objective, stream(self.seed, self.index, 0))
-            self.problem = replace(posed, together=max(2, RECORDS_TOGETHER // max(records, 1)))
+            self.problem = replace(posed, together=posed.together or max(2, RECORDS_TOGETHER // max(records, 1)))
         return self.problem
 
     def ask(self, problem: Problem, most: int, variants: bool = False) -> None:
@@ -166,6 +166,11 @@ class SearchState:
     def _known(self) -> set[bytes]:
         """Keys of its measured solutions, in the store or not yet."""
         return self.measured | {row.key for row in self.fresh}
+
+    def spend(self, seconds: float) -> None:
+        """Note time it took for measuring."""
+        self.seconds += seconds
+        self.gains.spent(seconds)
 
     def written_down(self) -> None:
         """All that was pending is in the store."""

@@ -1,8 +1,10 @@
 """The search "local-recoding": different records at different levels, for a ladder of k.
 
-A candidate is int64[4]: k, l, how many lattice nodes are offered (a power of two), and the number of a random stream.
-The stream decides which nodes are drawn where the lattice has more, so that two tries at one k differ. Stored are the
-classes found and the node each publishes (`encodings.recoding`).
+A candidate is int64[5]: k, l, how many lattice nodes are offered and how many comparisons are spent on moving records
+(powers of two; 0 for none), and the number of a random stream. The stream decides which nodes are drawn where the
+lattice has more, so that two tries at one k differ. On a large table the search begins with few nodes and without
+moves; what costs more is worked out piece by piece. Stored are the classes found and the node each publishes
+(`encodings.recoding`).
 """
 
 from __future__ import annotations
@@ -16,11 +18,12 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.recoding import RecodingEncoding
+from crypsis.engines import Engine
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.kernels.contents import ContentDemands
 from crypsis.masking.method import Family
-from crypsis.masking.recoding import LocalRecoding
+from crypsis.masking.recoding import LocalRecoding, Solving
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
@@ -33,6 +36,12 @@ from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
 STREAMS = 1 << 40
+LEAST_MOVES, MOST_MOVES = 20, 25
+"""Powers of two of comparisons that are spent on moving records, where some are."""
+AT_ONCE = 300_000_000
+"""Cells of records times nodes above which the search begins with few nodes and without moves."""
+TOGETHER = 2
+"""Candidates of a large table that are worked out side by side."""
 KEPT_CELLS = 16_000_000
 """Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""
 
@@ -55,9 +64,11 @@ class RecodingCandidates:
     contents: ContentDemands | None = field(default=None, repr=False)
     _kept: dict[bytes, Genome] = field(default_factory=dict, repr=False)
     """The last few genomes worked out, oldest first: the questions that follow need not work them out again."""
+    _begun: dict[bytes, Solving] = field(default_factory=dict, repr=False)
+    """Candidates that are being worked out."""
 
     def __getstate__(self) -> dict[str, object]:
-        return {**self.__dict__, "_kept": {}}
+        return {**self.__dict__, "_kept": {}, "_begun": {}}
 
     @staticmethod
     def key(candidate: Genome) -> bytes:
@@ -67,15 +78,42 @@ class RecodingCandidates:
     def express(self, candidate: Genome) -> Genome:
         """The classes found and the node of each."""
         key = self.key(candidate)
-        if key not in self._kept:
-            k, diversity, exponent, stream = (int(value) for value in candidate)
-            nodes = max(10, 1 << exponent)
-            method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes)
-            found = method.solve(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
-            self._kept[key] = self.encoding.encode(found)
+        while key not in self._kept:
+            self._work_out(key, candidate)
+        return self._kept[key]
+
+    def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
+        """Work out a piece of each candidate that is not worked out yet; whether none is left.
+
+        engine  in other processes they are worked out as they are scored
+        """
+        if not engine.here:
+            return True
+        missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
+        engine.map(_work_out, [*missing.items()], self)
+        return all(key in self._kept for key in missing)
+
+    def _work_out(self, key: bytes, candidate: Genome) -> None:
+        """One piece of the work; the genome is kept after the last."""
+        if key not in self._begun:
+            self._begun[key] = self._solving(candidate)
+        try:
+            next(self._begun[key])
+        except StopIteration as end:
+            self._kept[key] = self.encoding.encode(end.value)
+            self._begun.pop(key)
             for oldest in list(self._kept)[: -max(12, KEPT_CELLS // len(self.encoding.table))]:
                 self._kept.pop(oldest, None)
-        return self._kept[key]
+
+    def _solving(self, candidate: Genome) -> Solving:
+        k, diversity, exponent, moves, stream = (int(value) for value in candidate)
+        nodes, effort = max(10, 1 << exponent), 1 << moves if moves else 0
+        method = LocalRecoding(columns=self.encoding.names, k=k, l=diversity, nodes=nodes, effort=effort)
+        return method.solving(self.encoding.table, np.random.default_rng([k, exponent, stream]), self.contents)
+
+
+def _work_out(candidates: RecodingCandidates, missing: tuple[bytes, Genome]) -> None:
+    candidates._work_out(*missing)
 
 
 def demanded(candidate: Genome) -> dict[str, float | int | str]:
@@ -99,7 +137,7 @@ class RecodingScores:
 
 @dataclass(frozen=True)
 class Redraw(Operator):
-    """Another stream, and as likely as not another k or another number of nodes."""
+    """Another stream, and as likely as not another k, another number of nodes, and more or fewer moves."""
 
     space: RecodingCandidates = field(repr=False)
     name: str = "redraw"
@@ -107,12 +145,14 @@ class Redraw(Operator):
 
     def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
         child = parents[0].copy()
-        child[3] = rng.integers(STREAMS)
+        child[4] = rng.integers(STREAMS)
         if rng.random() < 0.5:
             low, high = self.space.ladder[0], self.space.ladder[-1]
             child[0] = int(np.clip(round(float(child[0]) * float(np.exp(rng.normal(0.0, 0.3)))), low, high))
         if rng.random() < 0.5:
             child[2] = rng.integers(self.space.exponents[0], self.space.exponents[1] + 1)
+        if rng.random() < 0.5:
+            child[3] = rng.choice([0, *range(LEAST_MOVES, MOST_MOVES + 1)])
         return [child]
 
 
@@ -122,7 +162,7 @@ class LocalRecodingSearch(LadderSearch):
 
     Notes
     -----
-    - Formula: candidate: k, l, number of nodes offered, seed; local recoding for each
+    - Formula: candidate: k, l, number of nodes offered, effort of moves, seed; local recoding for each
     - Paper: own, upon LeFevre, DeWitt and Ramakrishnan (2006)
     - Cost: one local recoding per candidate
     - Departures: own method
@@ -174,7 +214,9 @@ class LocalRecodingSearch(LadderSearch):
         table, most = encoding.table, int(np.log2(self.nodes))
         ladder, contents = self.table_ladder(table), self.class_contents(table, encoding.names)
         candidates = RecodingCandidates(encoding, ladder, self.l, (min(8, most), most), contents)
-        start = tuple(np.array([k, self.l, most, 0], dtype=np.int64) for k in candidates.ladder)
+        quick = len(table) * len(encoding.names) * self.nodes > AT_ONCE
+        nodes, moves = (min(8, most), 0) if quick else (most, MOST_MOVES)
+        start = tuple(np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.ladder)
         own = RecodingScores(candidates, CellLoss(columns=encoding.names).against(table))
         size, redraw = max(len(start), 2), Application(Redraw(candidates), self.breedings)
         return Problem(
@@ -184,6 +226,8 @@ class LocalRecodingSearch(LadderSearch):
             evaluate=own if objective is None else ObjectiveScores(encoding, objective, candidates.express),
             objectives=("loss", "risk"),
             express=candidates.express,
+            ready=candidates.ready,
+            together=TOGETHER if quick else 0,
             facts=demanded,
             notes={
                 "ladder": list(candidates.ladder),

@@ -46,8 +46,12 @@ class ContentRefinement(Refinement):
     demands: ClassDemands = field(repr=False)
     name: str = "walk"
 
-    def begin(self, space: PartitionSpace, k: int, seed: int) -> Lineage:
-        firsts = [self.start.begin(space, k, seed).labels, self._by_slices(space, k)]
+    @property
+    def walks(self) -> bool:
+        return True
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
+        firsts = [self.start.begin(space, k, seed, first).labels, self._by_slices(space, k)]
         mended = [self._merged(space, labels) for labels in firsts if labels is not None]
         best = min(mended, key=lambda labels: self._rank(space, labels))
         return Lineage(k, best, {"seed": np.array([seed], dtype=np.int64)})
