@@ -119,15 +119,7 @@ class _Closing(Mapper):
 
 @dataclass
 class Serial(_Closing):
-    """The engine that runs in this process.
-
-    Attributes
-    ----------
-    name : str
-        "serial".
-    workers : int
-        1.
-    """
+    """The engine that runs in this process, one item after the other."""
 
     name: Name = "serial"
     workers: int = 1
@@ -141,12 +133,7 @@ class Serial(_Closing):
 class Threads(_Closing):
     """The engine that runs in threads of this process: kernels run side by side, and nothing is sent or copied.
 
-    Attributes
-    ----------
-    workers : int
-        Number of threads.
-    name : str
-        "threads".
+    workers  number of threads
     """
 
     workers: int
@@ -174,12 +161,7 @@ class Processes(_Closing):
     The shared part is kept in a private temporary folder (mode 700) until the engine is closed; folders of killed
     engines are removed by the next one.
 
-    Attributes
-    ----------
-    workers : int
-        Number of processes.
-    name : str
-        "processes".
+    workers  number of processes
     """
 
     workers: int
