@@ -23,7 +23,8 @@ from crypsis.kernels.content_recoding import (
     settle_classes,
 )
 from crypsis.kernels.contents import ContentDemands, content_room
-from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, freeze, house_leftovers, rehome_in, settle
+from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, house_leftovers, settle
+from crypsis.masking.freezing import frozen, moved
 from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.registry import ColumnName
@@ -33,11 +34,6 @@ from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import LOCAL, Column, Table
-
-FREEZING = 60_000_000
-"""Cells of tuples that are looked up in one piece of work: some 80 ms."""
-MOVING = 2_000_000
-"""Comparisons of one piece of work in which records move: some 150 ms."""
 
 
 @methods.add("local-recoding")
@@ -169,11 +165,11 @@ class LocalRecoding(MaskingMethod):
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
         if contents is not None:
             return (yield from self._under(tuples, nodes, classes, contents))
-        owner = yield from _frozen(tuples, nodes, ClassDemand(self.k, self.l))
+        owner = yield from frozen(tuples, nodes, ClassDemand(self.k, self.l))
         homes = settle(tuples, owner)
         house_leftovers(tuples, homes, owner, self.k, self.l == 1)
         if self.l == 1:
-            yield from _moved(tuples, homes, self.k, self.effort)
+            yield from moved(tuples, homes, self.k, self.effort)
         groups = _record_groups(homes, classes.of)
         used, labels = np.unique(groups, return_inverse=True)
         return LocalClasses(labels.astype(np.int32), homes.level[used].astype(np.int32))
@@ -232,42 +228,6 @@ class LocalClasses(NamedTuple):
 
 Solving = Iteration[None, None, LocalClasses]
 """Pieces of work that end in classes."""
-
-
-def _frozen(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> Iteration[None, None, NDArray[np.int64]]:
-    """What `freeze` gives, some nodes at a time: only tuples that are not frozen yet are offered the next."""
-    owner = np.full(len(tuples.records), -1, dtype=np.int64)
-    alive, node, groups = np.arange(len(owner)), 0, 0
-    while node < len(nodes) and len(alive):
-        some = max(1, FREEZING // max(1, len(alive) * tuples.leaf.shape[1]))
-        part = tuples._replace(
-            leaf=np.ascontiguousarray(tuples.leaf[alive]),
-            records=tuples.records[alive],
-            present=np.ascontiguousarray(tuples.present[alive]),
-        )
-        given = freeze(part, nodes[node : node + some], demand)
-        owner[alive[given >= 0]] = groups + given[given >= 0]
-        groups += int(given.max(initial=-1)) + 1
-        alive, node = alive[given < 0], node + some
-        yield
-    return owner
-
-
-def _moved(tuples: Tuples, homes: Homes, k: int, effort: int) -> Iteration[None, None, None]:
-    """Passes over the groups, dearest first, some groups at a time, until nothing changes or the effort is spent."""
-    changed = True
-    while changed and effort > 0:
-        used = int(homes.used[1])
-        order = np.argsort(-homes.loss[:used], kind="stable")
-        pieces = np.cumsum(homes.size[order]) * used // MOVING
-        changed = False
-        for group in np.split(order, np.flatnonzero(np.diff(pieces)) + 1):
-            left = rehome_in(group, tuples, homes, k, True, effort)
-            changed |= left > 0
-            effort -= int(homes.size[group].sum()) * used
-            yield
-            if effort <= 0:
-                break
 
 
 @dataclass(frozen=True, eq=False)
