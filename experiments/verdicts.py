@@ -122,6 +122,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
     readings: dict[str, list[dict[str, str]]] = field(default_factory=dict)
     started: float = field(default_factory=time.process_time)
+    command: str = ""
 
     def __post_init__(self) -> None:
         with (self.folder / "expected.csv").open(encoding="utf-8") as file:
@@ -209,7 +210,8 @@ class Report:
         told = [float(part) for part in printed.value.split(" - ")]
         mine = [min(map(float, ours)), max(map(float, ours))]
         steps = [abs(_place(levels, a) - _place(levels, b)) for a, b in ((told[0], mine[0]), (told[-1], mine[1]))]
-        verdict = "same" if max(steps) == 0 else "close" if max(steps) == 1 else "different"
+        equal = abs(told[0] - mine[0]) < 1e-9 and abs(told[-1] - mine[1]) < 1e-9
+        verdict = "same" if equal else "close" if max(steps) <= 1 else "different"
         shown = f"{mine[0]:g}" if mine[0] == mine[1] else f"{mine[0]:g} - {mine[1]:g}"
         return self._note(printed, shown, verdict, f"{why}; band: one level of the grid")
 
@@ -285,7 +287,7 @@ class Report:
             lines += ["**Only the quick run was made: fewer runs, shorter ones, fewer data sets than the paper.**", ""]
         counts = ", ".join(f"{self.counts[v]} *{v}*" for v in VERDICTS if self.counts[v])
         lines += [
-            f"Made by `crypsis experiment {self.folder.name}{' --quick' if self.quick else ''}` in "
+            f"Made by `{self.command}` in "
             f"{self.seconds:.0f} s of one core. {len(self.printed)} printed numbers: {counts}.",
             "",
             "*input*: given, not computed · *not reproduced*: nothing of ours can stand beside it. The rule for the "
@@ -363,4 +365,10 @@ def begin(
     for name, values in choices.items():
         parser.add_argument(f"--{name}", choices=values, default=values[0], help=f"{' or '.join(values)}")
     asked = parser.parse_args(sys.argv[1:] if arguments is None else list(arguments))
-    return Report(folder, title, asked.quick, asked.out), asked
+    command = f"crypsis experiment {folder.name}{' --quick' if asked.quick else ''}"
+    chosen = [
+        f" --{name} {getattr(asked, name)}" for name, values in choices.items() if getattr(asked, name) != values[0]
+    ]
+    if chosen:  # only the script itself takes further options
+        command = f"python experiments/{folder.name}/reproduce.py{''.join(chosen)}"
+    return Report(folder, title, asked.quick, asked.out, command=command), asked

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ga_trials import GRID
 from verdicts import Report
 
 from crypsis.sensitivity import SensitivityFindings
@@ -26,7 +25,8 @@ def conclude(report: Report, findings: dict[str, SensitivityFindings]) -> None:
             met[0] += _span(by_result) == printed
             met[1] += _span(best) == printed
             why = f"one own table; after steps 1 and 2 (SSE alone): {_span(by_result)}"
-            report.choice("Table V", name, column, best, GRID[setting], why=why)
+            tried = found.result.comparisons[setting]["tukey"].levels
+            report.choice("Table V", name, column, best, tried, why=why)
     report.note(
         f"Table V: {met[1]} of {3 * len(findings)} ranges are the printed ones after all four steps, {met[0]} after "
         f"steps 1 and 2; its wide mutation ranges look like those of step 2, though the text says all four"

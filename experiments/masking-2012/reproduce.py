@@ -320,26 +320,26 @@ def robustness(report: Report, reading: str, generations: int) -> None:
     for name in rows:
         row[name] = " / ".join(report.printed["Section 3.3 robustness", name, c].value for c in ROBUST)
     report.reading(title, row)
-    for each in dict.fromkeys((next(iter(READINGS)), reading)):
-        full = [evolved(report, "Flare", each, seed, "max", GENERATIONS) for seed in range(POPULATIONS)]
-        for length in (generations, GENERATIONS):
-            row = {"reading": f"{each}, {length} generations"}
-            for (share, numbers), name in zip(shares.items(), rows, strict=True):
-                rest = [evolved(report, "Flare", each, s, "max", GENERATIONS, share) for s in range(POPULATIONS)]
-                lowest = np.array([run.at(length)[2] for run in rest])
-                gaps = lowest - np.array([run.at(length)[2] for run in full])
-                row[name] = f"{lowest.mean():.2f} / {gaps.mean():.2f}"
-                if (each, length) != (reading, generations):
-                    continue
-                for column, values in zip(ROBUST, (lowest, gaps), strict=True):
-                    report.chance("Section 3.3 robustness", name, column, values, why=f"{UNKNOWN}; held out")
-                told = report.printed["Section 3.3 robustness", name, ROBUST[1]].value
-                report.claim(
-                    f"{name}: the search ends within 2 points of the full run", bool(gaps.max() <= 2),
-                    f"{gaps.min():.2f} to {gaps.max():.2f} (printed {told})",
-                )  # fmt: skip
-                draw(report, "Flare", "max", rest[0], numbers, f", {name}")
-            report.reading(title, row)
+    tried = [(next(iter(READINGS)), generations, generations), (reading, generations, GENERATIONS)]
+    for each, length, made in [*tried, (reading, GENERATIONS, GENERATIONS)]:
+        full = [evolved(report, "Flare", each, seed, "max", made) for seed in range(POPULATIONS)]
+        row = {"reading": f"{each}, {length} generations"}
+        for (share, numbers), name in zip(shares.items(), rows, strict=True):
+            rest = [evolved(report, "Flare", each, s, "max", made, share) for s in range(POPULATIONS)]
+            lowest = np.array([run.at(length)[2] for run in rest])
+            gaps = lowest - np.array([run.at(length)[2] for run in full])
+            row[name] = f"{lowest.mean():.2f} / {gaps.mean():.2f}"
+            if (each, length) != (reading, generations):
+                continue
+            for column, values in zip(ROBUST, (lowest, gaps), strict=True):
+                report.chance("Section 3.3 robustness", name, column, values, why=f"{UNKNOWN}; held out")
+            told = report.printed["Section 3.3 robustness", name, ROBUST[1]].value
+            report.claim(
+                f"{name}: the search ends within 2 points of the full run", bool(gaps.max() <= 2),
+                f"{gaps.min():.2f} to {gaps.max():.2f} (printed {told})",
+            )  # fmt: skip
+            draw(report, "Flare", "max", rest[0], numbers, f", {name}")
+        report.reading(title, row)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
