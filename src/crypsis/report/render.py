@@ -114,11 +114,11 @@ def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict
     return {"svg": draw(spec), "summary": summary, "points": points, "families": families}
 
 
-def _ties(card: Mapping[str, Any] | None, draw: Callable[[Spec], str]) -> str:
-    """The heat map of a card; empty where no tie moved by a hundredth."""
+def _ties(card: Mapping[str, Any] | None, draw: Callable[[Spec], str]) -> dict[str, str] | None:
+    """The heat map of a card; None where no tie moved by a hundredth."""
     pairs = card["pairs"] if card else []
     moved = any(abs(pair["after"] - pair["before"]) >= 0.01 for pair in pairs)
-    return draw(association_heat_map(pairs)) if moved else ""
+    return {"svg": draw(association_heat_map(pairs))} if moved else None
 
 
 def _plain(value: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.measures.masking_description import MaskingDescription
+from crypsis.measures.utility import UtilityCard
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
@@ -223,6 +224,11 @@ class Session:
         """What a solution does to the table."""
         with self._decoding:
             return self.run.describe(number)
+
+    def card(self, number: int) -> UtilityCard:
+        """What a solution harmed; without the general utility, which `crypsis show` measures."""
+        with self._decoding:
+            return self.run.card(number, general=False)
 
     @property
     def outdated(self) -> bool:

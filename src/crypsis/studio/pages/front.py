@@ -18,6 +18,7 @@ from crypsis.run.front import standing
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, get, post
 from crypsis.studio.studio import Studio, percent
+from crypsis.text import card_facts, ruin_text
 from crypsis.text.offers import TITLES
 
 MOST_MARKS = 1500
@@ -45,14 +46,17 @@ class _FrontPage:
             "panel.html",
             s=solution,
             standing=standing(solution, on),
+            offers=[each for each in _offers(found) if each["number"] == solution.number],
+            ruined=ruin_text(found.ruins(solution)),
             session=self.studio.session,
             uses=_uses(self.studio),
         )
 
     def description(self, request: Request) -> Response:
-        return self.studio.part(
-            "description.html", description=self.studio.session.describe(int(request.path_params["number"]))
-        )
+        number = int(request.path_params["number"])
+        described = self.studio.session.describe(number)
+        card = card_facts(self.studio.session.card(number))
+        return self.studio.part("description.html", description=described, card=card)
 
     def start(self, request: Request, form: Form) -> Response:
         self.studio.session.start()

@@ -21,6 +21,7 @@ const fetchPoints = inTurn(async () => {
   const content = await response.json();
   ({ points, pins, chosen, offers, default: fallback } = content);
   document.getElementById("front-summary").textContent = content.summary;
+  document.getElementById("offers").replaceChildren(...offers.map((o) => Object.assign(document.createElement("li"), { className: "yes", textContent: `${o.title}, solution ${o.number}: ${o.why}` })));
   document.getElementById("outdated").hidden = !content.outdated;
   for (const id of ["found", "onward"]) document.getElementById(id).hidden = !points.length;
   buttons(content.status);

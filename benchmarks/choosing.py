@@ -1,0 +1,115 @@
+"""The old pick beside the new default: k, loss, risk, vanished values, distances, contradictions, a regression.
+
+usage: python benchmarks/choosing.py [--budget 20s] [--tables example adult testdata]
+
+The old pick is the knee over all solutions that keep k, both axes scaled by the ends of the front; the new one is the
+least loss within the limits that `crypsis init` writes. Adult and testdata are looked for in the folder CRYPSIS_DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from crypsis.audits.caution import cautious
+from crypsis.measures.regression_use import RegressionUse
+from crypsis.measures.utility import utility_card
+from crypsis.plan import Plan, draft
+from crypsis.run import Front, Run, Solution
+from crypsis.run.choosing import best, figure_of
+from crypsis.table.example import example
+from crypsis.table.files import read_table, write_table
+from crypsis.table.profile import profile
+from crypsis.table.table import Table
+
+REGRESSIONS = {
+    "example": ("income", ("age", "hours", "sex")),
+    "adult": ("capital-gain", ("age", "hours-per-week", "sex")),
+    "testdata": ("income", ("age", "expend", "sex")),
+}
+"""Target and regressors of one regression on each table."""
+
+
+def old_knee(front: Front) -> Solution:
+    """The member of the front with the least sum of both axes, each scaled by its ends."""
+    able = [s for s in front.everything if all(c.subject == "risk" for c in s.evaluation.complaints)]
+    members = best(able, ("loss", "risk"), feasible=False)
+    scores = np.array([[figure_of(solution, axis) for axis in ("loss", "risk")] for solution in members])
+    low, high = scores.min(axis=0), scores.max(axis=0)
+    return members[int(np.argmin(((scores - low) / np.where(high > low, high - low, 1.0)).sum(axis=1)))]
+
+
+def source(name: str, folder: Path) -> Path:
+    """The file of a table."""
+    if name != "example":
+        return Path(os.environ.get("CRYPSIS_DATA", "../shared/data")) / f"{name}.csv"
+    write_table(example(1000), folder / "example.csv")
+    return folder / "example.csv"
+
+
+def combinations_invented(original: Table, masked: Table) -> int:
+    """Released records with a pair of values of two categories that no original record has."""
+    names = [n for n in original.quasi_identifiers if not original.holds_numbers(n) and masked.level(n) == 0]
+    odd = np.zeros(len(original), dtype=np.bool_)
+    for place, first in enumerate(names):
+        for second in names[place + 1 :]:
+            known = set(zip(*(original.column(n).tolist() for n in (first, second)), strict=True))
+            pairs = zip(*(masked.column(n).tolist() for n in (first, second)), strict=True)
+            odd |= np.array([min(pair) >= 0 and pair not in known for pair in pairs])
+    return int((odd & masked.kept).sum())
+
+
+def show(title: str, run: Run, solution: Solution, regression: tuple[str, tuple[str, ...]]) -> None:
+    """One pick in a paragraph."""
+    masked = run.decode(solution)
+    card = utility_card(run.original, masked, run.plan.useful, general=False)
+    ruined = ", ".join(dict.fromkeys(r.column for r in card.ruins)) or "none"
+    told = ", ".join(f"{each} {figure_of(solution, each):.4g}" for each in ("k", "loss", "risk"))
+    print(f"  {title}: solution {solution.number} ({solution.title}), {told}; ruined: {ruined}")
+    gone = {c.name: f"{c.vanished} of {c.values}" for c in card.columns if c.vanished}
+    print(f"    vanished values: {gone or 'none'}")
+    print(f"    records with an invented pair of values: {combinations_invented(run.original, masked)}")
+    print(f"    total variation, %: { ({c.name: round(c.distance, 1) for c in card.columns}) }")
+    print(
+        f"    Kolmogorov, %: { ({c.name: round(c.kolmogorov, 1) for c in card.columns if c.kolmogorov is not None}) }"
+    )
+    target, names = regression
+    use = RegressionUse(target=target, columns=names)
+    prepared = use.prepare(run.original)
+    for what, table in (("original", run.original), ("released", masked)):
+        fit = use._fit(run.original, prepared.regressors, table)
+        spans = [f"{b:.4g} ± {h:.2g}" for b, h in zip(fit.estimate, fit.half_width, strict=True)]
+        print(f"    {target} by {', '.join(names)}, {what}: {'; '.join(spans)}")
+
+
+def main() -> None:
+    """Print both picks for every table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--budget", default="20s")
+    parser.add_argument("--tables", nargs="*", default=list(REGRESSIONS))
+    given = parser.parse_args()
+    for name in given.tables:
+        with tempfile.TemporaryDirectory() as place:
+            folder = Path(place)
+            data = source(name, folder)
+            table = read_table(data)
+            text = draft(data, folder / "plan.toml", table, cautious(profile(table), table), 5)
+            (folder / "plan.toml").write_text(text, encoding="utf-8")
+            plan = Plan.read(folder / "plan.toml")
+            with Run.start(plan, folder / "run", home=folder, text=text, seed=1, budget=given.budget) as run:
+                for _ in run.proceed():
+                    pass
+                if not run.front.offers:
+                    print(f"{name}: nothing may be released within {given.budget}; give a larger --budget")
+                    continue
+                print(f"{name}: {len(run.original)} records, {len(run.front.everything)} solutions measured")
+                show("old pick, knee", run, old_knee(run.front), REGRESSIONS[name])
+                show("new default", run, run.choose(), REGRESSIONS[name])
+
+
+if __name__ == "__main__":
+    main()
