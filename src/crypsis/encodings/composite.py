@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.errors import SearchError
-from crypsis.masking.representatives import Representative, represented
+from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, treatments_text
@@ -72,10 +72,7 @@ class CompositeEncoding(RememberingEncoding):
     def apply(self, genome: Genome) -> Table:
         """Give every group one value in each column."""
         genes = self.genes(genome)
-        ways = zip(self.names, genes.treatments, strict=True)
-        found = {name: represented(self.table, name, genes.labels, way) for name, way in ways}
-        columns = {name: each.column for name, each in found.items()}
-        return self.table.with_columns(columns, {name: each.level for name, each in found.items()})
+        return published_by_column(self.table, dict(zip(self.names, genes.treatments, strict=True)), genes.labels)
 
     def key(self, genome: Genome) -> bytes:
         """Equal for equal groups, treatments and k, whatever the numbers of the groups."""

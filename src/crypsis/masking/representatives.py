@@ -310,8 +310,31 @@ def published(
     Table
         A locked column stays as it is; a linked one follows its lead where the lead is published as one value.
     """
-    open_ = [name for name in names if not table.attribute(name).locked]
-    found = {name: represented(table, name, labels, chosen.of(table.attribute(name)), filling) for name in open_}
+    return published_by_column(table, {name: chosen.of(table.attribute(name)) for name in names}, labels, filling)
+
+
+def published_by_column(
+    table: Table, ways: Mapping[str, Representative], labels: NDArray[np.int32], filling: bool = False
+) -> Table:
+    """As `published`, each column in a way of its own.
+
+    Parameters
+    ----------
+    table : Table
+        The original.
+    ways : mapping of str to Representative
+        What a group publishes, by column.
+    labels : int32[kept records]
+        The group of every kept record.
+    filling : bool
+        As for `represented`.
+
+    Returns
+    -------
+    Table
+    """
+    open_ = [name for name in ways if not table.attribute(name).locked]
+    found = {name: represented(table, name, labels, ways[name], filling) for name in open_}
     for name in open_:
         lead = table.attribute(name).linked
         if lead in found:

@@ -209,3 +209,33 @@ def test_blocks_hold_whole_groups_and_every_group_once() -> None:
         assert sorted(np.concatenate(rows).tolist()) == list(range(200))
         for some in rows:
             assert not set(labels[some]) & set(np.delete(labels, some))
+
+
+def test_locked_columns_stay_and_k_holds_with_them() -> None:
+    table = crypsis.example(200)
+    locked = table.with_columns({}, attributes={"sex": table.attribute("sex").but(locked=True)})
+    encoding, state = searched(locked, 12, k=4, rungs=2)
+    masked = encoding.decode(state.best)
+    assert (masked.column("sex") == table.column("sex")).all()
+    assert KAnonymity(k=4).judge(masked).holds
+
+
+def test_the_models_of_a_plan_are_met_by_its_own_figures_too() -> None:
+    table, model = crypsis.example(200), LDiversity(l=3)
+    search = searches.build("composite", k=4, rungs=1).under([KAnonymity(k=4), model])
+    *_, state = evolve(
+        search.pose(table, None, np.random.default_rng(1)), np.random.default_rng(1), Budget(generations=8)
+    )
+    for genome in state.frontier.genomes:
+        assert model.judge(search.encoding(table).decode(genome)).holds
+
+
+def test_variants_publish_the_same_groups_in_other_ways() -> None:
+    table = crypsis.example(60)
+    problem = searches.build("composite", k=4, rungs=1).pose(table, None, np.random.default_rng(1))
+    encoding, (genome,) = searches.build("composite", k=4).encoding(table), problem.first()
+    assert problem.variants is not None
+    true, drawn = (encoding.genes(each) for each in problem.variants(genome))
+    assert all(way.truthful for way in true.treatments)
+    assert Representative.MARGINAL in drawn.treatments
+    assert (true.labels == encoding.genes(genome).labels).all()

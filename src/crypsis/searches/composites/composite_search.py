@@ -13,6 +13,7 @@ from pydantic import Field
 from crypsis.encodings.composite import CompositeEncoding
 from crypsis.evolution import Genome, Problem, Scores
 from crypsis.masking.blocks import LARGE
+from crypsis.masking.locking import least_stratum, strata
 from crypsis.masking.method import Family
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import CellLoss
@@ -113,21 +114,22 @@ class CompositeSearch(LadderSearch):
         return super().obstacle(table)
 
     def encoding(self, table: Table) -> CompositeEncoding:
-        return CompositeEncoding(table, self.names(table))
+        return CompositeEncoding(table, self.open_names(table))
 
     def problem(self, encoding: CompositeEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, names = encoding.table, encoding.names
         attributes = [table.attribute(name) for name in names]
         models = self.demanded or (() if objective is None else _privacy_models(objective))
-        demands = class_demands(models, table, names)
-        ladder = tuple(dict.fromkeys(max(k, demands.least) for k in self.ladder(int(table.kept.sum()))))
+        demands, apart = class_demands(models, table, self.names(table)), strata(table, self.names(table))
+        least, most = demands.least, least_stratum(table, self.names(table))
+        ladder = tuple(dict.fromkeys(min(max(k, least), most) for k in self.table_ladder(table)))
         space = CompositeSpace(
             table=table,
             names=names,
             profiles=(self._profile(attributes),),
             ladder=ladder,
             weights=weights(attributes),
-            strata=np.zeros(int(table.kept.sum()), np.int32),
+            strata=np.zeros(int(table.kept.sum()), np.int32) if apart is None else apart,
             demands=demands,
         )
         treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)
@@ -145,6 +147,7 @@ class CompositeSearch(LadderSearch):
             start=lineages.first,
             evaluate=own if objective is None else ObjectiveScores(encoding, objective),
             objectives=("loss", "risk"),
+            variants=treatments.variants(int(table.kept.sum())),
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
         )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from numpy.random import Generator
 
+from crypsis.encodings.composite import CompositeGenes
+from crypsis.evolution import Genome
 from crypsis.masking.representatives import Representative
 from crypsis.table.attribute import Attribute
 
@@ -40,6 +42,10 @@ class Treatments:
         drawn = tuple(Representative.MARGINAL if not each.numeric else numbers for each in attributes)
         return cls(choices, tuple(dict.fromkeys((true, drawn))))
 
+    def variants(self, records: int) -> Callable[[Genome], list[Genome]] | None:
+        """Groups of so many records, published in the other ways for all columns; None where there are none."""
+        return WholeVariants(self.wholes, records) if self.wholes else None
+
     def another(self, profile: Profile, turn: int, rng: Generator) -> Profile | None:
         """Another treatment of all columns, or of one at random; None where there is none."""
         wholes = [each for each in self.wholes if each != profile]
@@ -60,3 +66,19 @@ def _choices(attribute: Attribute, numbers: Representative) -> Profile:
         return (numbers,) if attribute.hierarchy is None else (numbers, Representative.COMMON_ANCESTOR)
     ways = (Representative.TYPICAL, Representative.MARGINAL, truthful(attribute))
     return ways if attribute.hierarchy is None else (Representative.CHEAPEST, *ways)
+
+
+@dataclass(frozen=True)
+class WholeVariants:
+    """The same groups with every column published in another way: what is true, or what keeps the distribution.
+
+    wholes  profiles
+    records  how many records are grouped
+    """
+
+    wholes: tuple[Profile, ...]
+    records: int
+
+    def __call__(self, candidate: Genome) -> list[Genome]:
+        genes = CompositeGenes.of(candidate, self.records)
+        return [CompositeGenes(genes.labels, genes.k, each).genome for each in self.wholes if each != genes.treatments]
