@@ -243,8 +243,12 @@ class SearchState:
                 others = problem.variants(genome)
                 genomes += others
                 scores += [row] * len(others)
-        measured = self._known()
-        known = np.array([problem.key(genome) in measured for genome in genomes], dtype=np.bool_)
+        taken = self._known() | {problem.key(genome) for genome in self.due}
+        known = np.zeros(len(genomes), dtype=np.bool_)
+        for place, genome in enumerate(genomes):
+            key = problem.key(genome)  # a variant of one member may be another member
+            known[place] = key in taken
+            taken.add(key)
         return [genomes[place] for place in spread(np.array(scores), known, most)]
 
 

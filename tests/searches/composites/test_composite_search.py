@@ -239,3 +239,12 @@ def test_variants_publish_the_same_groups_in_other_ways() -> None:
     assert all(way.truthful for way in true.treatments)
     assert Representative.MARGINAL in drawn.treatments
     assert (true.labels == encoding.genes(genome).labels).all()
+
+
+def test_variants_that_are_members_of_the_front_are_measured_once() -> None:
+    """Guided by linkage, a treated solution is a member of the front and a variant of another one."""
+    people = crypsis.example(120)
+    measures = {"loss": ["cell-loss"], "risk": ["record-linkage"], "guide": True}
+    search = crypsis.CompositeSearch(k=4, rungs=3)
+    with crypsis.evolve(people, search, budget="12 generations", seed=1, measures=measures) as run:
+        assert {"true", "false"} == {s.facts.get("truthful") for s in run.front.everything if s.title == "composite"}
