@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import numpy as np
 
 from crypsis.audits.dependence import MOST_RESTORED, determining, restoring
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.published import Published
-from crypsis.errors import CrypsisError, TableError, listing, suggestion
-from crypsis.evolution import Budget
-from crypsis.masking.blocks import LARGE
+from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
@@ -24,13 +19,17 @@ from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 
-SAMPLE = 20_000
-"""Records from which a search of a large table is estimated."""
+LEAST_SECONDS, SECONDS_PER_CELL = 0.002, 1e-6
+"""Seconds to score a candidate: at least, and for each record and quasi-identifier; as on census records."""
+CHILDREN = 10
+"""Candidates of a usual generation."""
+COPIES = 16
+"""Tables of the size of the original that a search keeps at once: decoded ones, genomes and neighbours."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated cost of one search, measured on the table.
+    """Estimated cost of one search, from counts and rates.
 
     candidates  number of candidates, where the search knows it
     evaluations  candidates that the budget allows
@@ -272,41 +271,15 @@ def _estimates(plan: Plan, table: Table) -> list[Estimate]:
 
 
 def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
-    """Pose the search, evaluate a few candidates, and extrapolate; the first evaluation may compile.
-
-    A large table is estimated from evenly spaced records.
-    """
-    scale = 1.0
-    if len(table) > LARGE:
-        some = table.take(np.linspace(0, len(table) - 1, SAMPLE).astype(np.int64))
-        scale, table = len(table) / len(some), some
-    started = time.monotonic()
-    problem = search.pose(table, plan.objective(table) if plan.measures.guide else None, np.random.default_rng(0))
-    first = problem.first()
-    posing = scale * (time.monotonic() - started)
-    once = math.inf
-    for genome in first[:3]:
-        began = time.monotonic()
-        try:
-            problem.evaluate(genome)
-        except CrypsisError:
-            continue
-        once = min(once, scale * (time.monotonic() - began))
+    """What a search takes, from counts and rates alone: nothing is posed, made or scored."""
+    once = LEAST_SECONDS + SECONDS_PER_CELL * len(table) * max(len(table.quasi_identifiers), 1)
     budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
-    evaluations, seconds = _spent(budget, once, posing, len(first), max(len(plan.search), 1))
-    if problem.notes.get("exact"):  # posing finds everything; only the front is left to score
-        evaluations, seconds = float(len(first)), posing + once * len(first)
-    bytes_ = sum(column.nbytes for column in table.columns) * 8 + sum(genome.nbytes for genome in first) * 4
-    noted = problem.notes.get("candidates")
-    megabytes = scale * bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
-    return Estimate(name, None if noted is None else float(noted), evaluations, seconds, megabytes)
-
-
-def _spent(budget: Budget, once: float, posing: float, population: int, searches: int) -> tuple[float, float]:
-    """Evaluations and seconds of a search within a budget."""
-    first = posing + once * population
     if math.isfinite(budget.seconds):
-        share = budget.seconds / searches
-        return max(float(population), share / max(once, 1e-6)), max(share, first)
-    evaluations = budget.evaluations if math.isfinite(budget.evaluations) else population * (1 + budget.generations / 2)
-    return max(evaluations, population), posing + once * max(evaluations, population)
+        seconds = budget.seconds / max(len(plan.search), 1)
+        evaluations = max(1.0, seconds / once)
+    else:
+        each = budget.evaluations if math.isfinite(budget.evaluations) else CHILDREN * budget.generations
+        evaluations, seconds = each, once * each
+    bytes_ = sum(column.nbytes for column in table.columns) * COPIES
+    megabytes = bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
+    return Estimate(name, search.candidates(table), evaluations, seconds, megabytes)

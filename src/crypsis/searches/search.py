@@ -194,6 +194,20 @@ class Search(Settings):
             raise SearchError(f"search {searches.name_of(self)!r}: {obstacle}")
         return self.problem(self.encoding(table), objective, rng)
 
+    def candidates(self, table: Table) -> float | None:
+        """How many candidates there are for a table, where that is known.
+
+        Parameters
+        ----------
+        table : Table
+            The table that is protected.
+
+        Returns
+        -------
+        float or None
+        """
+        return None
+
     def budget(self) -> Budget:
         """How long the recipe itself runs when no budget is given."""
         return Budget(generations=100)

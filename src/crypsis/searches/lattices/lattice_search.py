@@ -195,6 +195,9 @@ class LatticeSearch(Search):
             return "the side of a box must be positive"
         return "" if table.kept.any() else "the table has no records"
 
+    def candidates(self, table: Table) -> float | None:
+        return float(Lattice.of(table, self.columns).size)
+
     def encoding(self, table: Table) -> LevelEncoding:
         lattice = Lattice.of(table, self.columns)
         rule: Literal["by-size", "failing-class"] = "failing-class" if self.k or self.l else self.rule
