@@ -105,8 +105,6 @@ def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, mon
     write_table(example(80, seed=5), path)
     table = read_table(path)
     (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
-    monkeypatch.setattr("crypsis.plan.checking.LARGE", 50)
-    monkeypatch.setattr("crypsis.plan.checking.SAMPLE", 40)
     found = check(tmp_path / "plan.toml")
     assert found.sound
     assert all(each.seconds > 0 and each.megabytes > 0 for each in found.estimates)
