@@ -63,7 +63,8 @@ def build_hierarchy(spec: Hierarchy | str | Path, attribute: Attribute, column: 
         return dates(rest, attribute, column)
     if head == "prefixes":
         return prefixes(rest, attribute, column)
-    return merges(rest, attribute, np.bincount(column[column != MISSING], minlength=len(attribute.categories)))
+    known = column[:0].astype(np.int64) if attribute.numeric else column[column != MISSING]
+    return merges(rest, attribute, np.bincount(known, minlength=len(attribute.categories)))
 
 
 def attach(
