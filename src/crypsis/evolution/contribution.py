@@ -54,7 +54,7 @@ def contributions(names: Sequence[str], scores: NDArray[np.float64]) -> list[Con
     --------
     >>> found = contributions(["a", "b", "b"], np.array([[0.0, 4.0], [4.0, 0.0], [4.0, 4.0]]))
     >>> [(each.name, each.offered, each.points, round(each.lost)) for each in found]
-    [('a', 1, 1, 49), ('b', 2, 1, 49)]
+    [('a', 1, 1, 50), ('b', 2, 1, 50)]
     """
     if not len(names):
         return []
