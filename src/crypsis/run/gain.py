@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 REFERENCE = 100.0
 """Loss and risk, per cent, that bound the hypervolume."""
+PATIENCE = 2.0
+"""Seconds a search may take before its first gain."""
 FLOOR = 0.15
 """Share of an equal share of the time below which no search falls."""
 
@@ -99,6 +101,7 @@ class Gains:
     seconds: float = 0.0
     gained: float = 0.0
     stretch: float = 0.0
+    ever: bool = False
 
     def spent(self, seconds: float) -> None:
         """Time the search took for a step."""
@@ -108,11 +111,18 @@ class Gains:
     def measured(self, gain: float) -> None:
         """Points were measured: a stretch ends."""
         self.gained, self.stretch, self.seconds = gain, max(self.seconds, 1e-6), 0.0
+        self.ever = self.ever or gain > 0
 
     @property
     def rate(self) -> float:
-        """Hypervolume per second to be expected: that of the last stretch, less once this one takes longer."""
-        return self.gained / max(self.stretch, self.seconds) if self.stretch else float("inf")
+        """Hypervolume per second to be expected: that of the last stretch, less once this one takes longer.
+
+        Infinite before a first point, and for a while before a first gain: the first points of a search may not be
+        releasable yet.
+        """
+        if not self.stretch or (not self.ever and self.total < PATIENCE):
+            return float("inf")
+        return self.gained / max(self.stretch, self.seconds)
 
 
 def next_in_turn(gains: Sequence[Gains]) -> int:
