@@ -109,7 +109,7 @@ def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, mon
     assert found.sound
     assert all(each.seconds > 0 and each.megabytes > 0 for each in found.estimates)
     plan = Plan.read(tmp_path / "plan.toml")
-    assert [each.name for each in plan.search] == ["lattice", "local-recoding", "partition"]
+    assert [each.name for each in plan.search] == ["composite", "lattice", "local-recoding", "partition"]
     assert plan.search[-1].settings == {"k": 3, "rungs": 4, "breedings": 2}
     assert plan.measures.risk[0].build().sample == 20_000
 

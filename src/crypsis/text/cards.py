@@ -39,7 +39,7 @@ def harm_text(harm: Harm, card: UtilityCard) -> str:
     >>> original, masked = crypsis.example_pair("categories")
     >>> card = crypsis.utility_card(original, masked)
     >>> harm_text(card.harms[0], card)
-    'town: 20 % of its information is lost'
+    "town and illness: Cramér's V 0.00 → 0.51"
     """
     if harm.kind == "association":
         pair = next(p for p in card.pairs if (p.first, p.second) == harm.columns)

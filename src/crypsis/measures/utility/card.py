@@ -76,7 +76,7 @@ class UtilityCard:
     >>> original, masked = crypsis.example_pair("categories")
     >>> card = crypsis.utility_card(original, masked)
     >>> card.columns[0].name, card.harms[0].kind
-    ('town', 'loss')
+    ('town', 'association')
     """
 
     records: int
