@@ -62,7 +62,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         count(search, "problem", lambda search, *_: f"pose {type(search).__name__}")
     for encoding in ENCODINGS:
         count(encoding, "apply", lambda encoding, genome: f"decode {type(encoding).__name__} {genome.tobytes()!r}")
-    count(LocalRecoding, "solve", lambda method, _, rng, *_more: f"solve {method} {rng.bit_generator.state['state']}")
+    count(LocalRecoding, "solving", lambda method, _, rng, *_more: f"solve {method} {rng.bit_generator.state['state']}")
     count(CellLoss, "against", lambda *_: "bind cell-loss")
     return counted
 
