@@ -75,13 +75,15 @@ def test_columns_as_collected_noise_and_dates() -> None:
 
 
 def naive(published: Table, original: Table, rows: list[int], least: int) -> dict[str, list[bool]]:
-    """Every record beside every other."""
+    """Every record beside every other; averages are rounded where the published numbers are as round as the source."""
     found = {}
     quasi = published.codes(published.quasi_identifiers).tolist()
     for name in ("age", "hours", "income"):
         shown, true = published.column(name).tolist(), [original.column(name)[row] for row in rows]
         if all(a == b or (math.isnan(a) and math.isnan(b)) for a, b in zip(shown, true, strict=True)):
             continue
+        digits = max(len(repr(float(v)).split(".")[1].rstrip("0")) for v in true if not math.isnan(v))
+        rounded = all(math.isnan(cell) or round(cell, digits) == cell for cell in shown)
         marks = []
         for i, cell in enumerate(shown):
             fellows = [
@@ -91,7 +93,11 @@ def naive(published: Table, original: Table, rows: list[int], least: int) -> dic
             known = [[true[j] for j in some if not math.isnan(true[j])] for some in fellows]
             marks.append(
                 any(
-                    0 < len(some) < least and any(math.isclose(cell, of(some), rel_tol=1e-9) for of in (mean, median))
+                    0 < len(some) < least
+                    and any(
+                        math.isclose(cell, round(of(some), digits) if rounded else of(some), rel_tol=1e-9)
+                        for of in (mean, median)
+                    )
                     for some in known
                 )
             )
