@@ -85,7 +85,8 @@ def test_engines_that_cannot_be_had_say_what_to_do(monkeypatch):
 
 
 def test_names_and_workers():
-    assert engine().name == "serial"
+    assert engine("serial").name == "serial"
+    assert engine().name == ("threads" if (os.cpu_count() or 1) > 1 else "serial")
     assert engine("processes").workers >= 1
 
 

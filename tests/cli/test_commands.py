@@ -76,7 +76,7 @@ def test_demo_ends_with_a_verified_release(tmp_path: Path, monkeypatch: pytest.M
     answer = crypsis("demo", "--rows", 150, "--seconds", 1)
     assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "crypsis-demo" / "release" / "public" / "data.csv").is_file()
-    for method in ("partition", "plain MDAV", "faithful"):
+    for method in ("composite", "plain MDAV", "faithful"):
         assert method in answer.stdout
     assert crypsis("verify", tmp_path / "crypsis-demo" / "release").returncode == 0
     again = crypsis("demo", "--rows", 150, "--seconds", 1)
@@ -143,7 +143,7 @@ def test_doctor_finds_a_healthy_installation() -> None:
     assert answer.returncode == 0, answer.stdout
     checks = {check["check"]: check for check in json.loads(answer.stdout)}
     assert all(check["ok"] for check in checks.values())
-    assert checks["compiled for"]["found"] == "lattice, local-recoding, partition"
+    assert checks["compiled for"]["found"] == "lattice, local-recoding, partition, composite"
 
 
 def bad_files(folder: Path) -> dict[str, Path]:

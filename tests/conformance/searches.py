@@ -117,7 +117,7 @@ REFUSING: dict[tuple[str, str], Settings] = {
 }
 """Settings whose effect is that a table with missing values is refused, and the value that refuses."""
 
-LATE: dict[tuple[str, str], int] = {("grouping", "muting"): 22}
+LATE: dict[tuple[str, str], int] = {("grouping", "muting"): 22, ("local-recoding", "breedings"): 16}
 """Settings that take effect after many quanta, and how many."""
 
 GUIDES = (("cell-loss", "record-linkage"), ("distance-loss", "category-linkage"))
@@ -201,10 +201,19 @@ def posed(search: Search, table: str, guided: bool) -> tuple[Problem, Objective 
 def states(problem: Problem, quanta: int = QUANTA, engine: Engine | None = None) -> list[State]:
     """The first state and the states after each quantum."""
     where = engine or Serial()
-    found = [problem.strategy.begin(problem, np.random.default_rng(5), where)]
+    first = problem.strategy.begin(problem, np.random.default_rng(5), where)
+    found = [first if first.genomes else advanced(problem, first, where)]
     for _ in range(quanta):
-        found.append(problem.strategy.advance(problem, found[-1], where))
+        found.append(advanced(problem, found[-1], where))
     return found
+
+
+def advanced(problem: Problem, state: State, engine: Engine) -> State:
+    """The state after the next quantum that changes it: while a candidate is worked out piece by piece, none does."""
+    before = state.to_bytes()
+    while (state := problem.strategy.advance(problem, state, engine)).to_bytes() == before:
+        pass
+    return state
 
 
 def found_by(state: State, most: int = 3) -> list[Genome]:

@@ -18,6 +18,7 @@ from conformance.searches import (
     QUANTA,
     REFUSING,
     TABLES,
+    advanced,
     build,
     found_by,
     modes,
@@ -302,7 +303,7 @@ def test_a_run_goes_on_from_its_bytes_wherever_it_was_cut(name: str, mode: str, 
             state = State.from_bytes(whole[cut])
             assert state.to_bytes() == whole[cut]
             for expected in whole[cut + 1 :]:
-                state = again.strategy.advance(again, state, Serial())
+                state = advanced(again, state, Serial())
                 assert state.to_bytes() == expected
         break
 

@@ -117,7 +117,7 @@ def test_a_run_on_a_full_disk_stops_with_what_it_had_and_goes_on(plan: Path, who
 
 
 def test_the_command_line_says_that_a_run_can_be_resumed(plan: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise sqlite3.OperationalError("database or disk is full")
 
     monkeypatch.setattr(Store, "add", refuse)

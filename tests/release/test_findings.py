@@ -73,7 +73,7 @@ def test_each_column_needs_a_reason_of_its_own(people: Table, tmp_path: Path) ->
     }
     report = (folder / "internal" / "report.html").read_text()
     assert "Weight singles out 100 % of the records by itself" in report
-    assert report.count(f"“{REASON}”") == 2
+    assert report.count(f"“{REASON}”") == 4, "each on the page to sign and beside its finding"
     assert "2 findings waived" in report
     assert "(2)</li>" in report, "the signatory is told how many waivers there are to read"
     for path in (folder / "public").iterdir():

@@ -47,6 +47,8 @@ WORTH_OF_CHECKPOINT = 10.0
 """A checkpoint is written after so many times the seconds it takes."""
 CLOSING = 0.2
 """Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
+FOR_A_FIRST_POINT = 8.0
+"""Seconds that a run takes at most, whatever its budget, to find something that may be released."""
 SHARE_FOR_BASELINE = 0.2
 """Share of the time left that one baseline may take."""
 
@@ -120,7 +122,7 @@ class Schedule:
 
     def _next(self, states: Sequence[SearchState]) -> _Task | None:
         """The next step that ends in time; None if there is none."""
-        late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._limit, list[SearchState]()
+        late, open_ = self._clock.elapsed >= SHARE_FOR_SEARCH * self._deadline, list[SearchState]()
         for search in states:
             if (late or search.progress >= 1.0) and not search.due and not search.settled:
                 self._ask(search, self.plan.run.points)
@@ -152,7 +154,7 @@ class Schedule:
         after = sum(self._pace.expected(("commit", each.title)) for each in states if each.state is not None)
         if step[0] == "advance" and not any(each.seen for each in states if each.title == step[1]):
             after += self._pace.expected(("measure", step[1]))
-        return self._clock.elapsed + self._pace.expected(step) + after + CLOSING <= self._limit
+        return self._clock.elapsed + self._pace.expected(step) + after + CLOSING <= self._deadline
 
     def _ask(self, search: SearchState, most: int) -> None:
         """Put members of a front that are not measured yet in line; with those measured at most so many."""
@@ -208,7 +210,7 @@ class Schedule:
     def _next_baseline(self, states: Sequence[SearchState]) -> _Task | None:
         """The first baseline that is neither measured nor impossible and takes little of the time left."""
         known = self.store.known(BASELINE)
-        left = self._limit - self._clock.elapsed
+        left = self._deadline - self._clock.elapsed
         for place, baseline in enumerate(self._baselines):
             step: Step = ("baseline", baseline.name)
             if baseline.name.encode() in known or baseline.name in self._impossible:
@@ -280,6 +282,11 @@ class Schedule:
         """Seconds of the whole run; infinite if each search has another kind of limit."""
         text = self.store.noted("budget")
         return read_budget(text).seconds if text else math.inf
+
+    @property
+    def _deadline(self) -> float:
+        """The limit; a run that has found nothing to release yet goes on for a few seconds beyond a smaller one."""
+        return self._limit if self._outlook.front else max(self._limit, FOR_A_FIRST_POINT)
 
     @cached_property
     def _pace(self) -> Pace:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ from crypsis.searches.groupings.conventions import (
 )
 
 _NO_BLOCK = np.empty(0)
+FEW_VALUES = 5
+"""A column with fewer values than this has its links found by a tree."""
 
 
 class Part(NamedTuple):
@@ -180,11 +183,16 @@ class Evaluator:
     def _reserve(self, k: int) -> None:
         """Make room for groups with clusters of k; all is forgotten when the blocks so far were smaller."""
         (n, p), size = self.points.shape, self._block_size(k)
-        if size > self.largest_block or size <= self._arena.shape[1]:
+        if size > self.largest_block or size <= self._arena.shape[1] or self._tied:
             return
         slots = max(p, int(self.megabytes * 1e6 / (8 * size + 4 * n)))
         self._arena, self._clusters = np.empty((slots, size)), np.empty((slots, n), dtype=np.int32)
         self._forget()
+
+    @cached_property
+    def _tied(self) -> bool:
+        """Whether a column has so few values that most clusters share their centroid: no branch of links ends then."""
+        return min(len(np.unique(column)) for column in self.values.T) < FEW_VALUES
 
     def _forget(self) -> None:
         self._parts.clear()
@@ -310,7 +318,7 @@ class Evaluator:
 
     def assess(self, children: Sequence[Child], state: State, engine: Engine) -> list[Scores]:
         """A batch through the engine; the same scores as one by one, and all work counted here."""
-        if getattr(engine, "workers", 1) == 1:
+        if engine.here:  # threads would share the arena
             return [self(child.genome) for child in children]
         found = engine.map(_counted, [child.genome for child in children], self)
         for _, work in found:

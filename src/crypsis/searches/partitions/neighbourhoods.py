@@ -41,7 +41,7 @@ def nearest(points: NDArray[np.float64], count: int) -> Near:
 def _queried(tree: tuple[cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
     """What `nearest` gives for some records."""
     kd, points, count = tree
-    found = kd.query(points[rows], count + 1)
+    found = kd.query(points[rows], np.arange(1, count + 2))
     distances, others = np.asarray(found[0]), np.asarray(found[1])
     own = others == rows[:, None]
     own[~own.any(axis=1), -1] = True
