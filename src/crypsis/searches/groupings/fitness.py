@@ -339,7 +339,9 @@ def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], siz
 
     first, sizes  a row of `masked` for each distinct protected record, and how many share it
     """
-    tree = cKDTree(masked[first])
+    distinct, place = np.unique(masked[first], axis=0, return_inverse=True)
+    sizes = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
+    tree = cKDTree(distinct)
     least = np.asarray(tree.query(points)[0]) ** 2
     own = ((points - masked) ** 2).sum(axis=1)
     won = np.flatnonzero(own <= least + kernels.TOLERANCE)
