@@ -340,13 +340,13 @@ def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], siz
     first, sizes  a row of `masked` for each distinct protected record, and how many share it
     """
     distinct, place = np.unique(masked[first], axis=0, return_inverse=True)
-    sizes = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
+    records = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
     tree = cKDTree(distinct)
     least = np.asarray(tree.query(points)[0]) ** 2
     own = ((points - masked) ** 2).sum(axis=1)
     won = np.flatnonzero(own <= least + kernels.TOLERANCE)
     reach = np.sqrt(least[won] + kernels.TOLERANCE)
-    ties = [sizes[near].sum() for near in tree.query_ball_point(points[won], reach)]
+    ties = [records[near].sum() for near in tree.query_ball_point(points[won], reach)]
     return float(sum(1.0 / max(1, count) for count in ties))
 
 
