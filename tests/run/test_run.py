@@ -192,13 +192,16 @@ def test_budgets_of_every_kind_end(budget: str, plan: Path) -> None:
     assert finished(begun(plan, plan.parent / f"budget {budget}", budget=budget)).finished
 
 
-def test_a_budget_of_almost_nothing_begins_nothing_and_is_resumed_with_more(plan: Path, whole: Run) -> None:
+def test_a_budget_of_almost_nothing_ends_with_a_releasable_point_and_is_resumed_with_more(
+    plan: Path, whole: Run
+) -> None:
     folder = plan.parent / "hasty"
     run = finished(begun(plan, folder, budget="0.001s"))
     assert run.finished
-    assert not run.solutions
+    assert any(each.feasible for each in run.solutions)  # it goes on until something may be released
     run.close()
-    assert bits(finished(Run.resume(folder, budget="4 generations"))) == bits(whole)
+    again = finished(Run.resume(folder, budget="4 generations"))
+    assert again.store.state(0) == whole.store.state(0)  # the search ends in the same bits, whatever was measured first
 
 
 def test_two_runs_do_not_share_a_folder(plan: Path, whole: Run) -> None:
