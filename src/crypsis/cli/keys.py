@@ -23,7 +23,7 @@ def new(
     to: Annotated[Path, typer.Option("--to", help="file of the private key; must not exist")] = Path("crypsis.key"),
     json: shared.Json = False,
 ) -> None:
-    """Make an Ed25519 key pair: FILE signs releases and stays here, FILE.pub verifies them and is given away."""
+    """Make an Ed25519 key pair: FILE signs releases and is kept secret, FILE.pub verifies them and may be published."""
     from crypsis.release.signing import new_keys
 
     private, public, key = new_keys(to)

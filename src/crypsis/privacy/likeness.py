@@ -21,7 +21,7 @@ from crypsis.table.table import Table
 def largest_gain(classes: EquivalenceClasses, contents: ClassContents, enhanced: bool) -> Floats:
     """The largest (p - q)/q of each class, p its share of a value and q the table's; at least 0.
 
-    Enhanced, a gain above -ln q is infinite: such a value is given away whatever β allows.
+    Enhanced, a gain above -ln q is infinite: such a value is disclosed whatever β allows.
     """
     overall = contents.overall[contents.value]
     gain = contents.count / classes.sizes[contents.owner] / overall - 1.0
