@@ -11,13 +11,15 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
+from itertools import combinations
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.audits.caution import cautious
 from crypsis.measures.regression_use import RegressionUse
-from crypsis.measures.utility import utility_card
+from crypsis.measures.utility import Distributions, utility_card
 from crypsis.plan import Plan, draft
 from crypsis.run import Front, Run, Solution
 from crypsis.run.choosing import best, figure_of
@@ -25,13 +27,18 @@ from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
 from crypsis.table.table import Table
+from crypsis.text.cards import column_rows
+
+Texts = NDArray[np.str_]
 
 REGRESSIONS = {
     "example": ("income", ("age", "hours", "sex")),
-    "adult": ("capital-gain", ("age", "hours-per-week", "sex")),
+    "adult": ("hours-per-week", ("age", "sex", "marital-status")),
     "testdata": ("income", ("age", "expend", "sex")),
 }
 """Target and regressors of one regression on each table."""
+IMPOSSIBLE = {"adult": ((("sex", "Female"), ("relationship", "Husband")), (("sex", "Male"), ("relationship", "Wife")))}
+"""Pairs of values that contradict each other."""
 
 
 def old_knee(front: Front) -> Solution:
@@ -51,28 +58,62 @@ def source(name: str, folder: Path) -> Path:
     return folder / "example.csv"
 
 
-def combinations_invented(original: Table, masked: Table) -> int:
-    """Released records with a pair of values of two categories that no original record has."""
-    names = [n for n in original.quasi_identifiers if not original.holds_numbers(n) and masked.level(n) == 0]
-    odd = np.zeros(len(original), dtype=np.bool_)
-    for place, first in enumerate(names):
-        for second in names[place + 1 :]:
-            known = set(zip(*(original.column(n).tolist() for n in (first, second)), strict=True))
-            pairs = zip(*(masked.column(n).tolist() for n in (first, second)), strict=True)
-            odd |= np.array([min(pair) >= 0 and pair not in known for pair in pairs])
-    return int((odd & masked.kept).sum())
+def shown(table: Table, name: str) -> Texts:
+    """A column as people read it, empty where a cell is; suppressed records are empty too."""
+    if table.holds_numbers(name):
+        texts = np.array([f"{value:g}" for value in table.column(name)])
+    else:
+        texts = np.array([*table.labels(name), ""])[table.column(name)]
+    return np.where(table.kept & ~table.missing(name), texts, "")
 
 
-def show(title: str, run: Run, solution: Solution, regression: tuple[str, tuple[str, ...]]) -> None:
+def listed(original: Table) -> list[str]:
+    """Quasi-identifiers whose values can be listed: categories, and whole numbers of few values."""
+    distributions = Distributions(original)
+    return [n for n in original.quasi_identifiers if not original.holds_numbers(n) or distributions.listed(n)]
+
+
+def combinations_invented(original: Table, masked: Table) -> tuple[int, dict[str, int]]:
+    """Released records with a pair of values that no original record has, and the pairs of columns with most.
+
+    A group of values is no value: only pairs of collected values are looked at.
+    """
+    before, after = ({name: shown(table, name) for name in listed(original)} for table in (original, masked))
+    true = {name: np.isin(after[name], before[name]) & (after[name] != "") for name in before}
+    odd, found = np.zeros(len(original), dtype=np.bool_), {}
+    for first, second in combinations(before, 2):
+        known = set(zip(before[first].tolist(), before[second].tolist(), strict=True))
+        pairs = zip(after[first].tolist(), after[second].tolist(), strict=True)
+        new = np.array([pair not in known for pair in pairs]) & true[first] & true[second]
+        odd |= new
+        found[f"{first}, {second}"] = int(new.sum())
+    worst = sorted((pair for pair in found if found[pair]), key=lambda pair: -found[pair])
+    return int(odd.sum()), {pair: found[pair] for pair in worst[:3]}
+
+
+def contradictions(name: str, table: Table) -> dict[str, int]:
+    """Records that cannot be, as people know them."""
+    return {
+        f"{one} {other}": int(((shown(table, first) == one) & (shown(table, second) == other)).sum())
+        for (first, one), (second, other) in IMPOSSIBLE.get(name, ())
+    }
+
+
+def show(title: str, name: str, run: Run, solution: Solution) -> None:
     """One pick in a paragraph."""
+    regression = REGRESSIONS[name]
     masked = run.decode(solution)
-    card = utility_card(run.original, masked, run.plan.useful, general=False)
+    card = utility_card(run.original, masked, run.plan.useful, general=())
     ruined = ", ".join(dict.fromkeys(r.column for r in card.ruins)) or "none"
     told = ", ".join(f"{each} {figure_of(solution, each):.4g}" for each in ("k", "loss", "risk"))
     print(f"  {title}: solution {solution.number} ({solution.title}), {told}; ruined: {ruined}")
-    gone = {c.name: f"{c.vanished} of {c.values}" for c in card.columns if c.vanished}
+    gone = {row["name"]: row["vanished"] for row in column_rows(card.columns) if row["vanished"] != "–"}
     print(f"    vanished values: {gone or 'none'}")
-    print(f"    records with an invented pair of values: {combinations_invented(run.original, masked)}")
+    some, worst = combinations_invented(run.original, masked)
+    print(f"    records with an invented pair of values: {some}; most in {worst or 'no pair of columns'}")
+    before, after = (contradictions(name, table) for table in (run.original, masked))
+    if before:
+        print(f"    contradictions before: {before}; after: {after}")
     print(f"    total variation, %: { ({c.name: round(c.distance, 1) for c in card.columns}) }")
     print(
         f"    Kolmogorov, %: { ({c.name: round(c.kolmogorov, 1) for c in card.columns if c.kolmogorov is not None}) }"
@@ -107,8 +148,8 @@ def main() -> None:
                     print(f"{name}: nothing may be released within {given.budget}; give a larger --budget")
                     continue
                 print(f"{name}: {len(run.original)} records, {len(run.front.everything)} solutions measured")
-                show("old pick, knee", run, old_knee(run.front), REGRESSIONS[name])
-                show("new default", run, run.choose(), REGRESSIONS[name])
+                show("old pick, knee", name, run, old_knee(run.front))
+                show("new default", name, run, run.choose())
 
 
 if __name__ == "__main__":

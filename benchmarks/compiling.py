@@ -167,11 +167,45 @@ def sse() -> Callable[[], Any]:
     return lambda: squares.sse(values, labels)
 
 
+def genetic() -> Callable[[], Any]:
+    import crypsis
+
+    values = points(100, 3)
+    return lambda: crypsis.partition(values, 5, method="genetic", seed=1, settings={"epochs": 40})
+
+
+def composite() -> Callable[[], Any]:
+    """First groups, neighbours and a walk over the groups."""
+    import crypsis
+    from crypsis.engines import Serial
+    from crypsis.searches import searches
+
+    table, search = crypsis.example(400), searches.build("composite", k=5)
+
+    def work() -> None:
+        problem = search.problem(search.encoding(table), None, np.random.default_rng(0))
+        state = problem.strategy.begin(problem, np.random.default_rng(0), Serial())
+        for _ in range(30):
+            state = problem.strategy.advance(problem, state, Serial())
+
+    return work
+
+
+def grouping() -> Callable[[], Any]:
+    """The search of attribute groups on numbers, for two generations."""
+    import crypsis
+
+    names = [f"x{place}" for place in range(6)]
+    columns = dict(zip(names, points(300, 6).T, strict=True))
+    table = crypsis.Table.from_columns(columns, roles=dict.fromkeys(names, "quasi"))
+    return lambda: crypsis.evolve(table, "grouping", budget="2 generations", seed=1).close()
+
+
 CASES: dict[str, Case] = {
     case.__name__: case
     for case in (
         mdav, mdav_by_tree, v_mdav, cbfs, path_optimum, univariate_optimum, halve_until, tour, memetic, linkage,
-        roll_up, read_one, local_recoding, fronts, strengths, undominated, sse,
+        roll_up, read_one, local_recoding, fronts, strengths, undominated, sse, genetic, composite, grouping,
     )
 }  # fmt: skip
 

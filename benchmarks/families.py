@@ -22,7 +22,7 @@ from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.run.families import family_contributions
 from crypsis.table.table import Table
 
-SEARCHES = ("composite", "partition", "local-recoding", "lattice", "grouping", "masking")
+SEARCHES = ("composite", "partition", "local-recoding", "lattice", "grouping", "masking", "mixed-masking")
 
 
 @dataclass
@@ -50,14 +50,22 @@ def categories(rows: int) -> Table:
     return table.drop(["age"])
 
 
+def halves(table: Table) -> list[dict[str, Any]]:
+    """Two intruders who know half of the quasi-identifiers each, k = 5 against both."""
+    names, asked = table.quasi_identifiers, [{"model": "k-anonymity", "k": 5}]
+    half = (len(names) + 1) // 2
+    return [
+        {"name": "neighbour", "knows": list(names[:half]), "require": asked},
+        {"name": "colleague", "knows": list(names[half:]), "require": asked},
+    ]
+
+
 def tasks() -> dict[str, Task]:
     """A task of every kind."""
     example, k5 = crypsis.example(600), [KAnonymity(k=5)]
-    names = example.quasi_identifiers
-    half = [
-        {"name": "neighbour", "knows": list(names[:4]), "require": [{"model": "k-anonymity", "k": 5}]},
-        {"name": "colleague", "knows": list(names[4:]), "require": [{"model": "k-anonymity", "k": 5}]},
-    ]
+    papers = {"loss": ["sse-ratio"], "risk": ["interval-disclosure", "record-linkage"]}
+    linked = [{"measure": "record-linkage", "at_most": 10.0}]
+    grouped = {"grouping": {"recipe": "pareto", "k": 5, "largest_k": 100, "population": 60}}
     return {
         "numeric, k = 5": Task(census(600, 8), [*k5]),
         "numeric, linkage at most 10": Task(census(600, 8), [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
@@ -67,7 +75,11 @@ def tasks() -> dict[str, Task]:
         "mixed, l = 2": Task(example, [*k5, LDiversity(l=2, confidential=("diagnosis",))]),
         "mixed, t = 0.3": Task(example, [*k5, TCloseness(t=0.3, confidential=("diagnosis",))]),
         "mixed, linkage at most 10": Task(example, [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
-        "mixed, two scenarios": Task(example, [], {"scenario": half}),
+        "mixed, two scenarios": Task(example, [], {"scenario": halves(example)}),
+        "numeric, two scenarios": Task(census(600, 8), [], {"scenario": halves(census(600, 8))}),
+        "numeric, the measures of GOMM, linkage at most 10": Task(
+            census(600, 12), [], {"measures": papers, "limit": linked}, grouped
+        ),
         "wide, k = 5": Task(census(600, 12), [*k5]),
     }
 
@@ -76,7 +88,7 @@ def shown(title: str, task: Task, seconds: float, seed: int) -> None:
     """Run all searches that apply and print what each contributes."""
     apply, left = [], {}
     for name in SEARCHES:
-        settings = searches[name].first_settings(task.table, 5)
+        settings = task.settings.get(name) or searches[name].first_settings(task.table, 5)
         obstacle = searches.build(name, **settings).obstacle(task.table)
         if obstacle:
             left[name] = obstacle

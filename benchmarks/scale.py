@@ -158,7 +158,7 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
             confidential=["illness"],
             identifiers=["id"],
             hierarchies=hierarchies,
-        )
+        ).decided(dict.fromkeys(("wage", "rent", "hours"), "confidential"))
     )
     nodes, nodes_cpu, _ = clocked(lambda: evaluate_lattice(held.counts, 0.01))
     front = minimal(np.stack([nodes["k"], nodes["l"], -nodes["glm"].to_numpy()], axis=1).astype(np.float64))

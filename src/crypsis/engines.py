@@ -7,7 +7,6 @@ so that caches a worker attaches to it are kept.
 
 from __future__ import annotations
 
-import asyncio
 import importlib
 import logging
 import os
@@ -21,9 +20,6 @@ from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol, Self
-
-import joblib
-from joblib.externals.loky.process_executor import TerminatedWorkerError  # type: ignore[import-untyped]
 
 from crypsis.errors import EngineError, EngineLost, listing, suggestion
 
@@ -39,12 +35,22 @@ _held: dict[str, Any] = {}
 _MOST_HELD = 4
 
 
+def _joblib() -> Any:
+    """joblib, which only workers elsewhere need: threads are there without it."""
+    return importlib.import_module("joblib")
+
+
+def _cancelled() -> type[BaseException]:
+    """What a lost scheduler raises, loaded with the cluster."""
+    return importlib.import_module("asyncio").CancelledError  # type: ignore[no-any-return]
+
+
 def _recall(path: str, fingerprint: str) -> Any:
     """The shared part with a fingerprint, read from disk the first time."""
     if fingerprint not in _held:
         while len(_held) >= _MOST_HELD:
             del _held[next(iter(_held))]
-        _held[fingerprint] = joblib.load(path)
+        _held[fingerprint] = _joblib().load(path)
     return _held[fingerprint]
 
 
@@ -174,10 +180,11 @@ class Processes(_Closing):
         if not items:
             return []
         path, fingerprint = self._placed(shared)
+        joblib, ended = _joblib(), importlib.import_module("joblib.externals.loky.process_executor")
         calls = (joblib.delayed(_at_worker)(function, path, fingerprint, item) for item in items)
         try:
             return list(joblib.Parallel(n_jobs=self.workers, backend="loky")(calls))
-        except TerminatedWorkerError:
+        except ended.TerminatedWorkerError:
             raise EngineLost(
                 f"one of {self.workers} worker processes was ended from outside (often: out of memory); resume the run "
                 f"with fewer workers or on the serial engine, at most the current generation is lost"
@@ -187,10 +194,10 @@ class Processes(_Closing):
         if self._folder is None:
             _sweep()
             self._folder = tempfile.TemporaryDirectory(prefix=f"{FOLDER}{os.getpid()}-")
-        fingerprint = str(self._sent.of(shared, joblib.hash))
+        fingerprint = str(self._sent.of(shared, _joblib().hash))
         path = Path(self._folder.name) / fingerprint
         if not path.exists():
-            joblib.dump(shared, path)
+            _joblib().dump(shared, path)
         return str(path), fingerprint
 
     def close(self) -> None:
@@ -236,9 +243,10 @@ class Joblib(_Closing):
     @property
     def workers(self) -> int:
         """Number of workers of the chosen backend."""
-        return int(joblib.effective_n_jobs())
+        return int(_joblib().effective_n_jobs())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
+        joblib = _joblib()
         return list(joblib.Parallel()(joblib.delayed(function)(shared, item) for item in items))
 
 
@@ -306,7 +314,7 @@ class Dask(_Closing):
             distributed.KilledWorker,
             importlib.import_module("distributed.client").FutureCancelledError,
             importlib.import_module("distributed.comm").CommClosedError,
-            asyncio.CancelledError,
+            _cancelled(),
             TimeoutError,
         )
         for chance in (2, 1):
@@ -333,7 +341,7 @@ class Dask(_Closing):
     def close(self) -> None:
         self._sent = _Sent()
         if self._client is not None:
-            with suppress(OSError, RuntimeError, asyncio.CancelledError):  # a lost scheduler does not answer
+            with suppress(OSError, RuntimeError, _cancelled()):  # a lost scheduler does not answer
                 self._client.close(timeout=2)
             self._client = None
 

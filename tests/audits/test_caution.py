@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.audits.caution import cautious
+from crypsis.audits.caution import cautious, similar
+from crypsis.audits.dependence import restoring
 from crypsis.table.attribute import Role
 from crypsis.table.clues import Clue, Reason
 from crypsis.table.frames import wrap
@@ -56,9 +57,11 @@ def test_a_weight_that_restores_few_or_many_values_is_masked(rare: int) -> None:
     weight[:rare] = 500.0 + region[:rare]
     weight[: rare if rare < 400 else 0] = 500.0
     region[: rare if rare < 400 else 0] = 5
-    frame = pl.DataFrame({"region": [f"r{n}" for n in region], "age": rng.integers(18, 60, 400), "weight": weight})
+    frame = pl.DataFrame(
+        {"region": [f"r{n}" for n in region], "age": rng.integers(18, 60, 400), "final_weight": weight}
+    )
     table = wrap(frame)
-    (seen,) = (column for column in cautious(profile(table), table).columns if column.name == "weight")
+    (seen,) = (column for column in cautious(profile(table), table).columns if column.name == "final_weight")
     assert (seen.role, seen.reasons[0]) == ("quasi", Reason(Clue.RESTORING, word="region"))
     assert seen.hierarchy
 
@@ -69,11 +72,19 @@ def test_a_weight_that_goes_with_nothing_stays_a_weight() -> None:
         {
             "region": [f"r{n}" for n in rng.integers(0, 6, 400)],
             "age": rng.integers(18, 60, 400),
-            "weight": 100.0 / rng.integers(1, 6, 400),
+            "final_weight": 100.0 / rng.integers(1, 6, 400),
             "diagnosis": [f"d{n}" for n in rng.integers(0, 5, 400)],
         }
     )
-    assert settled(frame) == {"region": "quasi", "age": "quasi", "weight": "weight", "diagnosis": "confidential"}
+    assert settled(frame) == {"region": "quasi", "age": "quasi", "final_weight": "weight", "diagnosis": "confidential"}
+
+
+def test_a_weight_that_singles_people_out_is_masked() -> None:
+    rng = np.random.default_rng(4)
+    frame = pl.DataFrame({"age": rng.integers(18, 60, 400), "fnlwgt": rng.integers(10_000, 900_000, 400)})
+    table = wrap(frame)
+    weight = cautious(profile(table), table).columns[1]
+    assert (weight.role, weight.reasons[0].clue) == ("quasi", Clue.SINGLING_OUT)
 
 
 def test_a_confidential_column_that_determines_a_quasi_identifier_is_masked() -> None:
@@ -81,3 +92,29 @@ def test_a_confidential_column_that_determines_a_quasi_identifier_is_masked() ->
     sex = rng.integers(0, 2, 400)
     frame = pl.DataFrame({"sex": sex, "age": rng.integers(18, 60, 400), "treatment": [f"t{n}" for n in sex * 3]})
     assert settled(frame)["treatment"] == "quasi"
+
+
+def test_a_confidential_column_that_tells_records_of_a_group_apart_is_masked() -> None:
+    """Four records of each person: the party names nobody, but in a group of records it tells two persons apart."""
+    rng = np.random.default_rng(6)
+    person = np.repeat(np.arange(300), 4)
+    frame = pl.DataFrame(
+        {
+            "town": [f"t{n}" for n in person],
+            "age": 20 * rng.integers(1, 4, 1200),
+            "party": [f"p{n}" for n in rng.integers(0, 4, 300)[person]],
+            "vote": [f"v{n}" for n in rng.integers(0, 4, 1200)],
+        }
+    )
+    table, quasi = wrap(frame), ("town", "age")
+    roles = {name: Role.QUASI_IDENTIFIER if name in quasi else Role.CONFIDENTIAL for name in table.names}
+    assert restoring(table.with_roles(roles)) == []
+    assert settled(frame) == {"town": "quasi", "age": "quasi", "party": "quasi", "vote": "confidential"}
+
+
+def test_groups_of_similar_records_have_their_size() -> None:
+    codes = np.random.default_rng(7).integers(0, 9, (203, 3)).astype(np.int32)
+    sizes = np.bincount(similar(codes, 5))
+    assert sizes.min() >= 5
+    assert sizes.max() <= 9
+    assert (similar(np.zeros((30, 2), dtype=np.int32), 5) == 0).all()

@@ -34,3 +34,13 @@ def test_a_pair_nobody_holds_and_a_number_out_of_range_are_reported() -> None:
     beyond = original.with_columns({"date": np.array([10.0, np.nan, 12.0, 15.0])})
     (number,) = invented(Published(beyond, original))
     assert (number.columns, number.records) == (("date",), 1)
+
+
+def test_a_group_of_values_is_no_value_and_hides_no_pair_beside_it() -> None:
+    original = people()
+    roles = [*original.attribute("role").categories, "married"]
+    attribute = original.attribute("role").but(categories=tuple(roles))
+    codes = np.array([roles.index("husband"), roles.index("married"), roles.index("wife"), -1], dtype=np.int32)
+    published = original.with_columns({"role": codes}, attributes={"role": attribute})
+    (pair,) = invented(Published(published, original))
+    assert (pair.columns, pair.records) == (("sex", "role"), 1), "the husband; of the married one nothing can be said"

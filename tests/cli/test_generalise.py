@@ -20,6 +20,7 @@ age = { role = "quasi", hierarchy = "intervals:5,10,20" }
 region = { role = "quasi", hierarchy = "prefixes:1" }
 sex = { role = "quasi", hierarchy = "sex.csv" }
 illness = { role = "confidential" }
+wage = { role = "other", because = "an invented amount" }
 [[require]]
 model = "k-anonymity"
 k = 5
@@ -79,7 +80,7 @@ def test_the_front_is_shown_without_a_release_and_levels_can_be_chosen(home: Pat
         (('model = "l-diversity"\nl = 2', 'model = "t-closeness"'), "cannot be proven by counting"),
         (("k = 5", "k = 5000"), "no node reaches"),
         (("[release]", '[[limit]]\nmeasure = "record-linkage"\nat_most = 5\n[release]'), "leave [[use]] and [[limit]]"),
-        (("illness =", 'wage = { role = "confidential" }\nillness ='), "the plan has 2"),
+        (('"other", because = "an invented amount"', '"confidential"'), "the plan has 2"),
         (('source = "people.parquet"', 'source = "nobody.parquet"'), "does not exist"),
     ],
 )
@@ -90,3 +91,16 @@ def test_what_cannot_be_done_is_a_sentence(home: Path, tmp_path: Path, change: t
     assert answer.returncode == 2
     assert words in answer.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_column_that_nobody_decided_about_closes_the_gate_and_a_household_stays_inside(
+    home: Path, tmp_path: Path
+) -> None:
+    plan, decided = home / "open.toml", 'wage = { role = "other", because = "an invented amount" }\n'
+    plan.write_text(PLAN.replace(decided, ""))
+    refused = crypsis("generalise", plan, "-o", tmp_path / "out")
+    assert refused.returncode == 1
+    assert "wage: nobody decided" in refused.stderr
+    plan.write_text(PLAN.replace(decided, 'wage = { role = "household" }\n'))
+    assert crypsis("generalise", plan, "-o", tmp_path / "out").returncode == 0
+    assert "wage" not in pl.read_parquet(tmp_path / "out" / "public" / "data-*.parquet").columns

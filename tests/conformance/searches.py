@@ -45,6 +45,18 @@ MODES: dict[str, dict[str, Settings]] = {
         "pareto": {**_GROUPING, "recipe": "pareto", "largest_k": 12},
         "without climbs": {k: v for k, v in _GROUPING.items() if k != "climb_breadth"} | {"climbs": 0},
         "another partitioner": {**_GROUPING, "partitioner": "cbfs"},
+        "mixed": {"recipe": "mixed", "k": 3, "largest_k": 9, "population": 8, "crossovers": 2},
+        "mixed, switching off": {
+            "recipe": "mixed",
+            "k": 3,
+            "population": 8,
+            "climbs": 1,
+            "climb_breadth": 2,
+            "muting": True,
+            "muting_after": 2,
+            "muting_window": 1,
+            "truthful": True,
+        },
     },
     "lattice": {
         "auto": {"suppression": 0.2},
@@ -61,6 +73,11 @@ MODES: dict[str, dict[str, Settings]] = {
         "diverse": {**_RECODING, "l": 2},
     },
     "masking": {"usual": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4}},
+    "mixed-masking": {
+        "usual": {"rungs": 2, "sets": 3},
+        "replacing": {"rungs": 2, "sets": 0, "categories": "replaced"},
+        "one rung": {"rungs": 1, "sets": 3},
+    },
     "partition": {
         "usual": {"k": 3, "rungs": 3, "breedings": 2},
         "few steps": {"k": 3, "rungs": 3, "breedings": 2, "steps": 20},
@@ -94,7 +111,7 @@ OTHER: dict[tuple[str, str], Any] = {
     ("grouping", "copies"): [0, 2],
     ("grouping", "memory"): [0.0],
     ("grouping", "population"): [12, 20],
-    ("grouping", "missing"): [],
+    ("grouping", "missing"): ["refuse"],
     ("lattice", "indices"): [("k", "s_k"), ("k", "glm", "s_k")],
     ("lattice", "boxes"): [(5.0, 5.0), (50.0, 50.0, 50.0)],
     ("lattice", "label"): ["diagnosis"],
@@ -108,6 +125,8 @@ OTHER: dict[tuple[str, str], Any] = {
     ("partition", "steps"): [0, 40],
     ("masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
     ("masking", "longest"): [0.5, 0.1, 0.01],
+    ("mixed-masking", "lowest"): [5.0],
+    ("mixed-masking", "highest"): [50.0],
 }
 """(search or *, setting) → values to try, where none can be guessed from the type."""
 

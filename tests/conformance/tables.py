@@ -17,11 +17,12 @@ Place = tuple[str, str, str | None]
 CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "microaggregation", None): {"k": 3, "missing": "aggregate"},
     ("masking method", "pram", "damping"): {"form": "two-stage", "theta": 0.8},
-    ("measure", "rule-violations", "columns"): {"rule": "age >= 30"},
+    ("measure", "rule-violations", None): {"rule": "age >= 30"},
     ("measure", "table-use", None): {"columns": ("a",)},
     ("measure", "means-use", None): {"columns": ("a",), "by": ("secret",)},
     ("measure", "means-use", "bins"): {"by": ("b",)},
     ("measure", "correlation-use", None): {"columns": ("a", "c")},
+    ("measure", "classifier-use", None): {"columns": ("age", "hours"), "target": "marital"},
     ("measure", "regression-use", None): {"columns": ("c", "secret"), "target": "e"},
     ("masking method", "generalisation", "columns"): {"level": 1},
     ("masking method", "generalisation", "suppression"): {"level": 2, "suppression": 0.1},
@@ -89,6 +90,9 @@ OTHER: dict[Place, Any] = {
     ("measure", "means-use", "by"): ("b",),
     ("measure", "means-use", "weights"): "c",
     ("measure", "regression-use", "target"): "d",
+    ("measure", "classifier-use", "columns"): ("age", "sex"),
+    ("measure", "vanished-values", "columns"): ("c",),
+    ("measure", "classifier-use", "target"): "education",
     ("masking method", "pram", "matrices"): {"a": _TURN},
     ("masking method", "microaggregation", "partitioner"): "cbfs",
     ("masking method", "microaggregation", "partitioner_settings"): {"metric": "manhattan"},
@@ -138,10 +142,11 @@ def ordinal_table() -> Table:
 
 
 def masked_examples(table: Table) -> list[Table]:
-    """Maskings of every family: aggregated and then moved; recoded, where there are hierarchies."""
+    """Maskings of every family: aggregated and then moved; in few groups, which lose values; recoded where they can."""
+    few = Microaggregation(k=25, missing="aggregate").mask(table, np.random.default_rng(4))
     moved = Microaggregation(k=3, missing="aggregate").mask(table, np.random.default_rng(1))
     if any(not table.attribute(name).numeric for name in table.quasi_identifiers):
         moved = Pram(theta=0.5, form="plain").mask(moved, np.random.default_rng(2))
     if all(table.attribute(name).hierarchy is None for name in table.quasi_identifiers):
-        return [moved]
-    return [moved, Generalisation(level=1, suppression=0.2).mask(table, np.random.default_rng(3))]
+        return [few, moved]
+    return [few, moved, Generalisation(level=1, suppression=0.2).mask(table, np.random.default_rng(3))]

@@ -8,7 +8,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.blocks import halve_until, select_between, widest
+from crypsis.kernels.blocks import halve_until, widest
+from crypsis.kernels.quickselect import select_between
 
 
 def test_widest_by_hand() -> None:

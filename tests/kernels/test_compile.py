@@ -242,3 +242,38 @@ def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:
         for _ in range(2)
     ]
     assert sorted(process.communicate()[0].split() for process in both) == [["0", "1"], ["1", "0"]]
+
+
+LOADED = """
+import sys
+import numpy as np
+from crypsis_copy.compile import kernel
+
+def _rooted(values):
+    out = np.empty(values.size)
+    for i in range(values.size):
+        out[i] = np.sqrt(values[i]) + values[i] ** 1.5
+    return out
+
+rooted = kernel(_rooted)
+print(rooted(np.array([4.0, 9.0])).sum(), "numba.np.arraymath" in sys.modules)
+"""
+
+
+def test_a_kernel_from_the_cache_is_loaded_without_what_only_compiling_needs(tmp_path: Path) -> None:
+    """One that allocates and takes roots gives the same, and numba's own implementations stay out."""
+    package = tmp_path / "crypsis_copy"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    shutil.copy(compile_module.__file__, package / "compile.py")
+    (package / "loaded.py").write_text(LOADED)
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    environment.pop("NUMBA_DISABLE_JIT", None)
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", "import crypsis_copy.loaded"], env=environment, capture_output=True, text=True,
+            check=True,
+        ).stdout.split()
+        for _ in range(2)
+    ]  # fmt: skip
+    assert said == [["40.0", "True"], ["40.0", "False"]]

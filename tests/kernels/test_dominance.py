@@ -30,7 +30,7 @@ def test_three_points_by_hand():
     scores = np.array([[1.0, 4.0], [2.0, 2.0], [3.0, 3.0]])
     assert dominance.fronts(scores).tolist() == [0, 0, 1]
     assert dominance.strengths(scores).tolist() == [0.0, 0.0, 1.0]
-    stay, enters = dominance.update(scores[:2], scores[:2], scores[2], scores[2])
+    stay, enters = dominance.admit(scores[:2], scores[:2], scores[2], scores[2])
     assert stay.all()
     assert not enters
 
@@ -39,7 +39,7 @@ def test_inside_a_box_by_hand():
     """Whoever is better throughout takes over the box; whoever is better somewhere only is not let in."""
     member, box = np.array([[1.5, 1.5]]), np.array([[2.0, 2.0]])
     for score, stays, enters in (([1.2, 1.4], False, True), ([1.2, 1.9], True, False), ([1.5, 1.5], True, False)):
-        kept, let_in = dominance.update(member, box, np.array(score), box[0])
+        kept, let_in = dominance.admit(member, box, np.array(score), box[0])
         assert (kept.tolist(), let_in) == ([stays], enters)
 
 
@@ -66,7 +66,7 @@ def test_one_step_of_the_archive_equals_its_definition(scores, random, side):
     ]
     members = list({tuple(boxes[i]): i for i in members}.values())
     random.shuffle(members)
-    stay, enters = dominance.update(scores[members], boxes[members], scores[0], boxes[0])
+    stay, enters = dominance.admit(scores[members], boxes[members], scores[0], boxes[0])
     assert stay.tolist() == [not naive.box_dominates(*pair(scores, boxes, 0, i)) for i in members]
     barred = [naive.box_dominates(*pair(scores, boxes, i, 0)) for i in members]
     shared = [kept and (boxes[i] == boxes[0]).all() for i, kept in zip(members, stay, strict=True)]

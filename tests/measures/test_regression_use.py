@@ -93,16 +93,19 @@ def test_overlaps_by_hand() -> None:
     assert overlap(fitted((3, 2)), fitted((1, 1))) == pytest.approx([(1 / 2 + 1 / 4) / 2])
     # One inside the other: all of the shorter, half of the longer.
     assert overlap(fitted((0, 2)), fitted((0.5, 1))) == pytest.approx([3 / 4])
-    # Disjoint, equal, not estimable.
-    got = overlap(fitted((0, 1), (0, 1), (0, 1)), fitted((5, 1), (0, 1), (NAN, NAN)))
-    assert got.tolist() == [0, 1, 0]
+    # Touching, equal, not estimable; a gap of half their length, and one longer than both.
+    got = overlap(fitted((0, 1), (0, 1), (0, 1)), fitted((2, 1), (0, 1), (NAN, NAN)))
+    assert got.tolist() == [0, 1, -1]
+    assert overlap(fitted((0, 1), (0, 1)), fitted((3, 1), (50, 1))).tolist() == [-1 / 2, -1]
+    # [0, 2] and [3, 7]: the gap of 1 is half of the first and a quarter of the second.
+    assert overlap(fitted((1, 1)), fitted((5, 2))) == pytest.approx([-(1 / 2 + 1 / 4) / 2])
     # Intervals of no length overlap only if equal: with each other, and not with one of some length.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         got = overlap(fitted((2, 0), (2, 0), (2, 0), (2, 1)), fitted((2, 0), (3, 0), (2, 1), (2, 0)))
-    assert got.tolist() == [1, 0, 0, 0]
+    assert got.tolist() == [1, -1, -1, -1]
     assert overlap(fitted((1e6, 0)), fitted((1e6 + 1e-5, 0))).tolist() == [1], "rounding grows with the slope"
-    assert overlap(fitted((1e6, 0)), fitted((1e6 + 1, 0))).tolist() == [0]
+    assert overlap(fitted((1e6, 0)), fitted((1e6 + 1, 0))).tolist() == [-1]
 
 
 REGION = Hierarchy.from_rows([["a", "west", "*"], ["b", "west", "*"], ["c", "east", "*"], ["d", "east", "*"]])
@@ -142,7 +145,13 @@ def test_what_a_regression_reads_and_refuses() -> None:
     use = RegressionUse(columns=("x", "k"), target="y")
     reading = use.against(original).explain(original)
     assert reading.value == pytest.approx(0)
-    assert reading.counts == {"slopes": 1, "slopes not estimable": 0, "records released": 20}
+    assert reading.counts == {
+        "slopes": 1,
+        "slopes not estimable": 0,
+        "slopes with disjoint intervals": 0,
+        "mean overlap": 1.0,
+        "records released": 20,
+    }
     nobody = use.against(original).explain(original.without(np.ones(20, dtype=bool)))
     assert (nobody.value, nobody.counts["slopes not estimable"]) == (100, 1)
     message = (

@@ -135,7 +135,9 @@ def test_an_interval_shifted_by_half_its_length_overlaps_by_half() -> None:
     sxx = float(((x - x.mean()) ** 2).sum())  # 42; the noise is orthogonal to 1 and x: residual sum of squares 8
     length = 2 * 2.446911851 * (8 / 6 / sxx) ** 0.5  # t(0.975, 6) = 2.446911851
     shifted = table.with_columns({"y": table.column("y") + length / 2 * x})
-    assert loss("regression-use", table, shifted, columns=("x",), target="y") == pytest.approx(50, abs=1e-6)
+    assert loss("regression-use", table, shifted, columns=("x",), target="y") == pytest.approx(25, abs=1e-6)
+    apart = table.with_columns({"y": table.column("y") + 1.5 * length * x})
+    assert loss("regression-use", table, apart, columns=("x",), target="y") == pytest.approx(75, abs=1e-6)
     far = table.with_columns({"y": table.column("y") + 2 * length * x})
     assert loss("regression-use", table, far, columns=("x",), target="y") == pytest.approx(100)
 

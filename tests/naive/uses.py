@@ -128,6 +128,6 @@ def interval_loss(original: Table, masked: Table, target: str, regressors: list[
 
     shares = []
     for (low, high), (lo, hi) in zip(intervals(original), intervals(masked), strict=True):
-        shared = max(min(high, hi) - max(low, lo), 0.0)
-        shares.append((shared / (high - low) + shared / (hi - lo)) / 2)
-    return 100 * (1 - sum(shares) / len(shares))
+        shared = min(high, hi) - max(low, lo)
+        shares.append(max((shared / (high - low) + shared / (hi - lo)) / 2, -1.0))
+    return 50 * (1 - sum(shares) / len(shares))

@@ -26,3 +26,23 @@ def vanished(before: Sequence[object], after: Sequence[object]) -> tuple[int, in
     """Values that are gone, and records that held them."""
     gone = set(before) - set(after)
     return len(gone), sum(value in gone for value in before)
+
+
+def tail_change(before: Sequence[float], after: Sequence[float]) -> float:
+    """The larger relative change of the shares beyond the 5 % and the 95 % point of the original, per cent."""
+    low, high = (quantile(before, share) for share in (0.05, 0.95))
+    found = [0.0]
+    for beyond in (lambda x: x < low, lambda x: x > high):
+        first, last = (sum(map(beyond, side)) / len(side) for side in (before, after))
+        if first:
+            found.append(min(abs(last - first) / first, 1.0))
+    return 100 * max(found)
+
+
+def quantile(values: Sequence[float], share: float) -> float:
+    """The point between the two values around a share of the way from the least to the greatest."""
+    ordered = sorted(values)
+    place = share * (len(ordered) - 1)
+    lower = int(place)
+    upper = min(lower + 1, len(ordered) - 1)
+    return ordered[lower] + (place - lower) * (ordered[upper] - ordered[lower])

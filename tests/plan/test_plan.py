@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 
 from crypsis.audits import audit
+from crypsis.audits.caution import cautious
 from crypsis.plan import Plan, draft, read_budget
 from crypsis.plan.checking import check
 from crypsis.plan.schema import schema
 from crypsis.plan.writing import as_toml
 from crypsis.run.folder import plan_fingerprint
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import Kind, Role
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.profile import profile
@@ -94,8 +95,18 @@ def test_a_draft_is_sound_as_it_is(rare: bool, tmp_path: Path) -> None:
     plan = Plan.read(tmp_path / "plan.toml")
     assert plan.search
     assert plan.require
-    names = {table.attribute(name).kind for name in plan.table(tmp_path).quasi_identifiers}
-    assert ("grouping" in {each.name for each in plan.search}) == (names == {"numeric"})
+    written = (tmp_path / "plan.toml").read_text()
+    assert "grouping" not in {each.name for each in plan.search}, "k over all leaves nothing to group"
+    assert "# Left out: grouping" in written
+    scenarios = tomllib.loads("\n".join(line[2:] for line in written.splitlines() if _offered(line)))
+    knows = [name for each in scenarios["scenario"] for name in each["knows"]]
+    assert knows == plan.table(tmp_path).quasi_identifiers, "the form that is offered divides them"
+    assert scenarios["search"][0]["recipe"] == "mixed"
+
+
+def _offered(line: str) -> bool:
+    """Whether a comment of a draft is a line of the plan that it offers."""
+    return line.startswith(("# [[scenario]]", "# [[search]]", "# name =", "# knows =", "# require =", "# recipe ="))
 
 
 def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +118,9 @@ def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, mon
     (tmp_path / "plan.toml").write_text(draft(path, tmp_path / "plan.toml", table, profile(table), 3))
     found = check(tmp_path / "plan.toml")
     assert found.sound
-    assert all(each.seconds > 0 and each.megabytes > 0 for each in found.estimates)
+    assert [each.search for each in found.estimates] == ["composite", "lattice", "local-recoding", "partition"]
+    assert all(each.megabytes > 0 for each in found.estimates)
+    assert found.seconds == 60.0
     plan = Plan.read(tmp_path / "plan.toml")
     assert [each.name for each in plan.search] == ["composite", "lattice", "local-recoding", "partition"]
     assert plan.search[-1].settings == {"k": 3, "rungs": 4, "breedings": 2}
@@ -129,14 +142,14 @@ def test_the_schema_names_every_search_measure_and_model() -> None:
 def test_a_first_plan_averages_amounts_and_weights_that_single_people_out(tmp_path: Path) -> None:
     n = 100
     columns = {"sex": ["f", "m"] * 50, "income": [10.5 * v for v in range(n)], "debt": [1.5] * 50 + [2.5] * 50}
-    columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "weight": [0.25 * v for v in range(n)]}
+    columns |= {"diagnosis": [f"d{v // 2}" for v in range(n)], "survey_weight": [0.25 * v for v in range(n)]}
     source = tmp_path / "people.csv"
     write_table(Table.from_columns(columns), source)
     read = read_table(source)
     text = draft(source, tmp_path / "plan.toml", read, profile(read), 5)
     plan = Plan.parse(tomllib.loads(text))
-    assert [each.build().columns for each in plan.mask] == [("income",), ("weight",)]
-    assert plan.columns["weight"].role is Role.WEIGHT
+    assert [each.build().columns for each in plan.mask] == [("income",), ("survey_weight",)]
+    assert plan.columns["survey_weight"].role is Role.WEIGHT
     assert plan.waivers() == {}
     masked = plan.masked_beforehand(plan.table(tmp_path), seed=1)
     assert np.bincount(masked.codes(["income"])[:, 0]).min() >= 5
@@ -190,3 +203,18 @@ def test_a_waiver_does_not_change_what_is_searched() -> None:
     assert plan_fingerprint(one) == plan_fingerprint(other)
     assert one.fingerprint() != other.fingerprint()
     assert Plan.parse(tomllib.loads(as_toml(other))) == other
+
+
+def test_rules_of_a_first_plan_speak_of_columns_as_the_plan_reads_them(tmp_path: Path) -> None:
+    """Whether somebody smokes is a code: it is never more than the cigarettes as a number, but it is a category."""
+    cigarettes = np.random.default_rng(0).integers(0, 30, 400) * (np.arange(400) % 2)
+    columns = {"age": [20 + n % 50 for n in range(400)], "smoker": (cigarettes > 0).astype(int), "cigs": cigarettes}
+    source = tmp_path / "people.csv"
+    write_table(Table.from_columns({name: list(values) for name, values in columns.items()}), source)
+    read = read_table(source)
+    plan = Plan.parse(tomllib.loads(draft(source, tmp_path / "plan.toml", read, cautious(profile(read), read), 5)))
+    assert plan.columns["smoker"].kind is Kind.NOMINAL
+    assert plan.rule
+    table = plan.table(tmp_path)
+    figures = plan.objective(table).evaluate(table, "recoding").figures
+    assert [figures[each.title] for each in plan.rule] == [0.0] * len(plan.rule)

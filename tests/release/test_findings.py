@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -16,9 +18,9 @@ from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
+from crypsis.release import MeasuredLimit, ReleaseDescription, file_findings, publish, verify
 from crypsis.release.count_release import publish_counted
-from crypsis.release.findings import findings_in_files
+from crypsis.release.file_findings import audit_files
 from crypsis.release.published import flatten, row_order
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -72,10 +74,10 @@ def test_each_column_needs_a_reason_of_its_own(people: Table, tmp_path: Path) ->
         "by": 1,
     }
     report = (folder / "internal" / "report.html").read_text()
-    assert "Weight singles out 100 % of the records by itself" in report
+    assert "weight singles out 100 % of the records by itself" in report
     assert report.count(f"“{REASON}”") == 4, "each on the page to sign and beside its finding"
     assert "2 findings waived" in report
-    assert "(2)</li>" in report, "the signatory is told how many waivers there are to read"
+    assert "(2).</li>" in report, "the signatory is told how many waivers there are to read"
     for path in (folder / "public").iterdir():
         assert REASON not in path.read_text(), "reasons stay in the house"
 
@@ -171,13 +173,46 @@ def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) 
 def test_counted_files_pass_the_same_gate(tmp_path: Path) -> None:
     frame = pl.DataFrame({"sex": ["f", "m"] * 50, "wage": np.arange(100) / 7, "hours": [40, 41] * 50})
     source = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "prefixes:1"})
-    demanded = {"models": [KAnonymity(k=5)], "suppression": 0.0}
+    demanded: dict[str, Any] = {"models": [KAnonymity(k=5)], "suppression": 0.0}
     with pytest.raises(ReleaseRefused, match="wage singles out 100 %"):
-        publish_counted(source, [0], tmp_path / "out", **demanded)  # type: ignore[arg-type]
+        publish_counted(source, [0], tmp_path / "out", **demanded)
+    with pytest.raises(ReleaseRefused, match="hours: nobody decided"):
+        publish_counted(source.decided({"wage": "identifier"}), [0], tmp_path / "out", **demanded)
     assert list(tmp_path.iterdir()) == []
-    folder = publish_counted(source, [0], tmp_path / "out", waivers=waiving("wage"), **demanded)  # type: ignore[arg-type]
-    assert verify(folder).sound
+    decided = source.decided({"wage": "confidential", "hours": "other"})
+    folder = publish_counted(decided, [0], tmp_path / "out", waivers=waiving("wage"), **demanded)
+    checked = verify(folder)
+    assert checked.sound
+    assert any("so combinations of three columns" in note for note in checked.notes)
     assert f"“{REASON}”" in (folder / "internal" / "report.html").read_text()
+    assert "combinations of three columns" in (folder / "internal" / "report.html").read_text()
+
+
+def test_households_of_counted_files_are_left_out(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"sex": ["f", "m"] * 50, "home": np.arange(100) // 4})
+    source = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "prefixes:1"})
+    held = source.decided({"home": "household"})
+    folder = publish_counted(held, [0], tmp_path / "out", models=[KAnonymity(k=5)], suppression=0.0)
+    assert pl.read_parquet(folder / "public" / "*.parquet").columns == ["sex"]
+
+
+def test_two_columns_of_counted_files_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten towns and ten streets: most pairs of values are one person, counted in one part or in several."""
+    rng = np.random.default_rng(4)
+    places = {name: rng.integers(0, 10, 60) for name in ("town", "way")}
+    frame = pl.DataFrame({"sex": rng.choice(["f", "m"], 60), **places})
+    roles = {"sex": "quasi", "town": "other", "way": "other"}
+    (tmp_path / "data").mkdir()
+    frame.write_parquet(tmp_path / "data" / "a.parquet")
+    single = list(Counter(frame.select("town", "way").rows()).values()).count(1)
+    for part in (5_000_000, 20):
+        monkeypatch.setattr(file_findings, "PART", part)
+        found = audit_files(tmp_path / "data", roles)
+        assert {each.columns for each in found.findings} == {("town", "way"), ("way", "town")}
+        assert all(each.refuses and each.records == single for each in found.findings)
+        assert (found.combinations, found.all_combinations, found.whole) == (3, 3, False)
+    secret = audit_files(tmp_path / "data", roles | {"way": "confidential"})
+    assert [(each.columns, each.refuses) for each in secret.findings] == [(("way", "town"), False)]
 
 
 def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -190,6 +225,6 @@ def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.Mon
     frame[1200:].write_parquet(tmp_path / "data" / "b.parquet")
     expected = int((values.drop_nulls().value_counts()["count"] == 1).sum())
     for part in (5_000_000, 300):
-        monkeypatch.setattr(findings, "PART", part)
-        found = findings_in_files(tmp_path / "data", frame.columns)
+        monkeypatch.setattr(file_findings, "PART", part)
+        found = audit_files(tmp_path / "data", dict.fromkeys(frame.columns, "other")).findings
         assert [(each.columns, each.records) for each in found] == [(("x",), expected), (("t",), expected)]

@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from crypsis.attacks.together import reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
-from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish
-from crypsis.release.ledger import source_digest
+from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish, verify
+from crypsis.release.ledger import earlier_findings, source_digest
 from crypsis.table.table import Table
+from crypsis.text import finding_text
 
 ROLES = {"region": "quasi", "age": "quasi", "ill": "confidential"}
 ILL = list("aabbccdd")
@@ -104,14 +105,21 @@ def _of_ages() -> Table:
     return people("nnnnnnnn", [30.0, 30, 50, 50, 30, 30, 50, 50])
 
 
-def test_a_release_that_is_gone_or_of_another_source_is_none(tmp_path: Path) -> None:
+def test_a_release_that_is_gone_is_mentioned_and_one_of_another_source_is_none(tmp_path: Path) -> None:
     other = people("nnnnssss", [30.0, 31, 50, 51, 30, 31, 50, 52])
     release(BY_REGION, tmp_path / "one", original=other)
     release(_of_ages(), tmp_path / "two")
     ledger = ReleaseLedger.usual()
     assert [Path(each.folder).name for each in ledger.earlier(ORIGINAL)] == ["two"]
     (tmp_path / "two").rename(tmp_path / "elsewhere")
-    assert ledger.earlier(ORIGINAL) == []
+    (gone,) = earlier_findings(ORIGINAL, BY_REGION, ledger.earlier(ORIGINAL))
+    assert not gone.refuses
+    assert "no longer where it was written" in finding_text(gone)
+    folder = release(BY_REGION, tmp_path / "three")
+    report = json.loads((folder / "internal" / "report.json").read_text(encoding="utf-8"))
+    assert any("no longer where it was written" in each["found"] for each in report["findings"])
+    assert "no longer where" not in (folder / "public" / "report.json").read_text(encoding="utf-8")
+    assert verify(folder).sound
 
 
 def test_another_version_of_the_same_file_is_the_same_source(tmp_path: Path) -> None:

@@ -61,8 +61,27 @@ def test_a_generalised_column_is_compared_by_its_groups() -> None:
     assert drawn.before == drawn.after
     hidden = table.with_columns({"place": PLACES.lift(leaves, 2)}, levels={"place": 2})
     assert [each.name for each in distributions(table, hidden)] == ["age"], "one group has no shape"
-    local = table.with_columns({"place": leaves}, levels={"place": LOCAL})
-    assert [each.name for each in distributions(table, local)] == ["age"]
+
+
+def test_a_locally_recoded_column_is_compared_at_one_level() -> None:
+    """Nodes: a, b, c = 0, 1, 2; west, east = 3, 4; * = 5. One record in ten may be coarser than what is shown."""
+    table = people("a" * 40 + "b" * 40 + "c" * 20, [30.0] * 100)
+    fine = [0] * 40 + [1] * 40 + [2] * 8 + [4] * 12
+
+    def drawn(nodes: list[int]) -> tuple[dict[str, tuple[float, float]], str]:
+        local = table.with_columns({"place": np.array(nodes, dtype=np.int32)}, levels={"place": LOCAL})
+        found = next(each for each in distributions(table, local) if each.name == "place")
+        return {la: (b, a) for la, b, a in zip(found.labels, found.before, found.after, strict=True)}, found.summary
+
+    bars, summary = drawn(fine)
+    assert bars == {"west": (80, 80), "east": (20, 20)}, "c and east are both in the east"
+    assert summary == "Compared at level 1 of 2 of its hierarchy."
+    bars, summary = drawn([3] * 70 + [5] * 10 + [2] * 20)
+    assert bars == {"west": (80, 70), "east": (20, 20), "*": (0, 10)}
+    assert "10.0 % of the records are published in coarser groups" in summary
+    bars, summary = drawn([0] * 40 + [1] * 40 + [2] * 20)
+    assert bars == {"a": (40, 40), "b": (40, 40), "c": (20, 20)}
+    assert summary == "Compared at level 0 of 2 of its hierarchy."
 
 
 def test_generalised_numbers_stand_in_their_order() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from crypsis.measures.evaluation import Complaint, Evaluation
 from crypsis.run.conditions import parse
 from crypsis.run.front import Front
 from crypsis.run.search_state import is_milestone, spread
-from crypsis.run.solution import Solution
+from crypsis.run.solution import BASELINE, Solution
 
 
 def solution(
@@ -119,6 +121,9 @@ def test_picks_that_find_nothing() -> None:
         FRONT.pick("best where risk < 1")
     with pytest.raises(SearchError, match="no solution of this run may be released"):
         Front((FRONT.everything[0],)).pick("knee")
+    for nothing in (Front(()), Front((replace(FRONT.everything[0], search=BASELINE),))):
+        with pytest.raises(SearchError, match=r"searches measured a solution.*crypsis resume RUN --budget"):
+            nothing.pick("knee")
 
 
 def test_spread_takes_corners_then_gaps() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import stat
+import threading
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from crypsis.engines import engine
+from crypsis.engines import Serial, engine
 from crypsis.errors import PlanError, SearchError
+from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.plan import Plan
 from crypsis.privacy.properties import class_sizes
 from crypsis.run import Run
@@ -33,7 +36,7 @@ def plan(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def whole(plan: Path) -> Iterator[Run]:
-    run = finished(begun(plan, plan.parent / "whole"))
+    run = finished(begun(plan, plan.parent / "whole", engine=Serial()))
     yield run
     run.close()
 
@@ -88,9 +91,18 @@ def test_another_seed_finds_other_solutions(plan: Path, whole: Run) -> None:
     assert bits(finished(begun(plan, plan.parent / "other", seed=12))) != bits(whole)
 
 
-def test_processes_change_the_time_and_not_the_bits(plan: Path, whole: Run) -> None:
-    with engine("processes", 2) as workers:
-        run = finished(begun(plan, plan.parent / "spread", engine=workers))
+@pytest.mark.parametrize("name", ["threads", "processes"])
+def test_threads_and_processes_change_the_time_and_not_the_bits(name: str, plan: Path, whole: Run) -> None:
+    with engine(name, 2) as workers:
+        run = finished(begun(plan, plan.parent / name, engine=workers))
+    assert bits(run) == bits(whole)
+
+
+def test_a_run_without_an_engine_uses_threads_and_closes_them(plan: Path, whole: Run) -> None:
+    run = begun(plan, plan.parent / "by default")
+    names = {thread.name for _ in run.proceed() for thread in threading.enumerate()}
+    assert any(name.startswith("crypsis") for name in names) == (len(os.sched_getaffinity(0)) > 1)
+    assert not any(thread.name.startswith("crypsis") for thread in threading.enumerate())
     assert bits(run) == bits(whole)
 
 
@@ -160,6 +172,25 @@ def test_points_shown_before_their_generation_is_whole_change_nothing(
     assert max(seen) > 1
     assert bits(again) == bits(whole)
     again.close()
+
+
+LIMITED = """
+[[limit]]
+measure = "risk"
+at_most = 8
+"""
+
+
+def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> None:
+    table = example(150, seed=4)
+    plan = Plan.parse(tomllib.loads(PLAN + LIMITED))
+    assert [each.name for each in baselines(plan, table) if each.safe] == ["MDAV within the limit of risk"]
+    safe = next(each for each in baselines(plan, table) if each.safe)
+    masked = safe.make(table, np.random.default_rng(0))
+    assert class_sizes(masked, masked.quasi_identifiers).min() >= 13
+    assert RecordLinkage().against(table).read(masked) <= 8.0
+    assert not any(each.safe for each in baselines(plan, table.take(np.arange(12)))), "too few records"
+    assert [each.name for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.safe] == ["plain MDAV"]
 
 
 def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from crypsis.evolution import Frontier
 from crypsis.run import Run
-from crypsis.run.clock import Clock, Moment, command_start
+from crypsis.run.clock import Clock, Moment, charged_now, command_start
 from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn
 from crypsis.run.pace import Pace
 from crypsis.run.schedule import Schedule
@@ -25,6 +25,13 @@ def test_compiling_is_not_charged_and_earlier_sessions_are() -> None:
     assert clock.elapsed == 7.0 + 5.0 - 3.0
     assert clock.compiling == 3.0
     assert command_start().time <= Moment.now().time
+
+
+def test_a_step_that_compiles_is_not_expected_to_take_as_long_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [Moment(10.0, 2.0), Moment(25.0, 16.0)]
+    monkeypatch.setattr(Moment, "now", classmethod(lambda cls: now.pop(0)))
+    started = charged_now()
+    assert charged_now() - started == pytest.approx(1.0), "15 s of wall time, 14 of them compiling"
 
 
 def test_the_next_step_takes_as_long_as_the_longest_of_the_last() -> None:
@@ -60,9 +67,23 @@ def test_who_gains_most_for_its_time_comes_next_and_nobody_is_forgotten() -> Non
         each = (one, two)[place]
         each.spent(0.1)
         each.measured(0.01 if place else 0.001)
-    assert turns[0] == 0, "who has nothing measured comes first"
-    assert turns[1] == 1
-    assert 5 <= turns.count(0) <= 40
+    assert turns[:30] == [0, 1] * 15, "all have had as much before gains count"
+    assert 15 + 5 <= turns.count(0) <= 15 + 40
+
+
+def test_a_search_that_gains_late_is_not_given_up_early() -> None:
+    walk, quick = Gains(), Gains()
+    for _ in range(14):
+        quick.spent(0.1)
+        quick.measured(0.001)
+    for gain in (0.7, 0.0, 0.0, 0.0):
+        walk.spent(0.05)
+        walk.measured(gain)
+    assert next_in_turn([quick, walk]) == 1, "its gain does not count yet"
+    assert next_in_turn([quick, walk], patience=0.1) == 0, "with less patience it does: nothing in its second half"
+    walk.spent(0.2)
+    walk.measured(0.1)
+    assert next_in_turn([quick, walk], patience=0.1) == 1
 
 
 def test_no_step_is_begun_that_would_end_too_late(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

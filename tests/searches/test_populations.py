@@ -8,7 +8,7 @@ import pytest
 from categories import table
 from crypsis.errors import PlanError
 from crypsis.masking import GlobalRecoding, RankSwapping, TopCoding
-from crypsis.searches.populations import PaperFamilies, build_population, over_ranges
+from crypsis.searches.populations import PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 
@@ -41,11 +41,7 @@ def test_two_columns_have_no_pair_and_rest():
     assert len(PaperFamilies(largest_k=2, depths=0, swappings=0, prams=0).methods(original(), ("a", "b"))) == 4
 
 
-def test_ranges_multiply():
-    made = over_ranges("top-coding", {"depth": [1, 2, 3], "columns": [("a",), ("b",)]})
-    assert [(m.depth, m.columns) for m in made] == [(d, (c,)) for d in (1, 2, 3) for c in "ab"]
-    with pytest.raises(PlanError, match="known"):
-        over_ranges("no-such-method", {})
+def test_a_population_needs_a_method():
     with pytest.raises(PlanError, match="no masking method"):
         build_population(original(), [], np.random.default_rng(0))
 

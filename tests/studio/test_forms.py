@@ -21,6 +21,7 @@ def test_settings_that_name_a_column_offer_the_columns() -> None:
     assert offered(measures) == {
         ("classification-metric", "label"),
         ("means-use", "weights"),
+        ("classifier-use", "target"),
         ("regression-use", "target"),
         ("table-use", "weights"),
     }

@@ -72,6 +72,18 @@ def test_from_file_to_verified_release(own_home: Path, visitor: Any) -> None:
         page.select_option("#new-require", "l-diversity")
         page.click("[value='add:require']")
         page.wait_for_selector("[value='drop:require:1']")
+        page.fill("[aria-label='Importance of age']", "3")
+        page.fill("[aria-label='Largest loss of age, per cent']", "60")
+        page.keyboard.press("Tab")
+        until(page, lambda: columns()["age"].get("importance") == 3 and columns()["age"].get("at_most") == 60)
+        page.fill("#new-rule", "age >> 15")
+        page.click("[value='add:rule']")
+        page.wait_for_selector("#goal-problems li")  # it cannot be read
+        page.fill("#new-rule", "age >= 15")
+        page.click("[value='add:rule']")
+        page.wait_for_selector("[value^='drop:rule:']")
+        until(page, lambda: tomllib.loads(plan.read_text())["rule"][-1] == {"holds": "age >= 15"})
+        assert columns()["age"]["importance"] == 3
         page.click("#check")
         page.wait_for_selector("#estimate .banner.good")
         assert plan.read_text().startswith("# Agreed with the data protection officer.\n")

@@ -47,12 +47,40 @@ def test_an_averaged_number_takes_the_nearest_value(original: Table) -> None:
 
 def test_what_cannot_be_drawn_is_told(original: Table) -> None:
     hidden = raised(original, 4)
-    local = original.with_columns({"age": np.zeros(80, dtype=np.int32)}, levels={"age": LOCAL})
-    found = overlay(original, {1: original, 2: hidden, 3: local}, "age")
+    found = overlay(original, {1: original, 2: hidden}, "age")
     assert found is not None
     assert list(found.series) == [ORIGINAL, "solution 1"]
-    assert found.absent == {2: "suppressed", 3: "recoded record by record"}
+    assert found.absent == {2: "suppressed"}
     assert overlay(original, {2: hidden}, "age") is None
+
+
+def test_a_column_recoded_record_by_record_is_drawn_at_the_level_most_of_it_reaches(original: Table) -> None:
+    hierarchy = original.attribute("age").hierarchy
+    assert hierarchy is not None
+    leaves, levels = original.leaf_codes("age"), np.repeat([0, 2, 2, 4], 20)
+    levels[75:] = (
+        0  # 15 of 80 are hidden; 5 more than one in ten, so that only the level below the top is reached by most
+    )
+    nodes = np.array([hierarchy.offsets[v] + hierarchy.groups[v][leaf] for leaf, v in zip(leaves, levels, strict=True)])
+    local = original.with_columns({"age": nodes.astype(np.int32)}, levels={"age": LOCAL})
+    found = overlay(original, {1: local}, "age")
+    assert found is not None
+    assert found.labels == hierarchy.labels[3]
+    assert found.series == {ORIGINAL: (60.0, 20.0), "solution 1": (60.0, 5.0)}
+    assert "18.8 % of the records, in coarser groups, are left out" in found.message[0]
+    few = original.with_columns(
+        {"age": np.where(np.arange(80) < 4, hierarchy.offsets[4], leaves).astype(np.int32)}, levels={"age": LOCAL}
+    )
+    fine = overlay(original, {1: few}, "age")
+    assert fine is not None
+    assert sum(fine.series["solution 1"]) == 76.0, "as numbers, without the four that are hidden"
+    towns = original.with_columns({"sex": np.append(np.full(2, 2), original.column("sex")[2:]).astype(np.int32)})
+    sexes = build_hierarchy("merge:1", original.attribute("sex"), original.column("sex"))
+    lifted = {"sex": original.attribute("sex").but(hierarchy=sexes)}
+    whole = original.with_columns({}, attributes=lifted)
+    both = overlay(whole, {1: towns.with_columns({}, levels={"sex": LOCAL}, attributes=lifted)}, "sex")
+    assert both is not None
+    assert both.series["solution 1"] == (39.0, 39.0)
 
 
 def test_a_missing_value_stays_missing(original: Table) -> None:

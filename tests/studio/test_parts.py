@@ -12,12 +12,12 @@ import pytest
 from scipy.stats.contingency import association
 
 from browsing import ended
-from crypsis.errors import TableError
+from crypsis.errors import PlanError, TableError
 from crypsis.plan import Plan
 from crypsis.plan.sections import Running
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
-from crypsis.studio.columns import MOST_ORDERED, grid, settle
+from crypsis.studio.columns import MOST_ORDERED, entry, grid, settle
 from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
 from crypsis.studio.forms import answers, entries, number
 from crypsis.studio.goal_form import apply_goal
@@ -52,6 +52,14 @@ def test_a_form_has_every_field_with_its_bounds() -> None:
     assert made["confidential"].choices == ("income",)
 
 
+def test_a_text_that_is_checked_is_a_field_and_stays_in_the_plan() -> None:
+    (budget,) = [entry for entry in entries(Running, {"budget": "30s"}, ()) if entry.name == "budget"]
+    assert (budget.sort, budget.value) == ("text", "30s")
+    document = tomllib.loads(PLAN) | {"run": {"seed": 5, "budget": "30s"}}
+    changed, _ = apply_goal(document, {"run.budget": ["30s"], "do": ["save"]}, [])
+    assert changed["run"] == {"seed": 5, "budget": "30s"}
+
+
 def test_answers_leave_defaults_out() -> None:
     default = KAnonymity.model_fields["k"].default
     assert answers(KAnonymity, {"r.k": [str(default)]}, "r") == {}
@@ -72,6 +80,53 @@ def test_editing_keeps_what_the_form_does_not_show() -> None:
     assert changed["run"]["seed"] == 5
     assert changed["scenario"] == [{"name": "intruder 1", "knows": ["age", "sex"]}]
     assert Plan.understand(changed)[1] == []
+
+
+def test_what_matters_in_columns_and_edit_rules_are_edited() -> None:
+    document = tomllib.loads(PLAN)
+    form = {
+        "column.count": ["2"],
+        "column-0.column": ["age"],
+        "column-0.importance": ["3"],
+        "column-0.at_most": ["20"],
+        "column-0.linked": [""],
+        "column-1.column": ["sex"],
+        "column-1.importance": ["1"],
+        "column-1.at_most": [""],
+        "column-1.lock": ["1"],
+        "column-1.linked": [""],
+        "rule.count": ["0"],
+        "new.rule": ["age >= 16"],
+        "do": ["add:rule"],
+    }
+    changed, message = apply_goal(document, form, ["age", "sex"])
+    assert changed["columns"]["age"] == {"role": "quasi", "kind": "numeric", "importance": 3, "at_most": 20}
+    assert changed["columns"]["sex"] == {"role": "quasi", "kind": "nominal", "lock": True}
+    assert changed["columns"]["income"] == document["columns"]["income"], "what the form does not show stays"
+    assert changed["rule"] == [{"holds": "age >= 16"}]
+    assert message == "Added the rule."
+    assert Plan.understand(changed)[1] == []
+    form |= {"rule.count": ["1"], "rule-0.holds": ["age >= 18"], "rule-0.at_most": ["2"], "rule-0.name": ["adults"]}
+    form |= {"column-1.importance": ["1"], "column-0.at_most": [""], "do": ["save"]}
+    del form["column-1.lock"]
+    again, _ = apply_goal(changed, form, ["age", "sex"])
+    assert again["rule"] == [{"holds": "age >= 18", "name": "adults", "at_most": 2}]
+    assert again["columns"]["age"] == {"role": "quasi", "kind": "numeric", "importance": 3}
+    assert again["columns"]["sex"] == {"role": "quasi", "kind": "nominal"}
+    gone, _ = apply_goal(again, form | {"do": ["drop:rule:0"]}, ["age", "sex"])
+    assert "rule" not in gone
+    kept, _ = apply_goal(again, {"do": ["save"]}, ["age", "sex"])
+    assert (kept["rule"], kept["columns"]) == (again["rule"], again["columns"]), "a form without them changes neither"
+    with pytest.raises(PlanError, match="write the rule"):
+        apply_goal(document, {"do": ["add:rule"]}, [])
+
+
+def test_a_changed_role_keeps_what_still_has_a_meaning() -> None:
+    before = {"role": "quasi", "importance": 3, "lock": True, "linked": "zip", "at_most": 9, "because": "public"}
+    kept = entry({"role": ["quasi"], "kind": ["nominal"]}, before)
+    assert kept == {"role": "quasi", "kind": "nominal", "importance": 3, "at_most": 9, "lock": True, "linked": "zip"}
+    assert entry({"role": ["other"]}, before) == {"role": "other", "because": "public"}
+    assert entry({"role": ["identifier"]}, before) == {"role": "identifier"}
 
 
 def test_demands_against_one_intruder() -> None:

@@ -237,6 +237,13 @@ REFUSED = {
 }
 
 
+@pytest.mark.parametrize(("name", "what"), [("book.xlsx", "an Excel workbook"), ("panel.DTA", "a Stata file")])
+def test_files_that_no_reader_reads_are_named(tmp_path: Path, name: str, what: str) -> None:
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    with pytest.raises(TableError, match=rf"{name} is {what}, which Crypsis does not read; save the table as CSV"):
+        read_table(tmp_path / name)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 def test_refusals(tmp_path: Path, case: str) -> None:
     content, options, sentence = REFUSED[case]

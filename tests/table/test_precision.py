@@ -16,7 +16,16 @@ from crypsis.table.precision import at_source_precision, decimals
 
 @pytest.mark.parametrize(
     ("values", "digits"),
-    [([1.0, 30.0], 0), ([0.1, 2.25], 2), ([np.nan, 1.5], 1), ([1 / 3, 2 / 3], 5), ([1e6 / 3, 2e6 / 3], 0), ([], 0)],
+    [
+        ([1.0, 30.0], 0),
+        ([0.1, 2.25], 2),
+        ([np.nan, 1.5], 1),
+        ([1 / 3, 2 / 3], 5),
+        ([1e6 / 3, 2e6 / 3], 0),
+        ([], 0),
+        ([1 / 300, 2 / 300], 6),
+        ([1e-6 / 3, 2e-6 / 3], 9),
+    ],
 )
 def test_decimals_by_hand(values: list[float], digits: int) -> None:
     assert decimals(np.array(values)) == digits

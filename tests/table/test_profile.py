@@ -83,9 +83,51 @@ def test_a_column_in_which_many_stand_alone_is_suggested_to_be_masked() -> None:
         return profile(wrap(pl.DataFrame({name: values}))).columns[0].role
 
     assert [role(alone, 100) for alone in (5, 6)] == ["undecided", "quasi"]
-    assert [role(alone, 100, "weight") for alone in (5, 6)] == ["weight", "weight"]
+    assert [role(alone, 100, "survey_weight") for alone in (5, 6)] == ["weight", "weight"]
     assert [role(alone, 100, "income") for alone in (5, 6)] == ["confidential", "confidential"]
     assert [role(15, n) for n in (19, 20)] == ["undecided", "quasi"]
+
+
+def kinds(columns: dict[str, list[int]]) -> dict[str, str]:
+    return {column.name: column.kind for column in profile(wrap(pl.DataFrame(columns))).columns}
+
+
+def counted(*counts: int, start: int = 1) -> list[int]:
+    return [value for value, count in enumerate(counts, start) for _ in range(count)]
+
+
+def test_few_whole_numbers_are_codes_where_their_counts_have_several_peaks() -> None:
+    columns = {
+        "urbrur": counted(15, 85),  # two values
+        "water": counted(20, 2, 40, 38),  # rare between common ones
+        "walls": [*counted(40, 46), *[9] * 14],  # nothing between 2 and 9
+        "cars": counted(30, 50, 15, 5, start=0),  # up and down once
+        "persons": counted(40, 2, 58),  # the name says that they are counted
+        "bands": [10, 20, 30, 40] * 25,  # multiples of ten
+        "tail": [*counted(60, 30, 8), 7, 9],  # a thin tail has gaps by chance
+        "noise": counted(24, 26, 25, 25),
+    }
+    wanted = dict.fromkeys(columns, "numeric") | dict.fromkeys(("urbrur", "water", "walls"), "nominal")
+    assert kinds(columns) == wanted
+    reasons = {c.name: c.reasons[-1] for c in profile(wrap(pl.DataFrame(columns))).columns}
+    assert reasons["urbrur"] == Reason(Clue.TWO_NUMBERS)
+    assert reasons["water"] == Reason(Clue.SEVERAL_PEAKS, values=4)
+    assert kinds({"checks": counted(1851, 789, 953, 643, start=0)}) == {"checks": "numeric"}, "a shallow dip"
+    assert kinds({"flag": [0, 1] * 5}) == {"flag": "numeric"}, "ten values say nothing"
+
+
+@given(st.lists(st.integers(1, 200), min_size=3, max_size=10), st.integers(-3, 5))
+def test_counts_that_rise_and_fall_once_are_no_codes(heights: list[int], start: int) -> None:
+    top = len(heights) // 2
+    once = [*sorted(heights[:top]), *sorted(heights[top:], reverse=True)]
+    assert kinds({"x": counted(*once, start=start)}) == {"x": "numeric"}
+
+
+def test_codes_of_a_survey_are_recognised() -> None:
+    seen = {column.name: column.kind for column in profile(read_table(reference("testdata.csv"))).columns}
+    codes = ("urbrur", "roof", "walls", "water", "electcon", "relat", "sex", "hhcivil")
+    assert [seen[name] for name in codes] == ["nominal"] * len(codes)
+    assert [seen[name] for name in ("age", "expend", "income", "savings")] == ["numeric"] * 4
 
 
 def test_a_household_is_recognised_by_its_name_and_the_number_of_its_records() -> None:

@@ -27,5 +27,5 @@ def test_hash_seeds_engines_and_surroundings_leave_the_bits_alone(tmp_path: Path
     first = digests(tmp_path / "first", "serial", PYTHONHASHSEED="0")
     assert len(first.split()) == 2
     other = {"PYTHONHASHSEED": "4242", "TZ": "Asia/Kathmandu", "LC_ALL": "C", "POLARS_MAX_THREADS": "1"}
-    assert digests(tmp_path / "elsewhere" / "second", "serial", **other) == first
+    assert digests(tmp_path / "elsewhere" / "second", "threads", **other) == first
     assert digests(tmp_path / "third", "processes", PYTHONHASHSEED="1") == first

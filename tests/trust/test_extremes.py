@@ -94,7 +94,7 @@ BAD: list[tuple[Callable[[Path], None], str]] = [
     (one_row_of_many_columns, "line 1: the header names 100000 columns and at most 20000 can be treated"),
     (one_endless_line, "line 3: the line is longer than 16 MB"),
     (mixed_encodings, "line 3: byte 20 is not valid utf8"),
-    (wide_characters, "encoding='utf-16'"),
+    (wide_characters, 'encoding = "utf-16"'),
     (nul_bytes, "line 3: a NUL byte"),
     (two_marks, "line 3: byte 11 is not valid utf8"),
 ]

@@ -89,10 +89,30 @@ def same(one: list[float | None], other: list[float | None]) -> None:
             assert b == pytest.approx(a, rel=1e-7, abs=1e-7, nan_ok=True)
 
 
+FOLDED = "classifier-use"
+"""Its folds are drawn by the place of a record: another order of the rows is another draw."""
+
+
 @pytest.mark.parametrize("change", [shuffled_rows, shuffled_columns, renamed, recoded], ids=lambda c: c.__name__)
 @pytest.mark.parametrize("name", list(measures))
 def test_a_measure_sees_values_and_not_their_order_or_names(name: str, change: Change) -> None:
+    if name == FOLDED and change is shuffled_rows:
+        return  # the test below: the same folds
     same(readings(name, None), readings(name, change))
+
+
+def test_a_classifier_sees_the_order_of_rows_by_its_folds_alone() -> None:
+    table = mixed_table()
+    measure = measures.build(FOLDED, **CONTEXT.get(("measure", FOLDED, None), {}))
+    place = np.random.default_rng(11).permutation(len(table))
+    for masked in masked_examples(table):
+        one, other = measure.prepare(table), measure.prepare(table.take(place))
+        folds = dict(zip(one.rows.tolist(), one.fold.tolist(), strict=True))
+        other = replace(other, fold=np.array([folds[row] for row in place[other.rows].tolist()]))
+        whole = np.ones(len(other.rows), dtype=np.bool_)
+        other = replace(other, before=other.tested(other.design, other.label, whole))
+        assert other.before.area == pytest.approx(one.before.area, abs=1e-6)
+        same([measure.compare(one, masked)[0]], [measure.compare(other, masked.take(place))[0]])
 
 
 @pytest.mark.parametrize("name", [name for name in measures if name != "sse"])

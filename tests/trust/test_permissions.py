@@ -70,9 +70,10 @@ def test_compiled_kernels_cannot_be_replaced_by_others(tmp_path: Path, monkeypat
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
     cache_folder.cache_clear()
     try:
-        kernel(_twice)
-        assert exposed(tmp_path) == {}
-        assert list((tmp_path / "cache").iterdir())
+        assert kernel(_twice)(1.5) == 3.0
+        assert not [path for path in exposed(tmp_path) if (tmp_path / path).is_dir()], "nobody else can enter"
+        (folder,) = (tmp_path / "cache").iterdir()
+        assert list(folder.iterdir())
     finally:
         cache_folder.cache_clear()
 

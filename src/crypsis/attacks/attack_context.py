@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.random import Generator, default_rng
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.spatial.distance import cdist
 
 from crypsis.errors import TableError
 from crypsis.measures.mixed_distance import LinkagePair
@@ -221,7 +221,9 @@ def distances(pair: LinkagePair) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         square = np.zeros((part.stop - begin, published))
         always = pair.lines[:, 0] < 0
         if always.any():
-            square += cdist(pair.points[part][:, always], pair.published[:, always], "sqeuclidean")
+            square += scipy.spatial.distance.cdist(
+                pair.points[part][:, always], pair.published[:, always], "sqeuclidean"
+            )
         for place in np.flatnonzero(~always):
             apart = pair.points[part][:, place, None] - pair.published[:, place]
             square += np.where(counted[:, place], apart**2, 0.0)

@@ -8,8 +8,8 @@ people holds values that the original lacks, and gives no control.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import ks_2samp
 
 from crypsis.attacks.attack_context import AttackContext, Flags, Intruder
 from crypsis.table.equivalence_classes import equivalence_classes
@@ -82,4 +82,4 @@ def _alike(original: Table, inside: Flags, outside: Flags) -> bool:
     codes = original.codes(original.quasi_identifiers)
     classes = equivalence_classes(codes)
     looked = [*codes.T, classes.sizes[classes.of]]
-    return all(ks_2samp(each[inside], each[outside]).pvalue * len(looked) > UNLIKE for each in looked)
+    return all(scipy.stats.ks_2samp(each[inside], each[outside]).pvalue * len(looked) > UNLIKE for each in looked)

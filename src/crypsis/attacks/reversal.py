@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial.distance import cdist
 
 from crypsis.attacks.attack_context import SAME, AttackContext
 from crypsis.attacks.identifying import identify, parts
@@ -212,7 +212,7 @@ class Means:
     def _nearest(self, known: Floats) -> Integers:
         scales = Scales.of(self.values[self.place[self.place >= 0]])
         points = [scales.scaled(numbers, "z") for numbers in (known, self.values)]
-        at: Integers = cdist(points[0], points[1], "sqeuclidean").argmin(axis=1)
+        at: Integers = scipy.spatial.distance.cdist(points[0], points[1], "sqeuclidean").argmin(axis=1)
         return at[:, None]
 
 

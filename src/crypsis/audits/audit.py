@@ -10,6 +10,7 @@ import numpy as np
 from crypsis.audits.averages import small_averages
 from crypsis.audits.dependence import dependence
 from crypsis.audits.exposure import alone, few_together, singling_out
+from crypsis.audits.fellows import fellows
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.invention import filled, invented
 from crypsis.audits.published import Published
@@ -38,6 +39,8 @@ class Audit:
         Whether an original was at hand, so that masked cells are known.
     waived : mapping of str to str
         Key of a finding → why it may pass.
+    whole : bool
+        Whether the table was read as a whole; otherwise its columns were counted, alone and in pairs.
 
     Examples
     --------
@@ -54,6 +57,7 @@ class Audit:
     all_combinations: int
     compared: bool
     waived: Mapping[str, str]
+    whole: bool = True
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -162,6 +166,7 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         *alone_,
         *together.findings,
         *dependence(seen),
+        *fellows(seen),
         *few_averaged(seen),
         *filled(seen),
         *spelt_alike(seen),
@@ -181,17 +186,7 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
 
 
 def few_averaged(seen: Published) -> list[Finding]:
-    """Columns with published averages over fewer than three known values.
-
-    Parameters
-    ----------
-    seen : Published
-        The published table and its original.
-
-    Returns
-    -------
-    list of Finding
-    """
+    """Columns with published averages over fewer than three known values."""
     if seen.original is None or seen.perturbed:
         return []
     marked = small_averages(seen.table, seen.original, np.arange(len(seen.table)))

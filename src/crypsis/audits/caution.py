@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from crypsis.audits.dependence import MOSTLY, restoring
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.audits.dependence import MOSTLY, restoring, restoring_in_groups
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue, Reason
-from crypsis.table.profile import ENOUGH, LARGEST_SHARE, ColumnProfile, Profile
+from crypsis.table.evidence import ENOUGH
+from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
 
 NEARLY_ALL = 0.5
 """Different texts per record from which on a text names people."""
+GROUP = 5
+"""Records of a group of similar ones."""
+MUCH = 0.1
+"""Share of a quasi-identifier that may be restored within groups: twice what a release may, since it shows less."""
+ENOUGH_RECORDS = 5000
+"""Records that are tried, drawn at random."""
 
 
 def cautious(seen: Profile, table: Table) -> Profile:
@@ -28,8 +38,9 @@ def cautious(seen: Profile, table: Table) -> Profile:
     -------
     Profile
         Text that differs from record to record is an identifier and left out, and so is confidential text that
-        singles people out; anything else is a quasi-identifier. So is a weight that would restore a quasi-identifier,
-        and a confidential column that would restore most of one.
+        singles people out; anything else is a quasi-identifier. So is a weight that singles people out, which an
+        average does not prevent, or that would restore a quasi-identifier, and a confidential column that would restore
+        most of one, or much of one within groups of similar records.
 
     Examples
     --------
@@ -38,14 +49,50 @@ def cautious(seen: Profile, table: Table) -> Profile:
     ['quasi', 'quasi']
     """
     columns = tuple(_settled(column, seen.rows) for column in seen.columns)
-    found = restoring(table.with_roles({column.name: Role(column.role) for column in columns}))
-    worst = {each.columns[0]: each for each in found}
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    worst = {each.columns[0]: each for each in restoring(roled)}
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
         if column.name in worst and (column.role == Role.WEIGHT or worst[column.name].share > MOSTLY)
     }
+    telling = _in_groups(roled) | telling
     return replace(seen, columns=tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns))
+
+
+def _in_groups(table: Table) -> dict[str, str]:
+    """Columns that restore much of a quasi-identifier within groups of similar records, and which."""
+    if not table.quasi_identifiers:
+        return {}
+    some = table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:ENOUGH_RECORDS]))
+    found = restoring_in_groups(some, similar(some.codes(some.quasi_identifiers), GROUP), MUCH)
+    return {each.columns[0]: each.columns[each.by] for each in reversed(found)}
+
+
+def similar(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:
+    """Groups of at least so many similar records: split at the median of the column with most values, again and again.
+
+    codes  int32[n, columns]
+    least  records in a group
+    returns  int32[n]: the group of each record
+
+    Examples
+    --------
+    >>> similar(np.array([[0, 5], [1, 5], [8, 5], [9, 5]]), 2).tolist()
+    [0, 0, 1, 1]
+    """
+    labels, count, open_ = np.zeros(len(codes), dtype=np.int32), 0, [np.arange(len(codes))]
+    while open_:
+        rows = open_.pop()
+        some = codes[rows]
+        values = [len(np.unique(some[:, place])) for place in range(codes.shape[1])]
+        if len(rows) < 2 * least or max(values) == 1:
+            labels[rows], count = count, count + 1
+            continue
+        order = np.argsort(some[:, int(np.argmax(values))], kind="stable")
+        half = len(rows) // 2
+        open_ += [rows[order[half:]], rows[order[:half]]]
+    return labels
 
 
 def _masked(column: ColumnProfile, target: str) -> ColumnProfile:
@@ -60,6 +107,9 @@ def _settled(column: ColumnProfile, rows: int) -> ColumnProfile:
     exposing = text and column.unique > LARGEST_SHARE * present
     names = text and column.distinct >= NEARLY_ALL * present
     guessed = names and column.reasons[0].clue is Clue.SINGLING_OUT
+    if column.role == Role.WEIGHT and column.unique > LARGEST_SHARE * present:
+        reason = Reason(Clue.SINGLING_OUT, share=column.unique / present)
+        return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *column.reasons[1:]))
     if column.role != Role.UNDECIDED and not guessed and not (column.role == Role.CONFIDENTIAL and exposing):
         return column
     role = Role.IDENTIFIER if names else Role.QUASI_IDENTIFIER

@@ -6,10 +6,11 @@ age is known from the year of birth. The key of a record is what stands in publi
 original, as if it were public knowledge, or from the published cells where no original is at hand.
 
 A key has at least one column that is no quasi-identifier; quasi-identifiers, and the masked column itself, can take
-part with what is published of them. A key held by one or two records restores everything by chance, and so do small
-groups of a column that is nearly constant: keys of fewer than three records do not count, and what a random order of
-the values restores, among records that are alike in the quasi-identifiers of the key, is subtracted. Of a number that
-was averaged, nobody knows for sure what goes with it: it counts where it determines most of what chance leaves open.
+part with what is published of them. A key held by one record restores everything, and small groups of a column that is
+nearly constant agree by chance: keys of several columns count from three records on, those of one from two, and what a
+random order of the values restores, among records that are alike in the quasi-identifiers of the key, is subtracted.
+Of a number that was averaged, nobody knows for sure what goes with it: it counts where it determines most of what
+chance leaves open.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.stats import rankdata
+from numpy.typing import NDArray
 
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published, collected_codes
 from crypsis.masking.aggregates import means
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
@@ -39,8 +40,12 @@ SURELY = 4.0
 """Standard deviations by which what is restored exceeds chance; many keys are tried."""
 SAME_ORDER = 0.99
 """Rank correlation from which on one number restores another."""
+FEWEST_RANKS = 20
+"""Different values below which an order says little."""
 SHARED = 3
 """Records with the same key from which on their common value is no accident."""
+PAIR = 2
+"""The same for one column as collected, such as an amount that two people of a household share."""
 MOSTLY = 0.5
 """Share of the cells of a key that stand there as collected; share of what chance leaves open that an average names."""
 TOGETHER = 3
@@ -161,7 +166,8 @@ class _Restoring:
         masked = self.seen.masked[target]
         told = values != MISSING if self.seen.original is None else np.ones(len(values), dtype=np.bool_)
         holders = np.bincount(self.classes.of[told], minlength=self.classes.count)
-        counted = masked & self.known & (holders >= SHARED)[self.classes.of]
+        fewest = SHARED if self.size > 1 or self.averaged else PAIR
+        counted = masked & self.known & (holders >= fewest)[self.classes.of]
         named = int(np.sum(_named(self.classes, values)[self.classes.of] & counted))
         if named <= max(FEWEST, most * masked.sum()):
             return 0
@@ -178,10 +184,27 @@ def restoring(table: Table) -> list[Finding]:
     table  as collected
     returns  a finding however few values it is, if they are more than chance explains
     """
+    return dependence(Published(_blank(table), table), most=0.0, together=1)
+
+
+def restoring_in_groups(table: Table, labels: Codes, most: float) -> list[Finding]:
+    """Single columns that would restore quasi-identifiers if it were known which group of records each is in.
+
+    table  as collected
+    labels  int32[n]: group of each record, as aggregation makes them; more than a release shows of the records
+    most  share of the values that may be restored beyond chance
+    """
+    first = table.quasi_identifiers[0]
+    group = Attribute(first, Kind.NUMERIC, Role.QUASI_IDENTIFIER)
+    shown = _blank(table).with_columns({first: labels + 0.5 * np.pi}, attributes={first: group})
+    return dependence(Published(shown, table), most=most, together=2)
+
+
+def _blank(table: Table) -> Table:
+    """The table without any value of a quasi-identifier."""
     names = table.quasi_identifiers
     blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}
-    nothing = {name: cells.astype(table.column(name).dtype) for name, cells in blank.items()}
-    return dependence(Published(table.with_columns(nothing), table), most=0.0, together=1)
+    return table.with_columns({name: cells.astype(table.column(name).dtype) for name, cells in blank.items()})
 
 
 def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
@@ -294,6 +317,11 @@ def _correlation(left: Table, right: Table, name: str, target: str, rows: Flags)
         return 0.0
     x, y = left.column(name), right.column(target)
     both = rows & ~np.isnan(x) & ~np.isnan(y)
-    if min(len(np.unique(x[both])), len(np.unique(y[both]))) < 20:
-        return 0.0
-    return float(abs(np.corrcoef(rankdata(x[both]), rankdata(y[both]))[0, 1]))
+    one, other = _ranks(x[both]), _ranks(y[both])
+    return 0.0 if one is None or other is None else float(abs(np.corrcoef(one, other)[0, 1]))
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    """Mean ranks of equal values; None where there are few values to be ranked."""
+    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return None if len(counts) < FEWEST_RANKS else (np.cumsum(counts) - (counts - 1) / 2.0)[of]

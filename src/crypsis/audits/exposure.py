@@ -165,7 +165,7 @@ def _answerable(seen: Published, names: tuple[str, ...]) -> Iterator[tuple[str, 
         return
     for name in names:
         if seen.role(name) is not Role.QUASI_IDENTIFIER:
-            yield name, seen.role(name) is not Role.WEIGHT
+            yield name, True
 
 
 def _single(seen: Published, names: tuple[str, ...]) -> int:

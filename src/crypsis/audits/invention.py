@@ -59,7 +59,7 @@ def invented(seen: Published) -> list[Finding]:
 
 
 def _pairs(seen: Published) -> list[Finding]:
-    """Pairs of columns with categories as collected, of which one was masked, that hold new combinations."""
+    """Pairs of columns of which one was masked, and that hold new combinations of collected categories."""
     before = seen.original
     assert before is not None
     codes = {}
@@ -67,9 +67,8 @@ def _pairs(seen: Published) -> list[Finding]:
         if name not in before.names or seen.table.holds_numbers(name) or before.holds_numbers(name):
             continue
         place = {label: code for code, label in enumerate(before.labels(name))}
-        labels = seen.table.labels(name)
-        if all(label in place for label in labels):
-            codes[name] = np.array([*(place[label] for label in labels), MISSING])[seen.table.column(name)]
+        held = [place.get(label, MISSING) for label in seen.table.labels(name)]  # a group of values is none
+        codes[name] = np.array([*held, MISSING])[seen.table.column(name)]
     changed = {name for name in codes if seen.masked[name].any()}
     found = list[Finding]()
     for pair in combinations(list(codes), 2) if len(codes) <= PAIRED else ():

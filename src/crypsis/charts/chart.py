@@ -92,14 +92,6 @@ class Chart:
 def drawable(spec: Any) -> Any:
     """A specification in which no text is a name that every JavaScript object has; it looks the same.
 
-    Parameters
-    ----------
-    spec : dict, or a part of one
-
-    Returns
-    -------
-    dict, or a part of one
-
     Examples
     --------
     >>> drawable({"title": "constructor", "sort": ["age"]})
@@ -122,15 +114,7 @@ def to_svg(spec: Spec) -> str:
 def to_png(spec: Spec, scale: float = 2.0) -> bytes:
     """Render a specification as PNG.
 
-    Parameters
-    ----------
-    spec : dict
-    scale : float
-        Pixels per unit.
-
-    Returns
-    -------
-    bytes
+    scale  pixels per unit
     """
     import vl_convert
 

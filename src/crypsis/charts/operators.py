@@ -30,14 +30,7 @@ _COLOURS = {
 def averaged(tallies: Sequence[Tally]) -> list[dict[str, Any]]:
     """Average the rows of `Tally.table` over runs of equal length.
 
-    Parameters
-    ----------
-    tallies : sequence of Tally
-        One per run.
-
-    Returns
-    -------
-    list of dict
+    tallies  one per run
 
     Raises
     ------

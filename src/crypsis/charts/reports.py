@@ -32,20 +32,10 @@ def bars_before_after(
 ) -> Spec:
     """Two bars per label: original and released.
 
-    Parameters
-    ----------
-    title : str
-        Title of the chart.
-    labels : sequence of str
-        Labels of the bars.
-    before, after : sequence of float
-        Heights.
-    axis : str
-        Title of the axis.
-
-    Returns
-    -------
-    dict
+    title          title of the chart
+    labels         labels of the bars
+    before, after  heights
+    axis           title of the axis
     """
     rows = [
         {"label": label, "file": which, "value": value}
@@ -85,16 +75,8 @@ FAMILIES = ("#0b6e4f", "#b3541e", "#3d5a98", "#8a5a9e", "#7a6a1b", "#4d4d4d")
 def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
     """Loss against risk, one mark per solution.
 
-    Parameters
-    ----------
-    points : sequence of mapping
-        With name, family, kind ("solution", "baseline" or "chosen"), loss and risk.
-    loss, risk : str
-        Titles of the axes.
-
-    Returns
-    -------
-    dict
+    points      with name, family, kind ("solution", "baseline" or "chosen"), loss and risk
+    loss, risk  titles of the axes
     """
     values = [dict(point) for point in points]
     families = list(dict.fromkeys(str(point["family"]) for point in values))
@@ -147,14 +129,7 @@ def front(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> Spec:
 def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
     """Loss against risk of many solutions, by method and standing.
 
-    Parameters
-    ----------
-    values : sequence of mapping
-        With loss, risk, method and standing.
-
-    Returns
-    -------
-    dict
+    values  with loss, risk, method and standing
     """
     return {
         **_FRAME,

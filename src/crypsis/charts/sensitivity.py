@@ -13,15 +13,7 @@ def sensitivity_picture(findings: SensitivityFindings, title: str) -> Spec:
 
     Whiskers are half of Tukey's critical difference: levels whose whiskers do not overlap are significantly different.
 
-    Parameters
-    ----------
-    findings : SensitivityFindings
-    title : str
-        Title of the chart.
-
-    Returns
-    -------
-    dict
+    title  title of the chart
     """
     stages = [stage for stage in (findings.result, findings.speed) if stage is not None and stage.anova.effects]
     return {

@@ -117,20 +117,10 @@ def _names_of_baselines(place: Spec, side: str) -> Spec:
 def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis: str, height: int = 190) -> Spec:
     """One bar per file and label, the files in the order of the legend.
 
-    Parameters
-    ----------
-    labels : sequence of str
-        Labels of the bars.
-    series : mapping of str to sequence of float
-        Heights by file.
-    axis : str
-        Title of the axis.
-    height : int
-        Height of the chart.
-
-    Returns
-    -------
-    dict
+    labels  labels of the bars
+    series  heights by file
+    axis    title of the axis
+    height  height of the chart
     """
     files = list(series)
     rows = [
@@ -161,15 +151,7 @@ def overlaid(labels: Sequence[str], series: Mapping[str, Sequence[float]], axis:
 def heat_map(names: Sequence[str], cells: Sequence[tuple[str, str, float]]) -> Spec:
     """How far the association of each pair of columns changed, 0 to 1.
 
-    Parameters
-    ----------
-    names : sequence of str
-    cells : sequence of (str, str, float)
-        Two columns and their change.
-
-    Returns
-    -------
-    dict
+    cells  two columns and their change
     """
     place = {
         "x": {"field": "a", "type": "nominal", "sort": list(names), "title": None, "axis": {"labelAngle": -35}},

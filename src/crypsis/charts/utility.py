@@ -11,14 +11,7 @@ from crypsis.charts.chart import SCHEMA, Spec
 def association_heat_map(pairs: Sequence[Mapping[str, Any]]) -> Spec:
     """Columns against columns; the darker a cell, the more the tie of the two moved.
 
-    Parameters
-    ----------
-    pairs : sequence of mapping
-        With first, second, before and after.
-
-    Returns
-    -------
-    dict
+    pairs  with first, second, before and after
     """
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))
     place = {name: at for at, name in enumerate(names)}

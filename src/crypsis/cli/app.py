@@ -41,7 +41,7 @@ from crypsis.cli import (
     studio,
     verify,
 )
-from crypsis.cli.beginning import ProcessCommand
+from crypsis.cli.beginning import OWN_PROCESS
 from crypsis.cli.listing import listing
 from crypsis.cli.option_groups import ungrouped
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
@@ -115,7 +115,8 @@ def options(
 def main() -> None:
     """Run the command line; every expected problem ends in one sentence on stderr."""
     try:
-        app(obj=ProcessCommand())
+        OWN_PROCESS.set(True)
+        app()
     except ReleaseRefused as refusal:
         _fail(str(refusal), 1)
     except (EngineLost, Interrupted) as lost:

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 def check(
     plan: options.PlanToRead,
-    estimate: Annotated[bool, typer.Option(help="estimate time and memory of the run")] = True,
+    estimate: Annotated[bool, typer.Option(help="say how large the searches are")] = True,
     rulebook: options.RulebookName = None,
     waive: options.Waive = None,
     json: options.Json = False,
 ) -> None:
     """Report every problem of a plan before it runs.
 
-    Looks at the plan, its data and its hierarchies together, and estimates what a run takes.
+    Looks at the plan, its data and its hierarchies together; says how large the searches are and how long a run takes.
 
     With a rulebook, also reports every rule that the plan breaks; exit 1 if one is broken and not waived.
     """
@@ -81,9 +81,12 @@ def _report(plan: Path, found: Check) -> None:
     say(f"{plan}: sound; {found.rows} records")
     if found.estimates:
         say()
-        head = ("search", "candidates", "evaluations", "time", "memory")
-        say(table(head, [_row(each) for each in found.estimates], right=[1, 2, 3, 4]))
+        say(table(("search", "candidates", "memory"), [_row(each) for each in found.estimates], right=[1, 2]))
         say()
+        if found.seconds is not None:
+            say(f"The run takes {duration(found.seconds)}, its budget; --budget 10s shows a first front.")
+        else:
+            say("The budget counts generations or evaluations: how long they take depends on the machine.")
         say(f"Next: crypsis run {plan}")
 
 
@@ -91,9 +94,7 @@ def _row(estimate: Estimate) -> tuple[str, ...]:
     return (
         estimate.search,
         figure(estimate.candidates),
-        f"about {estimate.evaluations:.0f}",
-        f"about {duration(estimate.seconds)}",
-        f"about {max(estimate.megabytes, 1):.0f} MB",
+        f"about {estimate.megabytes:.0f} MB",
     )
 
 

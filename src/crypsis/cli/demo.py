@@ -23,7 +23,7 @@ def demo(
     ] = Path("crypsis-demo"),
     rows: Annotated[int, typer.Option(min=100, max=100_000, help="number of invented people")] = 1000,
     k: options.SmallestClass = 5,
-    seconds: Annotated[int, typer.Option(min=1, help="budget of the search")] = 15,
+    seconds: Annotated[int, typer.Option(min=1, help="budget of the search")] = 6,
 ) -> None:
     """Protect a built-in example from table to release.
 

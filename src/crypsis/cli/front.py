@@ -111,7 +111,11 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
 
 def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     """Print solutions of a front, its baselines, and what is not on it for which reason."""
-    axes = [name for name in ("loss", "risk", "uses") if name in found.axes]
+    from crypsis.measures.all_knowing import ALL_KNOWING
+
+    axes: list[str] = [name for name in ("loss", "risk", "uses") if name in found.axes]
+    if any(ALL_KNOWING in solution.evaluation.figures for solution in found.everything):
+        axes.insert(2, ALL_KNOWING)
     head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
     if chosen:
         say(table(head, [_line(s, axes, found) for s in chosen], right=[0, *range(3, 5 + len(axes))]))
@@ -119,6 +123,12 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
         if not any(solution.feasible for solution in found.everything):
             _show_closest(found)
+    if ALL_KNOWING in axes:
+        say()
+        say(
+            f"{ALL_KNOWING}: risk in per cent of an intruder who knows every quasi-identifier, whom no scenario covers;"
+        )
+        say("k is over every quasi-identifier too")
     if found.offers and chosen:
         say()
         _show_offers(found)
@@ -153,13 +163,14 @@ def _show_closest(found: Front) -> None:
 
 
 def _show_offers(found: Front) -> None:
-    """The three offers, each in two sentences."""
-    from crypsis.text.offers import TITLES
+    """The offers, each in two sentences; a solution that is offered under several names once."""
+    from crypsis.text.offers import offer_title
 
-    for place, offer in enumerate(found.offers):
-        default = "" if place else ", the default"
-        say(f"{TITLES[offer.name]} (--pick {offer.name}{default}): no. {offer.solution.number}")
-        say(f"  {found.why(offer)}")
+    for number in dict.fromkeys(offer.solution.number for offer in found.offers):
+        offers = [offer for offer in found.offers if offer.solution.number == number]
+        default = ", the default" if offers[0] is found.offers[0] else ""
+        say(f"{offer_title([o.name for o in offers])} (--pick {offers[0].name}{default}): no. {number}")
+        say(f"  {found.why(offers[0])}")
 
 
 def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, ...]:

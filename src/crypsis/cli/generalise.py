@@ -102,7 +102,7 @@ def _counted(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTabl
     path = home / document.data.source
     if path.suffix.lower() in TEXT and engine != "polars":
         raise PlanError(f"{path.name}: text is counted by polars alone; leave --engine out, or write Parquet")
-    return count_lazily(
+    counted = count_lazily(
         path if engine == "polars" else scan(path, engine).to_native(),
         quasi_identifiers=named[Role.QUASI_IDENTIFIER],
         confidential=confidential,
@@ -112,6 +112,7 @@ def _counted(document: Plan, home: Path, engine: str, diverse: bool) -> LazyTabl
         delimiter=document.data.delimiter,
         missing=document.data.missing,
     )
+    return counted.decided({name: column.role.value for name, column in document.columns.items()})
 
 
 def _judged(document: Plan, confidential: list[str]) -> list[str]:

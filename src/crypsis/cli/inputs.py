@@ -21,13 +21,21 @@ def split(values: Iterable[str] | None) -> list[str]:
     return [name.strip() for value in values or () for name in value.split(",") if name.strip()]
 
 
+EXAMPLES = {
+    "--set": "k=5", "--limit": "record-linkage=5", "--level": "age=2", "--hierarchy": "age=intervals:5,10,20",
+    "--importance": "age=3", "--waive": "singling-out:income=known to nobody outside", "--vary": "k=3,5,10",
+}  # fmt: skip
+"""What an option that takes NAME=VALUE may look like, where it is not the kind of a column."""
+
+
 def pairs(values: Sequence[str] | None, option: str) -> dict[str, str]:
     """['age=numeric'] → {'age': 'numeric'}."""
     found = {}
     for value in values or ():
         name, equals, rest = value.partition("=")
         if not equals or not name or not rest:
-            raise PlanError(f"{option} {value!r}: write NAME=VALUE, for example {option} age=numeric")
+            example = EXAMPLES.get(option, "age=numeric")
+            raise PlanError(f"{option} {value!r}: write NAME=VALUE, for example {option} {example!r}")
         found[name.strip()] = rest.strip()
     return found
 

@@ -77,14 +77,14 @@ def mask(
 
 
 def _masked(chosen: MaskingMethod, original: Table, rng: Generator, place: BlockEngine) -> Table:
-    """The masked table, its blocks computed on an engine if one is named."""
+    """The masked table, its blocks computed on an engine."""
     from crypsis.engines import engine as engine_of
     from crypsis.masking.microaggregation import Microaggregation
 
     name = "dask" if place.scheduler else place.engine
-    if name == "serial":
-        return chosen.mask(original, rng)
     if not isinstance(chosen, Microaggregation) or chosen.partitioner != "blocks":
+        if name in ("serial", "threads"):
+            return chosen.mask(original, rng)
         raise PlanError(
             f"--engine {name} spreads the blocks of a microaggregation, and there are none; add "
             f"--set partitioner=blocks to microaggregation, or leave --engine out"

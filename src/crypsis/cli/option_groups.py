@@ -89,9 +89,10 @@ class BlockEngine:
     """Where the blocks of a large table are computed."""
 
     engine: Annotated[
-        str, typer.Option(help="where the blocks of partitioner=blocks are computed: serial, processes or dask")
-    ] = "serial"
-    workers: Annotated[int, typer.Option(min=0, help="worker processes; 0: one per core")] = 0
+        str,
+        typer.Option(help="where the blocks of partitioner=blocks are computed: threads, serial, processes or dask"),
+    ] = "threads"
+    workers: Annotated[int, typer.Option(min=0, help="threads or worker processes; 0: one per core")] = 0
     scheduler: Annotated[str, typer.Option(help="address of a Dask scheduler", show_default=False)] = ""
 
 

@@ -80,9 +80,10 @@ Budget = Annotated[
     typer.Option(help="60s or 10m in all; 500 evaluations or 50 generations for each search", show_default=False),
 ]
 EngineName = Annotated[
-    str | None, typer.Option("--engine", help="serial, processes or dask; default: the plan's", show_default=False)
+    str | None,
+    typer.Option("--engine", help="threads, serial, processes or dask; default: the plan's", show_default=False),
 ]
-Workers = Annotated[int | None, typer.Option(min=0, help="worker processes; 0: one per core", show_default=False)]
+Workers = Annotated[int | None, typer.Option(min=0, help="threads or processes; 0: one per core", show_default=False)]
 Scheduler = Annotated[str | None, typer.Option(help="address of a Dask scheduler", show_default=False)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="no progress")]
 

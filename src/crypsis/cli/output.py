@@ -68,8 +68,9 @@ def say_released(folder: Path, found: Verification) -> None:
     say(f"report to sign: {folder / 'internal' / 'report.html'} (internal; never publish it)")
     for v in found.verdicts:
         columns = ", ".join(v.columns)
-        say(f"{v.model} over {columns}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
-    say(over_all_text(found.smallest_class, found.family))
+        against = f", scenario {v.scenario}" if v.scenario else ""
+        say(f"{v.model} over {columns}{against}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
+    say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
     say(f"signed with the key {found.signed_by}" if found.signed_by else "unsigned: sign it with --sign KEY")
 
 

@@ -17,8 +17,8 @@ EVERY = 5.0
 """Seconds between plain lines."""
 LONG_STILL, SHORT = 0.3, 10.0
 """A front that has not moved for this share of the time, which counts as at least so many seconds, stands still."""
-LEAST_COMPILING = 0.5
-"""Seconds of compiling that are worth a word."""
+WORTH_A_WORD = 0.5
+"""Seconds of compiling, or beyond the budget, that are worth a word."""
 
 
 class Watch:
@@ -26,7 +26,7 @@ class Watch:
 
     def __init__(self) -> None:
         self._generations, self.seconds = dict[str, int](), 0.0
-        self._compiling, self._still = 0.0, 0.0
+        self._compiling, self._beyond, self._still = 0.0, 0.0, 0.0
 
     def follow(self, steps: Iterable[Progress], quiet: bool) -> None:
         """Let a run proceed to its end and print its progress."""
@@ -44,16 +44,22 @@ class Watch:
         done = sum(self._generations.values())
         lines = [
             f"finished: {done} generation{'s'[: done != 1]}, {solutions} solution{'s'[: solutions != 1]} measured",
-            f"{self._compiling:.1f} s of compiling not charged" if self._compiling >= LEAST_COMPILING else "",
+            f"{self._compiling:.1f} s of compiling not charged" if self._compiling >= WORTH_A_WORD else "",
+            f"the budget was too small for a first solution: {self._beyond:.1f} s more" if self._late else "",
             f"nothing better in the last {self._still:.0f} s" if _is_long(self._still, self.seconds) else "",
         ]
         typer.echo(f"[{self.seconds:6.1f} s, 100 %] {'; '.join(filter(None, lines))}", err=True)
+
+    @property
+    def _late(self) -> bool:
+        return self._beyond >= WORTH_A_WORD
 
     def _note(self, step: Progress) -> Progress:
         if step.what != "baseline":
             self._generations[step.title] = step.generation
         self.seconds = max(self.seconds, step.seconds)
         self._compiling = max(self._compiling, step.compiling)
+        self._beyond = max(self._beyond, step.beyond)
         self._still = step.found.still if step.found.points else 0.0
         return step
 

@@ -32,7 +32,7 @@ def show(
     from dataclasses import asdict
 
     from crypsis.run import Run
-    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text, rule_text
+    from crypsis.text import burden_text, card_facts, class_size_text, column_text, ruin_text, rule_text, uncovered_text
 
     with Run.open(folder) as opened:
         solution = opened.choose(pick)
@@ -55,6 +55,8 @@ def show(
     say(table(("column", "loss, %", "what happened"), columns, right=[1]))
     say()
     _show_figures(solution, without=rules)
+    if uncovered := uncovered_text(solution.evaluation.figures):
+        say(uncovered)
     if description.classes:
         sizes = ", ".join(f"{class_size_text(count)}: {count.classes}" for count in description.classes)
         say(f"equivalence classes by size (records in a class: how many classes): {sizes}")
@@ -74,7 +76,7 @@ def show(
 
 def _show_card(card: UtilityCard) -> None:
     """The utility card: what was harmed most, then columns, pairs and the whole file."""
-    from crypsis.text.cards import TIES, column_rows, opening_text, propensity_text
+    from crypsis.text.cards import TIES, column_rows, opening_text, propensity_text, use_text
 
     say("what was harmed most")
     for sentence in opening_text(card):
@@ -94,7 +96,7 @@ def _show_card(card: UtilityCard) -> None:
     for score in card.general:
         say(propensity_text(score))
     for use in card.uses:
-        say(f"use {use.title}: changed by {figure(use.value)}, at most {figure(use.tolerance)} wanted")
+        say(use_text(use))
     say()
 
 

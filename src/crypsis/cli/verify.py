@@ -60,7 +60,7 @@ def _report_verified(folder: Path, found: Verification) -> None:
         rows = [
             (
                 v.model,
-                ", ".join(v.columns),
+                ", ".join(v.columns) + (f" (scenario {v.scenario})" if v.scenario else ""),
                 f"{v.sense} {figure(v.required)}",
                 figure(v.attained),
                 "holds" if v.holds else "FAILS",
@@ -69,7 +69,7 @@ def _report_verified(folder: Path, found: Verification) -> None:
         ]
         say(table(("model", "over", "required", "attained", "verdict"), rows, right=[3]))
         say()
-    say(over_all_text(found.smallest_class, found.family))
+    say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
     for problem in found.problems:
         say(f"✗ {problem}")
     for note in found.notes:

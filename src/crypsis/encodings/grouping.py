@@ -1,10 +1,12 @@
-"""A grouping of columns as a genome: which columns are averaged together, and the cluster of every record in each.
+"""A grouping of columns as a genome: which columns are masked together, and the cluster of every record in each group.
 
-int32[p + 1 + groups · n]: the group of each column, k, then for each group the cluster of every kept record.
+int32[p + 1 + groups · n], or p more: the group of each column, k, then for each group the cluster of every kept record,
+and last what a cluster publishes in each column, the number of a `Representative`; without these numbers, means.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
-from crypsis.masking.representatives import Representatives, published
+from crypsis.errors import SearchError
+from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, grouping_text
+from crypsis.text import blanked_text, grouping_text, treatments_text
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions of columns by group: sorted inside a group, groups sorted by their first column."""
+WAYS = tuple(Representative)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,16 +35,22 @@ class GroupingEncoding(RememberingEncoding):
     table : Table
         The original. Suppressed records and every other column stay as they are.
     names : tuple of str
-        Numeric columns that are grouped.
-    values : ndarray of shape (n, p)
-        What is averaged: the kept records. A cluster in which a value is missing publishes none in that column.
+        Columns that are grouped.
+    values : ndarray of shape (n, p), optional
+        Numbers of the kept records that are averaged in place of those of the table, e.g. with missing ones filled in.
+        A cluster in which a value is missing publishes none in that column.
     """
 
     table: Table = field(repr=False)
     names: tuple[str, ...]
-    values: NDArray[np.float64] = field(repr=False)
+    values: NDArray[np.float64] | None = field(default=None, repr=False)
 
-    def encode(self, candidate: Genome, clusters: Sequence[NDArray[np.int32]]) -> Genome:
+    def encode(
+        self,
+        candidate: Genome,
+        clusters: Sequence[NDArray[np.int32]],
+        ways: Sequence[Representative] = (),
+    ) -> Genome:
         """Encode a grouping and the clusters of its groups.
 
         Parameters
@@ -49,25 +59,52 @@ class GroupingEncoding(RememberingEncoding):
             The group of each column, and k.
         clusters : sequence of int32[n]
             Cluster of every kept record, for each group in the order of `groups_of`.
+        ways : sequence of Representative
+            What a cluster publishes in each column; means where none are given.
 
         Returns
         -------
         Genome
         """
-        return np.concatenate([candidate.astype(np.int32), *(labels.astype(np.int32) for labels in clusters)])
+        tail = np.array([WAYS.index(way) for way in ways], dtype=np.int32)
+        return np.concatenate([candidate.astype(np.int32), *(labels.astype(np.int32) for labels in clusters), tail])
+
+    def ways(self, genome: Genome) -> tuple[Representative, ...]:
+        """What a cluster publishes in each column.
+
+        Raises
+        ------
+        SearchError
+            If the genome belongs to another table.
+        """
+        p, n = len(self.names), int(self.table.kept.sum())
+        whole = p + 1 + len(groups_of(genome[: p + 1])) * n if len(genome) > p else -1
+        if len(genome) == whole:
+            return (Representative.MEAN,) * p
+        if len(genome) != whole + p:
+            raise SearchError("a stored solution belongs to another table; start the run again in a new folder")
+        return tuple(WAYS[int(code)] for code in genome[whole:])
+
+    def together(self, genome: Genome) -> tuple[tuple[str, ...], ...]:
+        """The columns that are masked together, group by group."""
+        groups = groups_of(genome[: len(self.names) + 1])
+        return tuple(tuple(self.names[place] for place in group) for group in groups)
 
     def apply(self, genome: Genome) -> Table:
-        """Average each group of columns within its clusters."""
-        p, n = len(self.names), len(self.values)
+        """Give every cluster of each group of columns one value in each of them."""
+        p, n, ways = len(self.names), int(self.table.kept.sum()), self.ways(genome)
         masked = self._source
-        for number, attributes in enumerate(groups_of(genome[: p + 1])):
-            labels = np.asarray(genome[p + 1 + number * n : p + 1 + (number + 1) * n], dtype=np.int32)
-            masked = published(masked, [self.names[place] for place in attributes], labels, Representatives())
+        for number, columns in enumerate(groups_of(genome[: p + 1])):
+            found = genome[p + 1 + number * n : p + 1 + (number + 1) * n]
+            labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
+            masked = published_by_column(masked, {self.names[place]: ways[place] for place in columns}, labels)
         return masked
 
     @cached_property
     def _source(self) -> Table:
         """The table with the values that are averaged."""
+        if self.values is None:
+            return self.table
         columns = {name: self.table.column(name).copy() for name in self.names}
         for name, values in zip(self.names, self.values.T, strict=True):
             columns[name][self.table.kept] = values
@@ -83,7 +120,7 @@ class GroupingEncoding(RememberingEncoding):
         held = "holds" if effective >= k else "does not hold"
         singles = f"{unique:.1f} % of the records are unique" if unique else "no record is unique"
         message = (
-            f"{self._grouping(candidate)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k "
+            f"{self._grouping(genome)}; k = {k} {held} over all {len(known)} quasi-identifiers: effective k "
             f"is {effective}, {singles}"
         )
         facts = {"groups": group_count(candidate), "k": k, "effective_k": effective, "unique_percent": unique}
@@ -92,9 +129,17 @@ class GroupingEncoding(RememberingEncoding):
             facts["blanked"] = sum(blanked.values())
         return Description(message + blanked_text(blanked), facts)
 
-    def _grouping(self, candidate: Genome) -> str:
+    def _grouping(self, genome: Genome) -> str:
+        candidate, ways = genome[: len(self.names) + 1], self.ways(genome)
         groups = [[self.names[place] for place in group] for group in groups_of(candidate)]
-        return grouping_text(groups, int(candidate[-1]))
+        averaged = all(way is Representative.MEAN for way in ways)
+        text = grouping_text(groups, int(candidate[-1]), "averaged" if averaged else "masked")
+        if averaged:
+            return text
+        by_way: dict[str, list[str]] = defaultdict(list)
+        for name, way in zip(self.names, ways, strict=True):
+            by_way[str(way)].append(name)
+        return f"{text}, each publishing {treatments_text(by_way)}"
 
 
 def groups_of(candidate: Genome) -> Groups:

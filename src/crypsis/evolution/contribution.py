@@ -15,16 +15,10 @@ from crypsis.evolution.frontier import Frontier
 class Contribution:
     """The part of one source in a common front.
 
-    Attributes
-    ----------
-    name : str
-        The source.
-    offered : int
-        Its points.
-    points : int
-        Those on the common front.
-    lost : float
-        Share of the front's hypervolume that is lost without all its points, per cent.
+    name     the source
+    offered  its points
+    points   those on the common front
+    lost     share of the front's hypervolume that is lost without all its points, per cent
     """
 
     name: str

@@ -71,7 +71,7 @@ class Frontier:
             return self
         if not len(self):
             return replace(self, genomes=(genome,), scores=row[None, :])
-        stay, enters = dominance.update(self.scores, self.box(self.scores), row, self.box(row))
+        stay, enters = dominance.admit(self.scores, self.box(self.scores), row, self.box(row))
         if not enters and stay.all():
             return self
         genomes = tuple(g for g, s in zip(self.genomes, stay, strict=True) if s)

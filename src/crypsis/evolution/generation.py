@@ -49,7 +49,7 @@ def more_first(problem: Problem, state: State, engine: Engine) -> State:
         return replace(state, whole=False)
     scores, known, fresh = score(problem, state, children, engine)
     after = replace(with_first(state, children, scores), whole=end == len(first))
-    return record(problem, after, state, children, scores, known, fresh)
+    return conclude_generation(problem, after, state, children, scores, known, fresh)
 
 
 def empty_state(problem: Problem, streams: Streams) -> State:
@@ -136,7 +136,7 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
     scores, known, _ = score(problem, state, children, engine)
     after = breeding.absorb(state, children, scores)
     after = replace(after, rng=streams.snapshot(), memory={}, whole=True)
-    return record(problem, after, state, children, scores, known, sorted({*earlier.tolist(), *unknown}))
+    return conclude_generation(problem, after, state, children, scores, known, sorted({*earlier.tolist(), *unknown}))
 
 
 def unscored(state: State, children: Sequence[Child]) -> list[int]:
@@ -193,7 +193,7 @@ def _evaluate(evaluate: Evaluate, genome: Genome) -> Scores:
     return evaluate(genome)
 
 
-def record(
+def conclude_generation(
     problem: Problem,
     after: State,
     before: State,

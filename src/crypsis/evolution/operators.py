@@ -14,7 +14,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
+
+from crypsis.kernels.arrays import Flags, Floats, Ints
 
 FIELDS = (
     "created", "improved", "worsened", "survived", "useful",
@@ -25,7 +26,7 @@ _AT = {name: place for place, name in enumerate(FIELDS)}
 _MOST_ROWS = 1024
 
 
-def efficiency(child: NDArray[np.float64], reference: NDArray[np.float64]) -> NDArray[np.float64]:
+def efficiency(child: Floats, reference: Floats) -> Floats:
     """Improvement (positive) or worsening (negative) of each child, per cent.
 
     Parameters
@@ -63,8 +64,8 @@ class Tally:
     """
 
     names: tuple[str, ...]
-    counts: NDArray[np.float64]
-    last_useful: NDArray[np.int64]
+    counts: Floats
+    last_useful: Ints
     step: int = 1
 
     @classmethod
@@ -72,27 +73,11 @@ class Tally:
         """A tally without generations."""
         return cls(names, np.zeros((0, len(names), len(FIELDS))), np.zeros(len(names), dtype=np.int64))
 
-    def column(self, name: str) -> NDArray[np.float64]:
-        """One field of the counts.
-
-        Parameters
-        ----------
-        name : str
-            One of `FIELDS`.
-
-        Returns
-        -------
-        float64[rows, operators]
-        """
+    def column(self, name: str) -> Floats:
+        """float64[rows, operators]: one of `FIELDS`."""
         return self.counts[:, :, _AT[name]]
 
-    def born(
-        self,
-        generation: int,
-        operators: NDArray[np.int64],
-        change: NDArray[np.float64],
-        survived: NDArray[np.bool_],
-    ) -> Tally:
+    def born(self, generation: int, operators: Ints, change: Floats, survived: Flags) -> Tally:
         """The tally with the children of one generation.
 
         operators  int64[n]: operator of each child
@@ -116,13 +101,7 @@ class Tally:
         tally.last_useful[operators[survived & (change > 0)]] = generation
         return tally
 
-    def died(
-        self,
-        generation: int,
-        operators: NDArray[np.int64],
-        births: NDArray[np.int64],
-        used: NDArray[np.bool_],
-    ) -> Tally:
+    def died(self, generation: int, operators: Ints, births: Ints, used: Flags) -> Tally:
         """The tally with the removals of one generation, counted in the generations of birth.
 
         operators  int64[n]: operator of each removed member
@@ -168,7 +147,7 @@ class Tally:
         return rows
 
 
-def _halved(counts: NDArray[np.float64]) -> NDArray[np.float64]:
+def _halved(counts: Floats) -> Floats:
     """Neighbouring rows merged."""
     even = np.concatenate([counts, np.zeros((len(counts) % 2, *counts.shape[1:]))])
     pairs = even.reshape(-1, 2, *counts.shape[1:])

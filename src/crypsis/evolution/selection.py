@@ -10,8 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.kernels import dominance
+from crypsis.kernels.arrays import Floats
 
-Floats = NDArray[np.float64]
 FitnessFunction = Callable[[Floats], Floats]
 """float64[n, m] → float64[n]: a number per row that does not depend on the other rows."""
 Order = Callable[[Floats], Floats]

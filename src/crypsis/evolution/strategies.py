@@ -28,8 +28,7 @@ from crypsis.evolution.selection import (
     turned,
 )
 from crypsis.evolution.state import State
-
-Floats = NDArray[np.float64]
+from crypsis.kernels.arrays import Floats
 
 
 def breed(operator: Operator, parents: Sequence[int], pool: Sequence[Genome], rng: Generator) -> list[Child]:

@@ -8,12 +8,9 @@ A table of costs or agreements is flat: the entry of (original o, masked m) in a
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Codes, Flags, Ints
 from crypsis.kernels.compile import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 FAR = 1 << 60
 """A cost nobody links over: the pair is no candidate at all."""
@@ -114,14 +111,7 @@ nearest = kernel(_nearest)
 
 
 def _own_hits(
-    tuples: Codes,
-    members: Ints,
-    masked: Codes,
-    kept: NDArray[np.bool_],
-    best: Ints,
-    cost: Ints,
-    at: Ints,
-    wide: Ints,
+    tuples: Codes, members: Ints, masked: Codes, kept: Flags, best: Ints, cost: Ints, at: Ints, wide: Ints
 ) -> tuple[Ints, Ints]:
     """How many records of each original tuple have their own masked record at the least cost (sum; maximum).
 
@@ -169,9 +159,7 @@ def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, 
 patterns = kernel(_patterns)
 
 
-def _own_patterns(
-    tuples: Codes, members: Ints, masked: Codes, kept: NDArray[np.bool_], agree: Ints, at: Ints, wide: Ints
-) -> Codes:
+def _own_patterns(tuples: Codes, members: Ints, masked: Codes, kept: Flags, agree: Ints, at: Ints, wide: Ints) -> Codes:
     """int32[a, 2^p]: how many records of each original tuple meet their own masked record in each pattern."""
     attributes = tuples.shape[1]
     own = np.zeros((len(tuples), 1 << attributes), dtype=np.int32)

@@ -14,8 +14,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 
 _7, _11, _13, _17, _32 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(17), np.uint64(32)
@@ -27,9 +27,6 @@ HOPELESS = 14.0
 """A rise of this many temperatures is refused unasked: once in a million it might have been accepted."""
 
 
-Chance = NDArray[np.uint64]
-
-
 class WalkContext(NamedTuple):
     """What a search over partitions walks on, and never changes.
 
@@ -37,9 +34,9 @@ class WalkContext(NamedTuple):
     warmth  float64[n]: the temperature's unit at each record, its local squared spacing
     """
 
-    points: NDArray[np.float64]
-    neighbours: NDArray[np.int32]
-    warmth: NDArray[np.float64]
+    points: Floats
+    neighbours: Int32s
+    warmth: Floats
 
 
 class WalkGroups(NamedTuple):
@@ -50,17 +47,17 @@ class WalkGroups(NamedTuple):
     trail  int32[2, 3k]: records moved and the groups they came from, for taking moves back
     """
 
-    labels: NDArray[np.int32]
-    place: NDArray[np.int32]
-    members: NDArray[np.int32]
-    sizes: NDArray[np.int32]
-    centroids: NDArray[np.float64]
-    used: NDArray[np.int64]
-    free: NDArray[np.bool_]
-    trail: NDArray[np.int32]
+    labels: Int32s
+    place: Int32s
+    members: Int32s
+    sizes: Int32s
+    centroids: Floats
+    used: Ints
+    free: Flags
+    trail: Int32s
 
 
-def _draw(chance: Chance) -> np.uint64:
+def _draw(chance: Words) -> np.uint64:
     """The next 64 bits of a xorshift generator whose state is `chance[0]`, never zero."""
     bits: np.uint64 = chance[0]
     bits ^= bits << _13
@@ -81,7 +78,7 @@ def _below(bits: np.uint64, limit: int) -> int:
 below = kernel(_below)
 
 
-def _bears(rise: float, heat: float, chance: Chance) -> bool:
+def _bears(rise: float, heat: float, chance: Words) -> bool:
     """Metropolis: a change for the better always, one for the worse with probability exp(−rise / heat)."""
     if rise < EVEN * heat:
         return True
@@ -93,7 +90,15 @@ def _bears(rise: float, heat: float, chance: Chance) -> bool:
 bears = kernel(_bears)
 
 
-def _apart(one: NDArray[np.float64], i: int, other: NDArray[np.float64], j: int) -> float:
+def _bearable(heat: float, chance: Words) -> float:
+    """The rise up to which the next change is borne: `bears` with its chance drawn first: sums may end early."""
+    return -heat * math.log((np.float64(draw(chance) >> _11) + 0.5) * _UNIT)
+
+
+bearable = kernel(_bearable)
+
+
+def _apart(one: Floats, i: int, other: Floats, j: int) -> float:
     """Squared distance of two rows."""
     a = b = c = d = 0.0
     for q in range(0, one.shape[1], 4):
@@ -109,7 +114,7 @@ def _apart(one: NDArray[np.float64], i: int, other: NDArray[np.float64], j: int)
 apart = kernel(_apart)
 
 
-def _exchange(groups: WalkGroups, points: NDArray[np.float64], i: int, j: int) -> float:
+def _exchange(groups: WalkGroups, points: Floats, i: int, j: int) -> float:
     """Change of SSE if two records of different groups trade places."""
     a, b = groups.labels[i], groups.labels[j]
     centroids = groups.centroids
@@ -126,7 +131,7 @@ def _exchange(groups: WalkGroups, points: NDArray[np.float64], i: int, j: int) -
 exchange = kernel(_exchange)
 
 
-def _leave(groups: WalkGroups, points: NDArray[np.float64], i: int) -> None:
+def _leave(groups: WalkGroups, points: Floats, i: int) -> None:
     """Take a record out of its group; its label stays until it enters another."""
     a = groups.labels[i]
     last = groups.sizes[a] - 1
@@ -142,7 +147,7 @@ def _leave(groups: WalkGroups, points: NDArray[np.float64], i: int) -> None:
 leave = kernel(_leave)
 
 
-def _enter(groups: WalkGroups, points: NDArray[np.float64], i: int, b: int) -> None:
+def _enter(groups: WalkGroups, points: Floats, i: int, b: int) -> None:
     """Put a record that left its group into another one."""
     size = groups.sizes[b]
     groups.members[b, size] = i
@@ -175,7 +180,7 @@ def _close(groups: WalkGroups, a: int) -> None:
 close = kernel(_close)
 
 
-def _settle(groups: WalkGroups, points: NDArray[np.float64], pool: NDArray[np.int32]) -> float:
+def _settle(groups: WalkGroups, points: Floats, pool: Int32s) -> float:
     """Recompute the centroids of the pool's groups from their members alone and return their exact SSE: no drift."""
     total = 0.0
     for free in range(pool.shape[0]):
@@ -196,7 +201,7 @@ def _settle(groups: WalkGroups, points: NDArray[np.float64], pool: NDArray[np.in
 settle = kernel(_settle)
 
 
-def _arrange(groups: WalkGroups, points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+def _arrange(groups: WalkGroups, points: Floats, labels: Int32s) -> float:
     """Load labels 0 … G−1 into the groups; returns the SSE."""
     pool, used = np.empty(labels.shape[0], dtype=np.int32), 0
     for g in range(groups.sizes.shape[0]):
@@ -215,7 +220,7 @@ def _arrange(groups: WalkGroups, points: NDArray[np.float64], labels: NDArray[np
 arrange = kernel(_arrange)
 
 
-def _rewind(groups: WalkGroups, points: NDArray[np.float64], start: int, end: int) -> None:
+def _rewind(groups: WalkGroups, points: Floats, start: int, end: int) -> None:
     """Take back the moves start … end − 1 of the trail, last first."""
     for q in range(end - 1, start - 1, -1):
         i = groups.trail[0, q]
@@ -298,7 +303,7 @@ def _gather(groups: WalkGroups, context: WalkContext, seed: int, g: int, start: 
 gather = kernel(_gather)
 
 
-def _upheave(groups: WalkGroups, context: WalkContext, seed: int, kind: int, heat: float, chance: Chance) -> bool:
+def _upheave(groups: WalkGroups, context: WalkContext, seed: int, kind: int, heat: float, chance: Words) -> bool:
     """Dissolve the seed's group (0), open a group around the seed (1) or do both at once (2), if the rise is borne."""
     least = (groups.members.shape[1] + 1) // 2
     g = groups.used[0] if kind == 1 else groups.labels[seed]
@@ -328,12 +333,12 @@ upheave = kernel(_upheave)
 def _anneal(
     groups: WalkGroups,
     context: WalkContext,
-    pool: NDArray[np.int32],
+    pool: Int32s,
     steps: int,
     hot: float,
     cold: float,
     upheaval: float,
-    chance: Chance,
+    chance: Words,
 ) -> None:
     """Walk `steps` random moves while the temperature falls geometrically from hot to cold.
 

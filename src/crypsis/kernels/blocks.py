@@ -3,42 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.kernels.compile import kernel
+from crypsis.kernels.quickselect import select_between
 
 
-def _select_between(values: NDArray[np.float64], order: NDArray[np.int64], begin: int, end: int, rank: int) -> None:
-    """Reorder values begin … end − 1 (and order with them) so that the one at `rank` is where sorting would put it.
-
-    Hoare (1961). What lies before and behind is not touched.
-    """
-    left, right = begin, end - 1
-    while left < right:
-        pivot = values[(left + right) // 2]
-        i, j = left, right
-        while i <= j:
-            while values[i] < pivot:
-                i += 1
-            while values[j] > pivot:
-                j -= 1
-            if i <= j:
-                values[i], values[j] = values[j], values[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if rank <= j:
-            right = j
-        elif rank >= i:
-            left = i
-        else:
-            return
-
-
-select_between = kernel(_select_between)
-
-
-def _widest(points: NDArray[np.float64], order: NDArray[np.int64], begin: int, end: int) -> int:
+def _widest(points: Floats, order: Ints, begin: int, end: int) -> int:
     """The attribute of greatest variance among the rows begin … end − 1 of `order`; ties go to the first."""
     best, chosen = -1.0, 0
     for j in range(points.shape[1]):
@@ -56,9 +27,7 @@ def _widest(points: NDArray[np.float64], order: NDArray[np.int64], begin: int, e
 widest = kernel(_widest)
 
 
-def _halve_until(
-    points: NDArray[np.float64], order: NDArray[np.int64], size: int, multiple: int, begins: NDArray[np.int64]
-) -> int:
+def _halve_until(points: Floats, order: Ints, size: int, multiple: int, begins: Ints) -> int:
     """Rearrange the rows in `order` into blocks of at most `size`, each half cut at a median of its widest attribute.
 
     points  float64[n, p];  size ≥ 2 · multiple;  every cut falls on a multiple of `multiple`
@@ -92,7 +61,7 @@ def _halve_until(
 halve_until_into = kernel(_halve_until)
 
 
-def halve_until(points: NDArray[np.float64], order: NDArray[np.int64], size: int, multiple: int) -> NDArray[np.int64]:
+def halve_until(points: Floats, order: Ints, size: int, multiple: int) -> Ints:
     """Rearrange the rows in `order` into blocks of at most `size`; → int64[blocks + 1]: where each begins, and n."""
     begins = np.empty(len(order) + 1, dtype=np.int64)
     return begins[: halve_until_into(points, order, size, multiple, begins) + 1].copy()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.contents import RECURSIVE, SIZE, ContentDemands, ContentRoom, content_level
 
@@ -21,13 +21,25 @@ class RolledClasses(NamedTuple):
     tally    int32[c, values]: how many of them hold each confidential value
     """
 
-    code: NDArray[np.int32]
-    records: NDArray[np.int64]
-    tally: NDArray[np.int32]
+    code: Int32s
+    records: Ints
+    tally: Int32s
 
 
-def _find_seat(code: NDArray[np.int32], row: int, a: int, group: int, width: int, found: NDArray[np.int32],
-               seat: NDArray[np.int64], mask: int) -> int:  # fmt: skip
+def _clear_seats(seat: Ints, count: int) -> int:
+    """Empty as many seats as `count` classes need, a power of two; → the mask of their places."""
+    mask = 15
+    while mask + 1 < 2 * count:
+        mask = 2 * mask + 1
+    for slot in range(mask + 1):
+        seat[slot] = -1
+    return mask
+
+
+clear_seats = kernel(_clear_seats)
+
+
+def _find_seat(code: Int32s, row: int, a: int, group: int, width: int, found: Int32s, seat: Ints, mask: int) -> int:
     """The place in a table of seats of the class whose codes are those of a row with attribute `a` in `group`.
 
     width  how many of the attributes count
@@ -54,9 +66,7 @@ def _find_seat(code: NDArray[np.int32], row: int, a: int, group: int, width: int
 find_seat = kernel(_find_seat)
 
 
-def _raise_classes(
-    old: RolledClasses, count: int, a: int, up: NDArray[np.int32], new: RolledClasses, seat: NDArray[np.int64]
-) -> int:
+def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: RolledClasses, seat: Ints) -> int:
     """Raise attribute `a` by one level; → how many classes there are.
 
     up    int32[groups]: group one level higher
@@ -64,12 +74,7 @@ def _raise_classes(
     seat  int64[2^b]: room for a hash table, at least twice as many as classes
     """
     width, values = old.code.shape[1], old.tally.shape[1]
-    mask = 15
-    while mask + 1 < 2 * count:
-        mask = 2 * mask + 1
-    for slot in range(mask + 1):
-        seat[slot] = -1
-    made = 0
+    mask, made = clear_seats(seat, count), 0
     for row in range(count):
         group = up[old.code[row, a]]
         slot = find_seat(old.code, row, a, group, width, new.code, seat, mask)
@@ -92,16 +97,9 @@ def _raise_classes(
 raise_classes = kernel(_raise_classes)
 
 
-def _records_below(
-    held: RolledClasses, count: int, width: int, least: int, spare: RolledClasses, seat: NDArray[np.int64]
-) -> int:
+def _records_below(held: RolledClasses, count: int, width: int, least: int, spare: RolledClasses, seat: Ints) -> int:
     """Records in classes smaller than `least` if only the first `width` attributes are published."""
-    mask = 15
-    while mask + 1 < 2 * count:
-        mask = 2 * mask + 1
-    for slot in range(mask + 1):
-        seat[slot] = -1
-    made = 0
+    mask, made = clear_seats(seat, count), 0
     for row in range(count):
         slot = find_seat(held.code, row, -1, 0, width, spare.code, seat, mask)
         to = seat[slot]
@@ -121,7 +119,7 @@ def _records_below(
 records_below = kernel(_records_below)
 
 
-def _tally_passes(demands: ContentDemands, room: ContentRoom, tally: NDArray[np.int32], records: int) -> bool:
+def _tally_passes(demands: ContentDemands, room: ContentRoom, tally: Int32s, records: int) -> bool:
     """Whether a class meets every demand, given how many of its records hold each value."""
     for d in range(len(demands.kind)):
         kind, c, bound = demands.kind[d], demands.column[d], demands.bound[d, 0]
@@ -147,13 +145,7 @@ tally_passes = kernel(_tally_passes)
 
 
 def _judge_classes(
-    held: RolledClasses,
-    count: int,
-    cell: NDArray[np.float64],
-    demands: ContentDemands,
-    room: ContentRoom,
-    limits: NDArray[np.int64],
-    out: NDArray[np.float64],
+    held: RolledClasses, count: int, cell: Floats, demands: ContentDemands, room: ContentRoom, limits: Ints, out: Floats
 ) -> None:
     """Judge one node: every class that fails is suppressed.
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Ints
 from crypsis.kernels.compile import kernel
 
 _DIRECT = 1024
 
 
-def _attainable_size(sizes: NDArray[np.int64], allowance: int) -> int:
+def _attainable_size(sizes: Ints, allowance: int) -> int:
     """The largest k such that no more than `allowance` records stand in classes smaller than k.
 
     The largest class always survives. Sizes below `_DIRECT` are tallied, a larger answer is found by bisection; size 0
@@ -46,7 +46,7 @@ def _attainable_size(sizes: NDArray[np.int64], allowance: int) -> int:
 attainable_size = kernel(_attainable_size)
 
 
-def _attainable_diversity(sizes: NDArray[np.int64], distinct: NDArray[np.int64], k: int, allowance: int) -> int:
+def _attainable_diversity(sizes: Ints, distinct: Ints, k: int, allowance: int) -> int:
     """The largest l within `allowance`, records in classes smaller than k being already suppressed."""
     spent, highest = 0, 0
     for place in range(sizes.shape[0]):

@@ -26,6 +26,7 @@ from numba.core import caching, event, types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
 
 try:
     import fcntl
@@ -91,7 +92,22 @@ class _ShippedCacheImpl(caching.CompileResultCacheImpl):
     _locator_classes = [_ShippedLocator]  # noqa: RUF012 - numba's own name and type
 
 
-class _ShippedCache(caching.FunctionCache):
+class _QuickCache(caching.FunctionCache):
+    """A cache that loads code without what only compiling needs.
+
+    numba's own first makes itself ready to compile, which imports half of it and SciPy's linear algebra: half a second
+    of every command. Cached code is linked to nothing but the runtime.
+    """
+
+    _impl_class: Any = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)  # type: ignore[no-untyped-call]
+
+
+class _ShippedCache(_QuickCache):
     _impl_class = _ShippedCacheImpl
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
@@ -99,7 +115,7 @@ class _ShippedCache(caching.FunctionCache):
         return (key[0], (key[1][0], SHIPPED_FOR, ""), *key[2:])
 
 
-class _KernelCache(caching.FunctionCache):
+class _KernelCache(_QuickCache):
     """What came compiled, else what was compiled here."""
 
     _impl_class = _KernelCacheImpl
@@ -111,8 +127,8 @@ class _KernelCache(caching.FunctionCache):
             self._shipped = _ShippedCache(function)  # type: ignore[no-untyped-call]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)  # type: ignore[no-untyped-call]
-        return super().load_overload(sig, target_context) if found is None else found  # type: ignore[no-untyped-call]
+        found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)
+        return super().load_overload(sig, target_context) if found is None else found
 
 
 @cache
@@ -173,6 +189,24 @@ class Kernel(CPUDispatcher):
             self._part = _Part(self.py_func, targetoptions=options, pipeline_class=_PartCompiler)
         return types.Dispatcher(self._part)
 
+    @property
+    def _cache(self) -> Any:
+        """Where compiled code is kept, looked up at the first call: a command imports every kernel and calls few.
+
+        Where neither the folder beside the source nor the user's cache folder can be written (a read-only install
+        without a home), every process compiles: correct if slower to start.
+        """
+        if "_place" not in self.__dict__:
+            place: Any = caching.NullCache()
+            with suppress(RuntimeError, OSError):
+                place = _KernelCache(self.py_func)
+            self.__dict__.setdefault("_place", place)  # at once: two threads may call a kernel for the first time
+        return self.__dict__["_place"]
+
+    @_cache.setter
+    def _cache(self, place: Any) -> None:
+        """Nothing: numba sets one when a kernel is made."""
+
     def compile(self, sig: Any) -> Any:
         with _alone(self):
             return super().compile(sig)
@@ -210,12 +244,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile without the interpreter lock, cached on disk where the disk lets us."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
-    compiled: Any = Kernel(function, targetoptions=_OPTIONS)
-    # Where neither the folder beside the source nor the user's cache folder can be written (a read-only
-    # install without a home), every process compiles: correct if slower to start.
-    with suppress(RuntimeError, OSError):
-        compiled._cache = _KernelCache(function)
-    return cast(Callable[P, R], compiled)
+    return cast(Callable[P, R], Kernel(function, targetoptions=_OPTIONS))
 
 
 @cache

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crypsis.kernels.annealing import bears, below, draw
+from crypsis.kernels.annealing import bearable, bears, below, draw
+from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.group_cost import Cells, Charges, Room, charge, column_cost, unlike
 
@@ -29,8 +29,8 @@ class Surroundings(NamedTuple):
     strata  int32[n]: only records of one stratum share a group
     """
 
-    near: NDArray[np.int32]
-    strata: NDArray[np.int32]
+    near: Int32s
+    strata: Int32s
 
 
 class CompositeGroups(NamedTuple):
@@ -42,14 +42,14 @@ class CompositeGroups(NamedTuple):
     used    int64[1]: slots in use
     """
 
-    labels: NDArray[np.int32]
-    head: NDArray[np.int32]
-    after: NDArray[np.int32]
-    before: NDArray[np.int32]
-    sizes: NDArray[np.int32]
-    costs: NDArray[np.float64]
-    fresh: NDArray[np.float64]
-    used: NDArray[np.int64]
+    labels: Int32s
+    head: Int32s
+    after: Int32s
+    before: Int32s
+    sizes: Int32s
+    costs: Floats
+    fresh: Floats
+    used: Ints
 
 
 def _leave_ring(groups: CompositeGroups, i: int) -> None:
@@ -76,7 +76,7 @@ def _join_ring(groups: CompositeGroups, i: int, g: int) -> None:
 leave_ring, join_ring = kernel(_leave_ring), kernel(_join_ring)
 
 
-def _gather_rows(groups: CompositeGroups, g: int, without: int, rows: NDArray[np.int64]) -> int:
+def _gather_rows(groups: CompositeGroups, g: int, without: int, rows: Ints) -> int:
     """Write the members of a group but one into `rows`; how many they are."""
     m, i = 0, groups.head[g]
     for _ in range(groups.sizes[g]):
@@ -90,9 +90,7 @@ def _gather_rows(groups: CompositeGroups, g: int, without: int, rows: NDArray[np
 gather_rows = kernel(_gather_rows)
 
 
-def _appraise(
-    charges: Charges | None, cells: Cells, rows: NDArray[np.int64], m: int, room: Room, costs: NDArray[np.float64]
-) -> None:
+def _appraise(charges: Charges | None, cells: Cells, rows: Ints, m: int, room: Room, costs: Floats) -> None:
     """Write into `costs` what each column, missed demands and all cost, for the first m of the rows as a group."""
     p, total = cells.codes.shape[1], 0.0
     for a in range(p):
@@ -106,7 +104,7 @@ appraise = kernel(_appraise)
 
 
 def _arrange_groups(
-    groups: CompositeGroups, charges: Charges | None, cells: Cells, labels: NDArray[np.int32], room: Room
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, labels: Int32s, room: Room
 ) -> float:
     """Load labels 0 … G − 1; the cost of all groups."""
     many = 0
@@ -137,29 +135,58 @@ def _keep_costs(groups: CompositeGroups, g: int, side: int) -> None:
 keep_costs = kernel(_keep_costs)
 
 
+def _charged(
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, g: int, h: int, first: int, second: int
+) -> float:
+    """Complete the fresh costs of two groups of so many rows by what they are charged; by how much they cost more."""
+    p, rise = (
+        cells.codes.shape[1],
+        -groups.costs[g, cells.codes.shape[1] + 1] - groups.costs[h, cells.codes.shape[1] + 1],
+    )
+    for side in range(2):
+        total = charge(charges, cells, room.rows[side], first if side == 0 else second, room)
+        groups.fresh[side, p] = total
+        for a in range(p):
+            total += groups.fresh[side, a]
+        groups.fresh[side, p + 1] = total
+        rise += total
+    return float(rise)
+
+
+charged = kernel(_charged)
+
+
 def _move_record(
-    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, h: int,
-    chance: NDArray[np.uint64],
-) -> float:  # fmt: skip
-    """Move a record to another group if the rise is borne; the change of cost, 0 if it is not."""
-    g, p, first, second = groups.labels[i], cells.codes.shape[1], 0.0, 0.0
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, h: int, chance: Words
+) -> float:
+    """Move a record to another group if the rise is borne; the change of cost, 0 if it is not.
+
+    What the other group loses is counted first: it is given up once all that its own group costs could not make up.
+    """
+    g, p, limit = groups.labels[i], cells.codes.shape[1], bearable(room.heat[0], chance)
     few, many = gather_rows(groups, g, i, room.rows[0]), gather_rows(groups, h, NONE, room.rows[1])
     room.rows[1, many] = i
     room.work[0] += few + many
+    rise, spare = 0.0, groups.costs[g, p + 1] + groups.costs[h, p]
     for a in range(p):
-        kept = joined = 0.0
-        if groups.costs[g, a] > 0.0:
-            kept = column_cost(cells, a, room.rows[0], few, room)
+        joined = 0.0
         if groups.costs[h, a] > 0.0 or cells.codes[i, a] != cells.codes[groups.head[h], a]:
             joined = column_cost(cells, a, room.rows[1], many + 1, room)
-        groups.fresh[0, a], groups.fresh[1, a] = kept, joined
-        first += kept
-        second += joined
-    groups.fresh[0, p] = charge(charges, cells, room.rows[0], few, room)
-    groups.fresh[1, p] = charge(charges, cells, room.rows[1], many + 1, room)
-    groups.fresh[0, p + 1], groups.fresh[1, p + 1] = first + groups.fresh[0, p], second + groups.fresh[1, p]
-    rise = groups.fresh[0, p + 1] + groups.fresh[1, p + 1] - groups.costs[g, p + 1] - groups.costs[h, p + 1]
-    if not bears(rise, room.heat[0], chance):
+        groups.fresh[1, a] = joined
+        rise += joined - groups.costs[h, a]
+        if rise - spare >= limit:
+            return 0.0
+    for a in range(p):
+        kept = 0.0
+        if groups.costs[g, a] > 0.0:
+            kept = column_cost(cells, a, room.rows[0], few, room)
+        groups.fresh[0, a] = kept
+        rise += kept - groups.costs[g, a]
+        spare -= groups.costs[g, a]
+        if rise - spare >= limit:
+            return 0.0
+    rise = charged(groups, charges, cells, room, g, h, few, many + 1)
+    if rise >= limit:
         return 0.0
     leave_ring(groups, i)
     join_ring(groups, i, h)
@@ -172,28 +199,33 @@ move_record = kernel(_move_record)
 
 
 def _swap_records(
-    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, j: int,
-    chance: NDArray[np.uint64],
-) -> float:  # fmt: skip
-    """Let two records of different groups trade places if the rise is borne; the change of cost."""
-    g, h, p = groups.labels[i], groups.labels[j], cells.codes.shape[1]
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, j: int, chance: Words
+) -> float:
+    """Let two records of different groups trade places if the rise is borne; the change of cost.
+
+    It is given up once all that the columns still to be counted cost could not make up for those that were.
+    """
+    g, h, p, limit = groups.labels[i], groups.labels[j], cells.codes.shape[1], bearable(room.heat[0], chance)
     mine, theirs = gather_rows(groups, g, i, room.rows[0]), gather_rows(groups, h, j, room.rows[1])
     room.rows[0, mine], room.rows[1, theirs] = j, i
     room.work[0] += mine + theirs
-    first = second = 0.0
+    rise, spare = 0.0, groups.costs[g, p] + groups.costs[h, p]
     for a in range(p):
+        if cells.codes[i, a] != cells.codes[j, a]:
+            spare += groups.costs[g, a] + groups.costs[h, a]
+    for a in range(p):
+        before = groups.costs[g, a] + groups.costs[h, a]
         if cells.codes[i, a] == cells.codes[j, a]:
             groups.fresh[0, a], groups.fresh[1, a] = groups.costs[g, a], groups.costs[h, a]
-        else:
-            groups.fresh[0, a] = column_cost(cells, a, room.rows[0], mine + 1, room)
-            groups.fresh[1, a] = column_cost(cells, a, room.rows[1], theirs + 1, room)
-        first += groups.fresh[0, a]
-        second += groups.fresh[1, a]
-    groups.fresh[0, p] = charge(charges, cells, room.rows[0], mine + 1, room)
-    groups.fresh[1, p] = charge(charges, cells, room.rows[1], theirs + 1, room)
-    groups.fresh[0, p + 1], groups.fresh[1, p + 1] = first + groups.fresh[0, p], second + groups.fresh[1, p]
-    rise = groups.fresh[0, p + 1] + groups.fresh[1, p + 1] - groups.costs[g, p + 1] - groups.costs[h, p + 1]
-    if not bears(rise, room.heat[0], chance):
+            continue
+        groups.fresh[0, a] = column_cost(cells, a, room.rows[0], mine + 1, room)
+        groups.fresh[1, a] = column_cost(cells, a, room.rows[1], theirs + 1, room)
+        rise += groups.fresh[0, a] + groups.fresh[1, a] - before
+        spare -= before
+        if rise - spare >= limit:
+            return 0.0
+    rise = charged(groups, charges, cells, room, g, h, mine + 1, theirs + 1)
+    if rise >= limit:
         return 0.0
     leave_ring(groups, i)
     leave_ring(groups, j)
@@ -208,9 +240,8 @@ swap_records = kernel(_swap_records)
 
 
 def _split_group(
-    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, least: int,
-    chance: NDArray[np.uint64],
-) -> float:  # fmt: skip
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, least: int, chance: Words
+) -> float:
     """Divide the group of a record into its nearest fellows, at least k, and the others, if the rise is borne."""
     g, p, part = groups.labels[i], cells.codes.shape[1], room.rows
     m = gather_rows(groups, g, NONE, part[1])
@@ -247,7 +278,7 @@ def _split_group(
 split_group = kernel(_split_group)
 
 
-def _near_record(around: Surroundings, i: int, anywhere: np.uint64, chance: NDArray[np.uint64]) -> int:
+def _near_record(around: Surroundings, i: int, anywhere: np.uint64, chance: Words) -> int:
     """A record near another one, nearer ones more often; or any record, with a probability of `anywhere` in 2³²."""
     bits = draw(chance)
     n, reach = around.near.shape

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.kernels.annealing import HOPELESS, bears, below, draw
+from crypsis.kernels.arrays import Words
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.composite import (
     NONE,
@@ -30,7 +30,7 @@ TRIES = 8
 """Near records looked at for one of another group."""
 
 
-class Pace(NamedTuple):
+class WalkSettings(NamedTuple):
     """How a walk goes.
 
     least  smallest group;  limit  cells that may be read;  hot, cold  temperatures at its beginning and end, in cells
@@ -46,7 +46,7 @@ class Pace(NamedTuple):
 
 
 def _neighbouring_group(
-    groups: CompositeGroups, around: Surroundings, i: int, anywhere: np.uint64, chance: NDArray[np.uint64]
+    groups: CompositeGroups, around: Surroundings, i: int, anywhere: np.uint64, chance: Words
 ) -> int:
     """The slot of another group in which a near record of the same stratum is; −1 if a few tries find none."""
     for _ in range(TRIES):
@@ -84,7 +84,7 @@ def _dissolve_group(
     room: Room,
     seed: int,
     anywhere: np.uint64,
-    chance: NDArray[np.uint64],
+    chance: Words,
 ) -> None:
     """Send every member of a record's group to a near group, if the rise is borne; else all is as it was."""
     g, p, rise = groups.labels[seed], cells.codes.shape[1], 0.0
@@ -124,9 +124,14 @@ dissolve_group = kernel(_dissolve_group)
 
 
 def _walk_groups(
-    groups: CompositeGroups, charges: Charges | None, cells: Cells, around: Surroundings, room: Room, pace: Pace,
-    chance: NDArray[np.uint64],
-) -> float:  # fmt: skip
+    groups: CompositeGroups,
+    charges: Charges | None,
+    cells: Cells,
+    around: Surroundings,
+    room: Room,
+    pace: WalkSettings,
+    chance: Words,
+) -> float:
     """Try changes until so many cells were read while the temperature falls geometrically; the cost of all groups.
 
     chance  uint64[1], the generator's state: the same state gives the same walk

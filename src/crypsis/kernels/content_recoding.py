@@ -9,14 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int16s, Ints
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall
+from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall, take_cheapest
 from crypsis.kernels.recoding import Tuples
+from crypsis.kernels.slots import clear_slots, find_slot, slots_for
 
-_STIR = np.uint64(0x9E3779B97F4A7C15)
-_ONE = np.uint64(1)
 ASKED = 40
 """Merges whose contents are looked at for one class, the cheapest first."""
 
@@ -35,15 +34,15 @@ class ContentClasses(NamedTuple):
     members  int64[n]: room for the records of one class
     """
 
-    row: NDArray[np.int64]
-    begin: NDArray[np.int64]
-    head: NDArray[np.int64]
-    after: NDArray[np.int64]
-    size: NDArray[np.int64]
-    level: NDArray[np.int64]
-    loss: NDArray[np.float64]
-    short: NDArray[np.float64]
-    members: NDArray[np.int64]
+    row: Ints
+    begin: Ints
+    head: Ints
+    after: Ints
+    size: Ints
+    level: Ints
+    loss: Floats
+    short: Floats
+    members: Ints
 
 
 def _gather(classes: ContentClasses, group: int, without: int, count: int) -> int:
@@ -63,12 +62,12 @@ gather = kernel(_gather)
 
 def _freeze_contents(
     tuples: Tuples,
-    nodes: NDArray[np.int16],
+    nodes: Int16s,
     classes: ContentClasses,
     least: int,
     demands: ContentDemands,
     room: ContentRoom,
-    owner: NDArray[np.int64],
+    owner: Ints,
 ) -> None:
     """Group every tuple at the first node that lets its class meet the demands.
 
@@ -77,9 +76,7 @@ def _freeze_contents(
     owner  int64[m]: told the group of each tuple; −1 where no node was enough
     """
     m, s = tuples.leaf.shape
-    capacity = 16
-    while capacity < 2 * m:
-        capacity *= 2
+    capacity = slots_for(m)
     keys = np.empty(capacity, dtype=np.uint64)
     held, first = np.zeros(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
     alive, chain, seats = np.arange(m), np.empty(m, dtype=np.int64), np.empty(m, dtype=np.int64)
@@ -87,21 +84,13 @@ def _freeze_contents(
     for row in range(m):
         owner[row] = -1
     for node in range(len(nodes)):
-        size, shift = 16, np.uint64(60)
-        while size < 2 * count:
-            size *= 2
-            shift -= _ONE
-        for empty in range(size):
-            held[empty] = 0
-        used, largest = 0, 0
+        shift, used, largest = clear_slots(held, count), 0, 0
         for position in range(count):
             row = alive[position]
             key = np.uint64(0)
             for a in range(s):
                 key += tuples.mark[tuples.start[a, nodes[node, a]] + tuples.leaf[row, a]]
-            slot = np.int64((key * _STIR) >> shift)
-            while held[slot] and keys[slot] != key:
-                slot = (slot + 1) & (size - 1)
+            slot = find_slot(key, keys, held, shift)
             if not held[slot]:
                 keys[slot], first[slot], seats[used] = key, -1, slot
                 used += 1
@@ -163,7 +152,7 @@ def _tighten_class(tuples: Tuples, classes: ContentClasses, group: int) -> None:
 tighten_class = kernel(_tighten_class)
 
 
-def _joint_loss(tuples: Tuples, classes: ContentClasses, group: int, anchor: int, levels: NDArray[np.int64]) -> float:
+def _joint_loss(tuples: Tuples, classes: ContentClasses, group: int, anchor: int, levels: Ints) -> float:
     """Loss per record of a class that also covers a tuple generalised to some levels."""
     mine, loss = classes.head[group], 0.0
     for a in range(tuples.leaf.shape[1]):
@@ -181,7 +170,7 @@ joint_loss = kernel(_joint_loss)
 
 
 def _settle_classes(
-    tuples: Tuples, classes: ContentClasses, owner: NDArray[np.int64], demands: ContentDemands, room: ContentRoom
+    tuples: Tuples, classes: ContentClasses, owner: Ints, demands: ContentDemands, room: ContentRoom
 ) -> None:
     """Classes of grouped tuples; a tuple without a group is a class of its own."""
     m = len(owner)
@@ -206,7 +195,7 @@ settle_classes = kernel(_settle_classes)
 
 
 def _merge_failing(
-    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, room: ContentRoom, cost: NDArray[np.float64]
+    tuples: Tuples, classes: ContentClasses, demands: ContentDemands, room: ContentRoom, cost: Floats
 ) -> None:
     """Merge every class that falls short with the cheapest class such that both pass together.
 
@@ -233,13 +222,9 @@ def _merge_failing(
                 cost[g] = both * loss - classes.size[g] * classes.loss[g] - classes.size[group] * classes.loss[group]
         best, least = -1, np.inf
         for _ in range(ASKED):
-            near = -1
-            for g in range(m):
-                if cost[g] < np.inf and (near < 0 or cost[g] < cost[near]):
-                    near = g
+            near = take_cheapest(cost, m)
             if near < 0:
                 break
-            cost[near] = np.inf
             count = gather(classes, near, -1, gather(classes, group, -1, 0))
             short = group_shortfall(demands, room, classes.members, count)
             if short < least:

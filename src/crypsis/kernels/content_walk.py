@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.annealing import draw
+from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall
+from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall, take_cheapest
 
-_7, _11, _13, _17 = np.uint64(7), np.uint64(11), np.uint64(13), np.uint64(17)
-_UNIT = 2.0**-53
+_11, _UNIT = np.uint64(11), 2.0**-53
 
 
 class ContentGroups(NamedTuple):
@@ -30,17 +30,17 @@ class ContentGroups(NamedTuple):
     members int64[n]: room for the records of a group
     """
 
-    label: NDArray[np.int64]
-    after: NDArray[np.int64]
-    before: NDArray[np.int64]
-    head: NDArray[np.int64]
-    size: NDArray[np.int64]
-    total: NDArray[np.float64]
-    short: NDArray[np.float64]
-    members: NDArray[np.int64]
+    label: Ints
+    after: Ints
+    before: Ints
+    head: Ints
+    size: Ints
+    total: Floats
+    short: Floats
+    members: Ints
 
 
-def _unlink(groups: ContentGroups, points: NDArray[np.float64], row: int) -> None:
+def _unlink(groups: ContentGroups, points: Floats, row: int) -> None:
     """Take a record out of its group."""
     group = groups.label[row]
     if groups.before[row] >= 0:
@@ -57,7 +57,7 @@ def _unlink(groups: ContentGroups, points: NDArray[np.float64], row: int) -> Non
 unlink = kernel(_unlink)
 
 
-def _link(groups: ContentGroups, points: NDArray[np.float64], row: int, group: int) -> None:
+def _link(groups: ContentGroups, points: Floats, row: int, group: int) -> None:
     """Put a record into a group."""
     groups.label[row], groups.before[row], groups.after[row] = group, -1, groups.head[group]
     if groups.head[group] >= 0:
@@ -84,7 +84,7 @@ def _short_of(groups: ContentGroups, group: int, demands: ContentDemands, room: 
 short_of = kernel(_short_of)
 
 
-def _between(groups: ContentGroups, points: NDArray[np.float64], row: int, group: int) -> float:
+def _between(groups: ContentGroups, points: Floats, row: int, group: int) -> float:
     """Squared distance of a record from the mean of a group."""
     found, size = 0.0, groups.size[group]
     for j in range(points.shape[1]):
@@ -96,7 +96,7 @@ def _between(groups: ContentGroups, points: NDArray[np.float64], row: int, group
 between = kernel(_between)
 
 
-def _apart(groups: ContentGroups, points: NDArray[np.float64], a: int, b: int) -> float:
+def _apart(groups: ContentGroups, points: Floats, a: int, b: int) -> float:
     """What the SSE grows by where two groups become one."""
     found = 0.0
     for j in range(points.shape[1]):
@@ -109,9 +109,8 @@ apart = kernel(_apart)
 
 
 def _load_groups(
-    groups: ContentGroups, points: NDArray[np.float64], labels: NDArray[np.int32], demands: ContentDemands,
-    room: ContentRoom,
-) -> None:  # fmt: skip
+    groups: ContentGroups, points: Floats, labels: Int32s, demands: ContentDemands, room: ContentRoom
+) -> None:
     """Start from a partition."""
     n = len(labels)
     for g in range(n):
@@ -129,12 +128,7 @@ load_groups = kernel(_load_groups)
 
 
 def _merge_short(
-    groups: ContentGroups,
-    points: NDArray[np.float64],
-    asked: int,
-    demands: ContentDemands,
-    room: ContentRoom,
-    cost: NDArray[np.float64],
+    groups: ContentGroups, points: Floats, asked: int, demands: ContentDemands, room: ContentRoom, cost: Floats
 ) -> None:
     """Merge every group that falls short with the nearest group such that both pass together.
 
@@ -159,13 +153,9 @@ def _merge_short(
             cost[g] = apart(groups, points, group, g) if g != group and groups.size[g] > 0 else np.inf
         best, least = -1, np.inf
         for _ in range(asked):
-            near = -1
-            for g in range(n):
-                if cost[g] < np.inf and (near < 0 or cost[g] < cost[near]):
-                    near = g
+            near = take_cheapest(cost, n)
             if near < 0:
                 break
-            cost[near] = np.inf
             count = 0
             for g in (group, near):
                 row = groups.head[g]
@@ -191,13 +181,7 @@ merge_short = kernel(_merge_short)
 
 
 def _split(
-    groups: ContentGroups,
-    points: NDArray[np.float64],
-    row: int,
-    k: int,
-    demands: ContentDemands,
-    room: ContentRoom,
-    near: NDArray[np.int64],
+    groups: ContentGroups, points: Floats, row: int, k: int, demands: ContentDemands, room: ContentRoom, near: Ints
 ) -> bool:
     """Part a group into the k records nearest to one of them and the rest, if both pass; → whether it was parted."""
     old, new = groups.label[row], -1
@@ -236,13 +220,13 @@ split = kernel(_split)
 
 def _walk_contents(
     groups: ContentGroups,
-    points: NDArray[np.float64],
-    neighbours: NDArray[np.int32],
-    settings: NDArray[np.float64],
+    points: Floats,
+    neighbours: Int32s,
+    settings: Floats,
     demands: ContentDemands,
     room: ContentRoom,
-    chance: NDArray[np.uint64],
-    near: NDArray[np.int64],
+    chance: Words,
+    near: Ints,
 ) -> None:
     """Try moves, swaps and splits among the groups of near records while the temperature falls.
 
@@ -253,11 +237,7 @@ def _walk_contents(
     hot, cold, price = settings[2], settings[3], settings[4]
     for step in range(steps):
         heat = hot * (cold / hot) ** (step / steps) if hot > 0 else 0.0
-        bits = chance[0]
-        bits ^= bits << _13
-        bits ^= bits >> _7
-        bits ^= bits << _17
-        chance[0] = bits
+        bits = draw(chance)
         row = int((bits >> np.uint64(33)) % np.uint64(n))
         other = int(neighbours[row, int((bits & np.uint64(0xFFFF)) % np.uint64(neighbours.shape[1]))])
         luck = float((bits * np.uint64(0x2545F4914F6CDD1D)) >> _11) * _UNIT

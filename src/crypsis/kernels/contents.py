@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 SIZE, DISTINCT, ENTROPY, RECURSIVE, EQUAL, ORDERED, HIERARCHICAL, ALPHA, BETA, PRESENCE = range(10)
@@ -33,15 +34,15 @@ class ContentDemands(NamedTuple):
     height    int64[c]: levels of the hierarchy of each column
     """
 
-    code: NDArray[np.int32]
-    column: NDArray[np.int64]
-    kind: NDArray[np.int64]
-    bound: NDArray[np.float64]
-    first: NDArray[np.int64]
-    overall: NDArray[np.float64]
-    up: NDArray[np.int32]
-    mass: NDArray[np.float64]
-    height: NDArray[np.int64]
+    code: Int32s
+    column: Ints
+    kind: Ints
+    bound: Floats
+    first: Ints
+    overall: Floats
+    up: Int32s
+    mass: Floats
+    height: Ints
 
 
 class ContentRoom(NamedTuple):
@@ -52,9 +53,9 @@ class ContentRoom(NamedTuple):
     share   float64[4, values]: share, surplus, deficit and mass seen of each group
     """
 
-    times: NDArray[np.int64]
-    held: NDArray[np.int64]
-    share: NDArray[np.float64]
+    times: Ints
+    held: Ints
+    share: Floats
 
 
 def content_room(demands: ContentDemands) -> ContentRoom:
@@ -63,7 +64,7 @@ def content_room(demands: ContentDemands) -> ContentRoom:
     return ContentRoom(np.zeros(values, np.int64), np.zeros((3, values), np.int64), np.zeros((4, values)))
 
 
-def _sort_held(held: NDArray[np.int64], m: int, by: NDArray[Any], falling: bool) -> None:
+def _sort_held(held: Ints, m: int, by: NDArray[Any], falling: bool) -> None:
     """Sort the first m values by their number, or by how often they occur, the most frequent first."""
     gap = 1
     while gap < m // 3:
@@ -203,7 +204,7 @@ def _content_level(demands: ContentDemands, room: ContentRoom, d: int, m: int, t
 content_level = kernel(_content_level)
 
 
-def _group_shortfall(demands: ContentDemands, room: ContentRoom, members: NDArray[np.int64], size: int) -> float:
+def _group_shortfall(demands: ContentDemands, room: ContentRoom, members: Ints, size: int) -> float:
     """How far a class of records falls short, 0 … 1: the mean over the demands; 0 exactly where it meets them all.
 
     members  int64[…]: the records, the first `size` of them
@@ -239,16 +240,24 @@ def _group_shortfall(demands: ContentDemands, room: ContentRoom, members: NDArra
 group_shortfall = kernel(_group_shortfall)
 
 
-def _group_shortfalls(
-    demands: ContentDemands,
-    room: ContentRoom,
-    members: NDArray[np.int64],
-    start: NDArray[np.int64],
-    out: NDArray[np.float64],
-) -> None:
+def _group_shortfalls(demands: ContentDemands, room: ContentRoom, members: Ints, start: Ints, out: Floats) -> None:
     """`group_shortfall` of many classes, the records of class g being members[start[g] : start[g + 1]]."""
     for g in range(len(start) - 1):
         out[g] = group_shortfall(demands, room, members[start[g] : start[g + 1]], start[g + 1] - start[g])
 
 
 group_shortfalls = kernel(_group_shortfalls)
+
+
+def _take_cheapest(cost: Floats, n: int) -> int:
+    """The first of n with the least finite cost, which is made infinite; −1 if there is none."""
+    near = -1
+    for g in range(n):
+        if cost[g] < np.inf and (near < 0 or cost[g] < cost[near]):
+            near = g
+    if near >= 0:
+        cost[near] = np.inf
+    return near
+
+
+take_cheapest = kernel(_take_cheapest)

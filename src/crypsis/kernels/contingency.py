@@ -7,12 +7,9 @@ Codes are int32[n, p] and never negative. A table is named by its strides: the c
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Codes, Ints
 from crypsis.kernels.compile import kernel
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 
 
 def _table_gaps(original: Codes, masked: Codes, strides: Ints, starts: Ints, gaps: Codes) -> int:

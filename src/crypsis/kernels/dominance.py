@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
-
-Floats = NDArray[np.float64]
 
 
 def _dominates(first: Floats, i: int, second: Floats, j: int) -> bool:
@@ -24,7 +22,7 @@ def _dominates(first: Floats, i: int, second: Floats, j: int) -> bool:
 dominates = kernel(_dominates)
 
 
-def _enter(scores: Floats, boxes: Floats, score: Floats, box: Floats, stay: NDArray[np.bool_]) -> bool:
+def _enter(scores: Floats, boxes: Floats, score: Floats, box: Floats, stay: Flags) -> bool:
     """Whether the newcomer (float64[1, m]) is let in as `update` says; members that leave are marked in `stay`."""
     enters = True
     for i in range(scores.shape[0]):
@@ -47,7 +45,7 @@ def _enter(scores: Floats, boxes: Floats, score: Floats, box: Floats, stay: NDAr
 enter = kernel(_enter)
 
 
-def update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[NDArray[np.bool_], bool]:
+def admit(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[Flags, bool]:
     """One step of the archive: which members stay, and whether the newcomer is let in.
 
     scores, boxes  float64[n, m] of the members; score, box  float64[m] of the newcomer
@@ -61,7 +59,7 @@ def update(scores: Floats, boxes: Floats, score: Floats, box: Floats) -> tuple[N
     return stay, bool(enter(row(scores), row(boxes), row(score)[None], row(box)[None], stay))
 
 
-def _place_in_fronts(rows: Floats, levels: NDArray[np.int32]) -> None:
+def _place_in_fronts(rows: Floats, levels: Int32s) -> None:
     """levels int32[n] ← the front of each row, of rows in lexicographic order; as `fronts` says."""
     n = rows.shape[0]
     newest, older = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -82,7 +80,7 @@ def _place_in_fronts(rows: Floats, levels: NDArray[np.int32]) -> None:
 place_in_fronts = kernel(_place_in_fronts)
 
 
-def fronts(scores: Floats) -> NDArray[np.int32]:
+def fronts(scores: Floats) -> Int32s:
     """int32[n]: 0 for rows nobody dominates, 1 for rows only those dominate, and so on. NaN counts as infinity.
 
     Zhang, Tian, Cheng and Jin (2015): in lexicographic order whatever dominates a row stands before it, so a row
@@ -96,7 +94,7 @@ def fronts(scores: Floats) -> NDArray[np.int32]:
     return levels
 
 
-def _strengths(scores: Floats) -> NDArray[np.float64]:
+def _strengths(scores: Floats) -> Floats:
     """float64[n]: for each row the sum, over the rows that dominate it, of how many rows those dominate.
 
     Zero for a row nobody dominates: the fitness of PBG-EA, after SPEA2. O(n² m).
@@ -118,7 +116,7 @@ def _strengths(scores: Floats) -> NDArray[np.float64]:
 strengths = kernel(_strengths)
 
 
-def _undominated(scores: Floats, order: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _undominated(scores: Floats, order: Ints) -> Flags:
     """bool[n]: rows that no other row dominates; of equal rows the first in order alone.
 
     order  int64[n]: the rows sorted by their first score, then the second and so on, so that whatever dominates a

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -28,8 +28,8 @@ TABLED = 1024
 class Brood(NamedTuple):
     """A population: int32[P, n] letters and float64[P] SSE, infinite for a chromosome that is no k-partition."""
 
-    genes: NDArray[np.int32]
-    sse: NDArray[np.float64]
+    genes: Int32s
+    sse: Floats
 
 
 class Best(NamedTuple):
@@ -40,10 +40,10 @@ class Best(NamedTuple):
     state  uint64[1]: the generator's
     """
 
-    genes: NDArray[np.int32]
-    sse: NDArray[np.float64]
-    epochs: NDArray[np.int64]
-    state: NDArray[np.uint64]
+    genes: Int32s
+    sse: Floats
+    epochs: Ints
+    state: Words
 
 
 class Work(NamedTuple):
@@ -52,13 +52,13 @@ class Work(NamedTuple):
     distances  float64[n, n]: squared, of a record to those before it; or float64[0, 0]
     """
 
-    distances: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    last: NDArray[np.int64]
-    previous: NDArray[np.int64]
-    pairs: NDArray[np.float64]
-    wheel: NDArray[np.float64]
-    state: NDArray[np.uint64]
+    distances: Floats
+    counts: Ints
+    last: Ints
+    previous: Ints
+    pairs: Floats
+    wheel: Floats
+    state: Words
 
 
 def _mix(word: np.uint64) -> np.uint64:
@@ -70,7 +70,7 @@ def _mix(word: np.uint64) -> np.uint64:
 mix = kernel(_mix)
 
 
-def _uniform(state: NDArray[np.uint64]) -> float:
+def _uniform(state: Words) -> float:
     """The next number in [0, 1)."""
     state[0] += GOLDEN
     return float(np.float64(mix(state[0]) >> B11) * 2.0**-53)
@@ -79,7 +79,7 @@ def _uniform(state: NDArray[np.uint64]) -> float:
 uniform = kernel(_uniform)
 
 
-def _below(state: NDArray[np.uint64], bound: int) -> int:
+def _below(state: Words, bound: int) -> int:
     """The next integer in 0 … bound − 1."""
     state[0] += GOLDEN
     return int(((mix(state[0]) >> B32) * np.uint64(bound)) >> B32)
@@ -88,7 +88,7 @@ def _below(state: NDArray[np.uint64], bound: int) -> int:
 below = kernel(_below)
 
 
-def _initialise(chromosome: NDArray[np.int32], k: int, counts: NDArray[np.int64], state: NDArray[np.uint64]) -> None:
+def _initialise(chromosome: Int32s, k: int, counts: Ints, state: Words) -> None:
     """Algorithm I, then its repair: random letters up to 2k − 1 each, then records moved from above k to below k.
 
     Every letter ends with k … 2k − 1 records; `counts` (one place per letter) ends as their sizes.
@@ -113,7 +113,7 @@ def _initialise(chromosome: NDArray[np.int32], k: int, counts: NDArray[np.int64]
 initialise = kernel(_initialise)
 
 
-def _distance(points: NDArray[np.float64], one: int, other: int) -> float:
+def _distance(points: Floats, one: int, other: int) -> float:
     total = 0.0
     for column in range(points.shape[1]):
         gap = points[one, column] - points[other, column]
@@ -124,7 +124,7 @@ def _distance(points: NDArray[np.float64], one: int, other: int) -> float:
 distance = kernel(_distance)
 
 
-def _prepare(points: NDArray[np.float64], letters: int, population: int, state: NDArray[np.uint64]) -> Work:
+def _prepare(points: Floats, letters: int, population: int, state: Words) -> Work:
     """Room for the evaluations of a population; the generator's state is shared, not copied."""
     n = points.shape[0]
     tabled = n if n <= TABLED else 0
@@ -146,7 +146,7 @@ def _prepare(points: NDArray[np.float64], letters: int, population: int, state: 
 prepare = kernel(_prepare)
 
 
-def _lawful(counts: NDArray[np.int64], k: int) -> bool:
+def _lawful(counts: Ints, k: int) -> bool:
     """Whether every letter that is used has k … 2k − 1 records."""
     broken = False
     for letter in range(counts.size):
@@ -157,7 +157,7 @@ def _lawful(counts: NDArray[np.int64], k: int) -> bool:
 lawful = kernel(_lawful)
 
 
-def _judge(points: NDArray[np.float64], chromosome: NDArray[np.int32], work: Work) -> float:
+def _judge(points: Floats, chromosome: Int32s, work: Work) -> float:
     """SSE of a lawful chromosome whose letter counts stand in `work`.
 
     Σ over groups of (Σ squared distances of pairs) / size: with tabled distances the cost does not depend on p.
@@ -187,14 +187,14 @@ judge = kernel(_judge)
 
 
 def _breed(
-    parents: NDArray[np.int32],
+    parents: Int32s,
     pair: tuple[int, int],
     cut: int,
-    children: NDArray[np.int32],
+    children: Int32s,
     place: int,
     mutation_rate: float,
-    counts: NDArray[np.int64],
-    state: NDArray[np.uint64],
+    counts: Ints,
+    state: Words,
 ) -> None:
     """The first of a pair up to the cut, then the other, each gene redrawn with probability `mutation_rate`.
 
@@ -224,7 +224,7 @@ def _breed(
 breed = kernel(_breed)
 
 
-def _spin(wheel: NDArray[np.float64], state: NDArray[np.uint64]) -> int:
+def _spin(wheel: Floats, state: Words) -> int:
     """The roulette: a place drawn in proportion to its share of the cumulative wheel."""
     ball = uniform(state) * wheel[-1]
     if wheel[0] > ball:  # the best ever, where it is kept: by far the likeliest once most children are no partition
@@ -243,7 +243,7 @@ spin = kernel(_spin)
 
 
 def _succeed(
-    points: NDArray[np.float64],
+    points: Floats,
     k: int,
     penalty: float,
     rates: tuple[float, float],
@@ -274,7 +274,7 @@ def _succeed(
 succeed = kernel(_succeed)
 
 
-def _total_squares(points: NDArray[np.float64]) -> float:
+def _total_squares(points: Floats) -> float:
     """SST: squared distances to the grand mean."""
     total = 0.0
     for column in range(points.shape[1]):
@@ -287,7 +287,7 @@ def _total_squares(points: NDArray[np.float64]) -> float:
 total_squares = kernel(_total_squares)
 
 
-def _settled(genes: NDArray[np.int32], crossover_rate: float) -> bool:
+def _settled(genes: Int32s, crossover_rate: float) -> bool:
     """Whether a population that never mutates can bring nothing new: it never crosses, or all are the same."""
     if crossover_rate == 0.0:
         return True
@@ -301,7 +301,7 @@ def _settled(genes: NDArray[np.int32], crossover_rate: float) -> bool:
 settled = kernel(_settled)
 
 
-def _found(points: NDArray[np.float64], k: int, start: NDArray[np.int32], brood: Brood, best: Best) -> None:
+def _found(points: Floats, k: int, start: Int32s, brood: Brood, best: Best) -> None:
     """Fill the first population and the best of it.
 
     points  float64[n, p], already standardised, n ≥ 2k, k ≥ 2
@@ -331,14 +331,14 @@ found = kernel(_found)
 
 
 def _evolve(
-    points: NDArray[np.float64],
+    points: Floats,
     k: int,
     brood: Brood,
     best: Best,
     limits: tuple[int, float],
     rates: tuple[float, float],
     keep_best: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Some epochs more, in place; the best SSE after each of them.
 
     limits     epochs, and the least SSE there can be if it is known, else −∞: who reaches it need not go on

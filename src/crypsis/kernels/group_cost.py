@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.contents import ContentDemands, ContentRoom, group_shortfall
+from crypsis.kernels.quickselect import select_between
 
 MEDIAN, MEAN, MODE, ANCESTOR, CHEAPEST, UNANIMOUS, FREE = 0, 1, 2, 3, 4, 5, 6
 """What a group publishes: the middle value; the mean; the most frequent value; the lowest common ancestor; the cheaper
@@ -39,15 +38,15 @@ class Cells(NamedTuple):
     widths   float64[…]: cell loss of a record generalised to that group
     """
 
-    codes: NDArray[np.int32]
-    values: NDArray[np.float64]
-    ordered: NDArray[np.bool_]
-    rules: NDArray[np.int64]
-    weights: NDArray[np.float64]
-    heights: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    above: NDArray[np.int32]
-    widths: NDArray[np.float64]
+    codes: Int32s
+    values: Floats
+    ordered: Flags
+    rules: Ints
+    weights: Floats
+    heights: Ints
+    starts: Ints
+    above: Int32s
+    widths: Floats
 
 
 class Charges(NamedTuple):
@@ -59,7 +58,7 @@ class Charges(NamedTuple):
 
     demands: ContentDemands
     contents: ContentRoom
-    price: NDArray[np.float64]
+    price: Floats
 
 
 class Room(NamedTuple):
@@ -70,42 +69,24 @@ class Room(NamedTuple):
     saved  float64[m, p + 2]: costs of groups that a change may have to give back;  heat  float64[1]: the temperature
     """
 
-    rows: NDArray[np.int64]
-    line: NDArray[np.float64]
-    tally: NDArray[np.int64]
-    work: NDArray[np.int64]
-    saved: NDArray[np.float64]
-    heat: NDArray[np.float64]
+    rows: Ints
+    line: Floats
+    tally: Ints
+    work: Ints
+    saved: Floats
+    heat: Floats
 
 
-def _middle(line: NDArray[np.float64], m: int) -> float:
+def _middle(line: Floats, m: int) -> float:
     """The lower middle of the first m values, which are rearranged."""
-    wanted, low, high = (m - 1) // 2, 0, m - 1
-    while low < high:
-        pivot = line[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while line[i] < pivot:
-                i += 1
-            while line[j] > pivot:
-                j -= 1
-            if i <= j:
-                line[i], line[j] = line[j], line[i]
-                i += 1
-                j -= 1
-        if wanted <= j:
-            high = j
-        elif wanted >= i:
-            low = i
-        else:
-            break
-    return float(line[wanted])
+    select_between(line, None, 0, m, (m - 1) // 2)
+    return float(line[(m - 1) // 2])
 
 
 middle = kernel(_middle)
 
 
-def _line_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, mean: bool, room: Room) -> float:
+def _line_cost(cells: Cells, a: int, rows: Ints, m: int, mean: bool, room: Room) -> float:
     """Sum of distances from the median or the mean."""
     line, centre = room.line, 0.0
     for t in range(m):
@@ -121,7 +102,7 @@ def _line_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, mean: bool
 line_cost = kernel(_line_cost)
 
 
-def _mode_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Room) -> float:
+def _mode_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
     """Records with another value than the most frequent one."""
     most = 0
     for t in range(m):
@@ -137,7 +118,7 @@ def _mode_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Room
 mode_cost = kernel(_mode_cost)
 
 
-def _ancestor_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int) -> float:
+def _ancestor_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
     """Width of the lowest common ancestor, times m; m where there is none."""
     level, first = 0, cells.codes[rows[0], a]
     for t in range(1, m):
@@ -155,7 +136,7 @@ def _ancestor_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int) -> flo
 ancestor_cost = kernel(_ancestor_cost)
 
 
-def _column_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Room) -> float:
+def _column_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
     """Cells that the first m of the rows lose in a column as a group, times the weight of the column."""
     rule, first = cells.rules[a], cells.codes[rows[0], a]
     if rule == FREE or cells.weights[a] == 0.0:
@@ -183,7 +164,7 @@ def _column_cost(cells: Cells, a: int, rows: NDArray[np.int64], m: int, room: Ro
 column_cost = kernel(_column_cost)
 
 
-def _total_cost(cells: Cells, order: NDArray[np.int64], bounds: NDArray[np.int64], room: Room) -> float:
+def _total_cost(cells: Cells, order: Ints, bounds: Ints, room: Room) -> float:
     """Cells that all groups lose, the rows of group g being order[bounds[g] : bounds[g + 1]]."""
     total = 0.0
     for g in range(bounds.size - 1):
@@ -196,7 +177,7 @@ def _total_cost(cells: Cells, order: NDArray[np.int64], bounds: NDArray[np.int64
 total_cost = kernel(_total_cost)
 
 
-def _charge(charges: Charges | None, cells: Cells, rows: NDArray[np.int64], m: int, room: Room) -> float:
+def _charge(charges: Charges | None, cells: Cells, rows: Ints, m: int, room: Room) -> float:
     """What the first m of the rows are charged as a group for the demands they miss, in cells; nothing for None.
 
     Without demands nothing of them is compiled: the type None decides, not a value.

@@ -7,8 +7,8 @@ each of its centroids, and the linkage of any grouping is found from those block
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 UNASKED, ABSOLUTE, RELATIVE = -1, 0, 1
@@ -21,7 +21,7 @@ STRIP = 64
 """Records measured together."""
 
 
-def _renumber(labels: NDArray[np.int32]) -> NDArray[np.int32]:
+def _renumber(labels: Int32s) -> Int32s:
     """Labels 0, 1, … by first appearance."""
     p = len(labels)
     place = np.full(np.max(labels) + 1, -1, dtype=np.int32)
@@ -38,7 +38,7 @@ def _renumber(labels: NDArray[np.int32]) -> NDArray[np.int32]:
 renumber = kernel(_renumber)
 
 
-def _settle(genome: NDArray[np.int32]) -> NDArray[np.int32]:
+def _settle(genome: Int32s) -> Int32s:
     """The genome int32[p + 1] (labels, then k) with labels 0, 1, … in the order they have; empty groups vanish."""
     p = len(genome) - 1
     place = np.full(np.max(genome[:p]) + 1, -1, dtype=np.int32)
@@ -58,7 +58,7 @@ def _settle(genome: NDArray[np.int32]) -> NDArray[np.int32]:
 settle = kernel(_settle)
 
 
-def _inject(giver: NDArray[np.int32], receiver: NDArray[np.int32], low: int, high: int) -> NDArray[np.int32]:
+def _inject(giver: Int32s, receiver: Int32s, low: int, high: int) -> Int32s:
     """Groups low … high − 1 of the giver with all their attributes; every other attribute as the receiver has it.
 
     Genomes int32[p + 1]. Group part: the injected groups, then what is left of the receiver's. k is the giver's.
@@ -74,7 +74,7 @@ def _inject(giver: NDArray[np.int32], receiver: NDArray[np.int32], low: int, hig
 inject = kernel(_inject)
 
 
-def _by_group(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _by_group(labels: Int32s) -> tuple[Int32s, Ints]:
     """Attributes group by group: int32[p] ascending inside a group, int64[g + 1] where each begins, and the end.
 
     The group of the lowest attribute comes first, whatever the labels, so that clones are worked out alike.
@@ -98,7 +98,7 @@ def _by_group(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.
 by_group = kernel(_by_group)
 
 
-def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int) -> NDArray[np.float64]:
+def _centroids(points: Floats, labels: Int32s, groups: int) -> Floats:
     """float64[groups, p]: mean of each group."""
     n, p = points.shape
     centres = np.zeros((groups, p))
@@ -116,7 +116,7 @@ def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32], groups: i
 centroids = kernel(_centroids)
 
 
-def _measure(points: NDArray[np.float64], centres: NDArray[np.float64], block: NDArray[np.float64]) -> None:
+def _measure(points: Floats, centres: Floats, block: Floats) -> None:
     """block ← squared Euclidean distance of every record to every centre, and to the nearest of them.
 
     block  float64[≥ n (groups + 1)], flat: row i holds the distances to the centres, then their minimum
@@ -150,9 +150,7 @@ def _measure(points: NDArray[np.float64], centres: NDArray[np.float64], block: N
 measure = kernel(_measure)
 
 
-def _judged(
-    points: NDArray[np.float64], centres: NDArray[np.float64], labels: NDArray[np.int32], mode: int
-) -> tuple[float, int]:
+def _judged(points: Floats, centres: Floats, labels: Int32s, mode: int) -> tuple[float, int]:
     """SSE of a grouping of records, and how many of the cells × 10 widths have the original value inside the interval
     around the protected one.
 
@@ -180,9 +178,7 @@ def _judged(
 judged = kernel(_judged)
 
 
-def _survey(
-    points: NDArray[np.float64], labels: NDArray[np.int32], mode: int, block: NDArray[np.float64]
-) -> tuple[int, float, int]:
+def _survey(points: Floats, labels: Int32s, mode: int, block: Floats) -> tuple[int, float, int]:
     """Number of clusters, SSE and disclosed cells of one attribute group; its distances go to `block`.
 
     mode   as for `judged`
@@ -199,7 +195,7 @@ def _survey(
 survey = kernel(_survey)
 
 
-def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+def _classes(labels: Int32s) -> tuple[Int32s, Int32s, Int32s]:
     """Distinct columns of int32[g, n]: class of each column, first column of each class, size of each class."""
     g, n = labels.shape
     slots = 1
@@ -241,7 +237,7 @@ def _classes(labels: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.i
 classes = kernel(_classes)
 
 
-def _sorted_classes(rows: NDArray[np.int32], width: int) -> NDArray[np.int64]:
+def _sorted_classes(rows: Int32s, width: int) -> Ints:
     """Order of int32[c, g] rows of labels below `width`, first group first (counting sort from the last group)."""
     count, groups = rows.shape
     order = np.arange(count)
@@ -263,7 +259,7 @@ def _sorted_classes(rows: NDArray[np.int32], width: int) -> NDArray[np.int64]:
 sorted_classes = kernel(_sorted_classes)
 
 
-def _branches(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def _branches(rows: Int32s) -> tuple[Int32s, Int32s]:
     """Sorted rows as a tree: how many labels each row shares with the one before, and where each branch ends.
 
     →  int32[c + 1] shared;  int32[c, g]: first later row that differs from row c within its first j + 1 labels
@@ -283,9 +279,7 @@ def _branches(rows: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.in
 branches = kernel(_branches)
 
 
-def _links(
-    arena: NDArray[np.float64], clusters: NDArray[np.int32], slots: NDArray[np.int64], widths: NDArray[np.int64]
-) -> tuple[float, int, int]:
+def _links(arena: Floats, clusters: Int32s, slots: Ints, widths: Ints) -> tuple[float, int, int]:
     """Nearest-record links of originals to protected records, from the blocks of all attribute groups.
 
     arena     float64[·, ·]: a block of `measure` in each row
@@ -360,7 +354,7 @@ def _links(
 links = kernel(_links)
 
 
-def _links_in_full(points: NDArray[np.float64], masked: NDArray[np.float64]) -> float:
+def _links_in_full(points: Floats, masked: Floats) -> float:
     """Credit of linking float64[n, p] originals to masked records, all pairs, from the values themselves."""
     n, p = points.shape
     credit = 0.0

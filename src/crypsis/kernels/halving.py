@@ -6,16 +6,16 @@ After LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anony
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.kernels.annealing import draw
+from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.group_cost import Cells, Room, column_cost, unlike
 
 _11, _UNIT = np.uint64(11), 2.0**-53
 
 
-def _sort_by_line(rows: NDArray[np.int64], line: NDArray[np.float64], m: int) -> None:
+def _sort_by_line(rows: Ints, line: Floats, m: int) -> None:
     """Sort the first m rows by their keys, which go with them: Shell's sort; equal keys by row."""
     gap = 1
     while gap < m // 3:
@@ -33,7 +33,7 @@ def _sort_by_line(rows: NDArray[np.int64], line: NDArray[np.float64], m: int) ->
 sort_by_line = kernel(_sort_by_line)
 
 
-def _cut(line: NDArray[np.float64], m: int, least: int) -> int:
+def _cut(line: Floats, m: int, least: int) -> int:
     """Where sorted keys are cut in two: between unequal ones, as near to the middle as `least` on either side allow."""
     half = m // 2
     for away in range(half - least + 1):
@@ -48,9 +48,8 @@ cut = kernel(_cut)
 
 
 def _halve_records(
-    cells: Cells, least: int, spread: float, room: Room, chance: NDArray[np.uint64], order: NDArray[np.int64],
-    ends: NDArray[np.int64], labels: NDArray[np.int32],
-) -> int:  # fmt: skip
+    cells: Cells, least: int, spread: float, room: Room, chance: Words, order: Ints, ends: Ints, labels: Int32s
+) -> int:
     """Rearrange the rows of `order` so that groups of k to 2k − 1 near records follow each other; how many groups.
 
     spread  how much chance decides which column is cut: 0, not at all
@@ -85,10 +84,7 @@ def _halve_records(
 halve_records = kernel(_halve_records)
 
 
-def _survey_order(
-    cells: Cells, order: NDArray[np.int64], strata: NDArray[np.int32], reach: int, near: NDArray[np.int32],
-    apart: NDArray[np.float64],
-) -> None:  # fmt: skip
+def _survey_order(cells: Cells, order: Ints, strata: Int32s, reach: int, near: Int32s, apart: Floats) -> None:
     """Enter into the lists of near records those that stand near each one in an order and are of its stratum.
 
     near   int32[n, r]: sorted by distance, filled up with the record itself

@@ -7,14 +7,10 @@ Only readings are floats, so an amended file and one counted afresh give the sam
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Codes, Floats, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.ledger_types import Frame, TableLayout, Tallies
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 FAR = 1 << 60
 EXPECTED, STRICT, ANY = 0, 1, 2

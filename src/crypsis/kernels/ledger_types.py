@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
+from crypsis.kernels.arrays import Codes, Flags, Floats, Ints
 
 
 class TableLayout(NamedTuple):
@@ -40,7 +35,7 @@ class Frame(NamedTuple):
     known: Floats  # float64[mark[p]], entropy given this masked code; NaN: estimate it
     logs: Floats  # float64[p], entropy that counts as total loss; 0: attribute cannot lose
     steps: Floats  # float64[n + 1], c · log2 c
-    chosen: NDArray[np.bool_]  # bool[7], readings in use
+    chosen: Flags  # bool[7], readings in use
 
 
 class Tallies(NamedTuple):
@@ -68,6 +63,6 @@ class MaskingTrial(NamedTuple):
     readings: Floats  # float64[N, 7]
     pairs: Floats  # float64[N, 2], mean loss and mean risk
     sizes: Ints  # int64[p], categories a mutation may choose from
-    ordinal: NDArray[np.bool_]  # bool[p]
-    allowed: NDArray[np.bool_]  # by cell of strides; empty: everything
+    ordinal: Flags  # bool[p]
+    allowed: Flags  # by cell of strides; empty: everything
     strides: Ints  # int64[p]

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.blocks import select_between
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
+from crypsis.kernels.quickselect import select_between
 
 BUCKET = 64
 """Points in a leaf. Measured: small leaves are no faster in few dimensions and half as fast in twenty, where
@@ -34,9 +35,9 @@ class CodeGroups(NamedTuple):
     starts  int64[patterns + 1]: where the groups of each distinct row of places begin; the last entry is groups
     """
 
-    codes: NDArray[np.int32]
-    places: NDArray[np.int32]
-    starts: NDArray[np.int64]
+    codes: Int32s
+    places: Int32s
+    starts: Ints
 
 
 class Known(NamedTuple):
@@ -49,10 +50,10 @@ class Known(NamedTuple):
                counts 0 beside any other place and beside a missing code; −1: it always counts
     """
 
-    points: NDArray[np.float64]
-    ancestors: NDArray[np.int32]
-    order: NDArray[np.int64]
-    lines: NDArray[np.int32]
+    points: Floats
+    ancestors: Int32s
+    order: Ints
+    lines: Int32s
 
 
 class Forest(NamedTuple):
@@ -66,19 +67,18 @@ class Forest(NamedTuple):
     root    int64[groups]: the node each group starts at
     """
 
-    points: NDArray[np.float64]
-    weight: NDArray[np.int64]
-    first: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    span: NDArray[np.int64]
-    root: NDArray[np.int64]
+    points: Floats
+    weight: Ints
+    first: Ints
+    low: Floats
+    high: Floats
+    span: Ints
+    root: Ints
 
 
 def _split(
-    points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int, order: NDArray[np.int64],
-    low: NDArray[np.float64], high: NDArray[np.float64], span: NDArray[np.int64], root: NDArray[np.int64],
-) -> int:  # fmt: skip
+    points: Floats, starts: Ints, bucket: int, order: Ints, low: Floats, high: Floats, span: Ints, root: Ints
+) -> int:
     """Fill order, low, high, span and root of a `Forest` as `grow` says; → nodes used."""
     q, used, side = points.shape[1], 0, np.empty(points.shape[0])
     for group in range(root.shape[0]):
@@ -114,7 +114,7 @@ def _split(
 split = kernel(_split)
 
 
-def grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) -> tuple[NDArray[Any], ...]:
+def grow(points: Floats, starts: Ints, bucket: int) -> tuple[NDArray[Any], ...]:
     """Split every group of points at the median of its widest side until at most `bucket` are left.
 
     points  float64[m, q], group by group
@@ -132,7 +132,7 @@ def grow(points: NDArray[np.float64], starts: NDArray[np.int64], bucket: int) ->
     return order, low[:used].copy(), high[:used].copy(), span[:used].copy(), root
 
 
-def _to_box(point: NDArray[np.float64], forest: Forest, node: int) -> float:
+def _to_box(point: Floats, forest: Forest, node: int) -> float:
     """Squared distance of a point to a node's box."""
     total = 0.0
     for j in range(point.shape[0]):
@@ -145,10 +145,7 @@ def _to_box(point: NDArray[np.float64], forest: Forest, node: int) -> float:
 to_box = kernel(_to_box)
 
 
-def _probe(
-    point: NDArray[np.float64], base: float, bounds: NDArray[np.float64], root: int, forest: Forest,
-    found: NDArray[np.int64], stack: NDArray[np.int64],
-) -> bool:  # fmt: skip
+def _probe(point: Floats, base: float, bounds: Floats, root: int, forest: Forest, found: Ints, stack: Ints) -> bool:
     """Look through one tree for records nearer than bounds[0]; tally those up to bounds[1] in `found`.
 
     base     what the codes already add to the squared distance
@@ -191,7 +188,7 @@ def _probe(
 probe = kernel(_probe)
 
 
-def _matching_groups(ancestors: NDArray[np.int32], row: int, groups: CodeGroups, matching: NDArray[np.int64]) -> int:
+def _matching_groups(ancestors: Int32s, row: int, groups: CodeGroups, matching: Ints) -> int:
     """Write the groups that differ from a record in no code into `matching`, and say how many they are."""
     count = 0
     for pattern in range(len(groups.starts) - 1):
@@ -215,14 +212,7 @@ def _matching_groups(ancestors: NDArray[np.int32], row: int, groups: CodeGroups,
 matching_groups = kernel(_matching_groups)
 
 
-def _rank_groups(
-    ancestors: NDArray[np.int32],
-    row: int,
-    groups: CodeGroups,
-    cost: NDArray[np.int64],
-    ranking: NDArray[np.int64],
-    tally: NDArray[np.int64],
-) -> None:
+def _rank_groups(ancestors: Int32s, row: int, groups: CodeGroups, cost: Ints, ranking: Ints, tally: Ints) -> None:
     """Fill `cost` with the number of codes by which each group differs from a record, `ranking` by rising cost.
 
     tally  int64[c + 2]: room to count in
@@ -247,7 +237,7 @@ def _rank_groups(
 rank_groups = kernel(_rank_groups)
 
 
-def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: NDArray[np.float64]) -> None:
+def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: Floats) -> None:
     """aim float64[q] ← a record's point, with 0 for the coordinates that do not count beside the codes of a group."""
     for j in range(known.points.shape[1]):
         column = known.lines[j, 0]
@@ -258,7 +248,7 @@ def _aimed(known: Known, row: int, groups: CodeGroups, g: int, aim: NDArray[np.f
 aimed = kernel(_aimed)
 
 
-def _differs(ancestors: NDArray[np.int32], row: int, previous: int) -> bool:
+def _differs(ancestors: Int32s, row: int, previous: int) -> bool:
     """Whether a record has other codes than the one before it (−1: there was none)."""
     other = previous < 0
     for j in range(ancestors.shape[1]):
@@ -270,13 +260,7 @@ differs = kernel(_differs)
 
 
 def _link(
-    known: Known,
-    distance: NDArray[np.float64],
-    groups: CodeGroups,
-    forest: Forest,
-    ties: NDArray[np.int64],
-    lowest: NDArray[np.int64],
-    reach: NDArray[np.float64],
+    known: Known, distance: Floats, groups: CodeGroups, forest: Forest, ties: Ints, lowest: Ints, reach: Floats
 ) -> None:
     """Fill ties, lowest and reach as `linked` says."""
     many = groups.codes.shape[0]
@@ -321,9 +305,7 @@ def _link(
 link = kernel(_link)
 
 
-def linked(
-    known: Known, distance: NDArray[np.float64], groups: CodeGroups, forest: Forest
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def linked(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -> tuple[Ints, Ints, Floats]:
     """For each record, how many published records lie exactly at a given distance, none being nearer.
 
     distance  float64[n]; NaN for a record that cannot be linked, infinite to ask for the nearest

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags, Floats, Ints
 from crypsis.kernels.compile import kernel
 
 
@@ -24,10 +24,10 @@ class GroupChoices(NamedTuple):
     size      float64[G]: records of each group
     """
 
-    starts: NDArray[np.int64]
-    category: NDArray[np.int64]
-    cost: NDArray[np.float64]
-    size: NDArray[np.float64]
+    starts: Ints
+    category: Ints
+    cost: Floats
+    size: Floats
 
 
 class Flow(NamedTuple):
@@ -40,14 +40,14 @@ class Flow(NamedTuple):
     shut   bool[C]: categories to which no path helps
     """
 
-    edge: NDArray[np.float64]
-    by: NDArray[np.int64]
-    far: NDArray[np.float64]
-    before: NDArray[np.int64]
-    shut: NDArray[np.bool_]
+    edge: Floats
+    by: Ints
+    far: Floats
+    before: Ints
+    shut: Flags
 
 
-def _survey(choices: GroupChoices, group_of: NDArray[np.int64], taken: NDArray[np.int64], flow: Flow, one: int) -> None:
+def _survey(choices: GroupChoices, taken: Ints, flow: Flow, one: int) -> None:
     """The cheapest changes away from one category."""
     starts, category, cost, size = choices.starts, choices.category, choices.cost, choices.size
     for other in range(flow.edge.shape[0]):
@@ -66,7 +66,7 @@ def _survey(choices: GroupChoices, group_of: NDArray[np.int64], taken: NDArray[n
 survey = kernel(_survey)
 
 
-def _paths(flow: Flow, surplus: NDArray[np.float64]) -> int:
+def _paths(flow: Flow, surplus: Floats) -> int:
     """Cheapest paths from categories with too many records; the nearest one that lacks some, −1 if none is reached."""
     count = len(surplus)
     for c in range(count):
@@ -90,9 +90,7 @@ def _paths(flow: Flow, surplus: NDArray[np.float64]) -> int:
 paths = kernel(_paths)
 
 
-def _gain(
-    choices: GroupChoices, group_of: NDArray[np.int64], flow: Flow, surplus: NDArray[np.float64], end: int
-) -> tuple[float, int]:
+def _gain(choices: GroupChoices, group_of: Ints, flow: Flow, surplus: Floats, end: int) -> tuple[float, int]:
     """By how much the path to a category lowers Σ |surplus|, and its length; 0 where it runs in circles."""
     came, lower, steps, c = 0.0, 0.0, 0, end
     while flow.before[c] >= 0:
@@ -108,7 +106,7 @@ def _gain(
 gain = kernel(_gain)
 
 
-def _polish(choices: GroupChoices, taken: NDArray[np.int64], surplus: NDArray[np.float64]) -> None:
+def _polish(choices: GroupChoices, taken: Ints, surplus: Floats) -> None:
     """Single groups change their category as long as Σ |surplus| falls; the greatest fall first, of equal ones the
     cheapest."""
     starts, category, cost, size = choices.starts, choices.category, choices.cost, choices.size
@@ -139,13 +137,7 @@ def _polish(choices: GroupChoices, taken: NDArray[np.int64], surplus: NDArray[np
 polish = kernel(_polish)
 
 
-def _keep_marginals(
-    choices: GroupChoices,
-    group_of: NDArray[np.int64],
-    taken: NDArray[np.int64],
-    surplus: NDArray[np.float64],
-    flow: Flow,
-) -> None:
+def _keep_marginals(choices: GroupChoices, group_of: Ints, taken: Ints, surplus: Floats, flow: Flow) -> None:
     """Change the choice taken by groups until no path lowers Σ |surplus|.
 
     group_of  int64[choices]: the group of each choice
@@ -154,7 +146,7 @@ def _keep_marginals(
     """
     category, size = choices.category, choices.size
     for c in range(len(surplus)):
-        survey(choices, group_of, taken, flow, c)
+        survey(choices, taken, flow, c)
         flow.shut[c] = False
     for _ in range(8 * len(size)):
         end = paths(flow, surplus)
@@ -175,7 +167,7 @@ def _keep_marginals(
         c = end
         for _ in range(steps + 1):
             following = flow.before[c]
-            survey(choices, group_of, taken, flow, c)
+            survey(choices, taken, flow, c)
             c = following
         for c in range(len(surplus)):
             flow.shut[c] = False

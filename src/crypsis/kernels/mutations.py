@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.ledger_types import Frame, MaskingTrial, Tallies
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 BALANCED = 0.02
 """Loss and risk closer than this share weigh the same: either may be aimed at."""

@@ -9,8 +9,8 @@ the groups are those of `partitions.mdav` to the last tie.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, finish_mdav
 from crypsis.kernels.record_tree import WIDTH, Tree, grow_tree, shrink
@@ -21,7 +21,7 @@ REBUILD = 0.7
 """Share of its records a tree may fall to before it is built anew."""
 
 
-def _scan(tree: Tree, leaf: int, centre: NDArray[np.float64], metric: int) -> int:
+def _scan(tree: Tree, leaf: int, centre: Floats, metric: int) -> int:
     """Distances of a leaf's records from the centre, into tree.strip; → how many."""
     count = tree.counts[leaf + tree.coordinates.shape[0]]
     strip, end = tree.strip, np.uint64(count)
@@ -39,7 +39,7 @@ def _scan(tree: Tree, leaf: int, centre: NDArray[np.float64], metric: int) -> in
     return int(count)
 
 
-def _most(tree: Tree, brood: int, centre: NDArray[np.float64], metric: int) -> None:
+def _most(tree: Tree, brood: int, centre: Floats, metric: int) -> None:
     """No record below a node of the brood is farther than its place in tree.strip says.
 
     The lesser of two bounds: the box's farthest corner; and, with o the middle, b the greatest |x − o| and c the
@@ -70,7 +70,7 @@ def _most(tree: Tree, brood: int, centre: NDArray[np.float64], metric: int) -> N
         corner[i] = min(corner[i], radius + away - 2.0 * along[i] + rounding)
 
 
-def _least(tree: Tree, brood: int, centre: NDArray[np.float64], metric: int) -> None:
+def _least(tree: Tree, brood: int, centre: Floats, metric: int) -> None:
     """No record below a node of the brood is nearer than its place in tree.strip says."""
     strip, low, high = tree.strip, tree.low, tree.high
     for i in range(WIDTH):
@@ -104,7 +104,7 @@ scan = kernel(_scan)
 most, least, push = kernel(_most), kernel(_least), kernel(_push)
 
 
-def _farthest(tree: Tree, centre: NDArray[np.float64], metric: int) -> int:
+def _farthest(tree: Tree, centre: Floats, metric: int) -> int:
     """Row of the record farthest from the centre; ties go to the lower row."""
     leaves, best, row = tree.rows.shape[0], -1.0, -1
     most(tree, 0, centre, metric)
@@ -125,14 +125,7 @@ def _farthest(tree: Tree, centre: NDArray[np.float64], metric: int) -> int:
     return row
 
 
-def _nearest(
-    tree: Tree,
-    centre: NDArray[np.float64],
-    metric: int,
-    seed: int,
-    group: NDArray[np.int64],
-    reach: NDArray[np.float64],
-) -> None:
+def _nearest(tree: Tree, centre: Floats, metric: int, seed: int, group: Ints, reach: Floats) -> None:
     """group ← seed and the nearest other rows, nearest first, ties to the lower row; reach ← their distances."""
     leaves, last = tree.rows.shape[0], group.shape[0] - 1
     for i in range(last + 1):
@@ -165,15 +158,7 @@ def _nearest(
 farthest, nearest = kernel(_farthest), kernel(_nearest)
 
 
-def _peel(
-    tree: Tree,
-    points: NDArray[np.float64],
-    labels: NDArray[np.int32],
-    totals: NDArray[np.float64],
-    k: int,
-    stop: int,
-    metric: int,
-) -> None:
+def _peel(tree: Tree, points: Floats, labels: Int32s, totals: Floats, k: int, stop: int, metric: int) -> None:
     """MDAV's pairs of groups while at least `stop` (≥ 2k) of the rows in the tree are left; the next labels in place.
 
     labels  int32[n]: −1 for the rows in the tree;  totals  float64[2, p]: their sum and the compensation of its
@@ -213,7 +198,7 @@ def _peel(
 peel = kernel(_peel)
 
 
-def _add_up(points: NDArray[np.float64], totals: NDArray[np.float64]) -> None:
+def _add_up(points: Floats, totals: Floats) -> None:
     """totals float64[2, p] ← the sum of the points and the compensation of its rounding."""
     for j in range(points.shape[1]):
         totals[0, j] = totals[1, j] = 0.0
@@ -228,7 +213,7 @@ def _add_up(points: NDArray[np.float64], totals: NDArray[np.float64]) -> None:
 add_up = kernel(_add_up)
 
 
-def mdav_by_tree(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDArray[np.int32]:
+def mdav_by_tree(points: Floats, k: int, ending: int, metric: int) -> Int32s:
     """The same labels as `partitions.mdav`, sooner where records are many and attributes few (up to about 15).
 
     points float64[n, p], contiguous, scaled, n ≥ k → int32[n]. O(n p) memory; time grows about as n^1.5 at p = 10.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.value_lists import Listed, count_listed, squares_together
@@ -34,20 +35,20 @@ class Leaves(NamedTuple):
     labels    The label, if it has too many values and is not the confidential attribute
     """
 
-    codes: NDArray[np.int32]
-    suffix: NDArray[np.int32]
-    height: NDArray[np.int64]
-    start: NDArray[np.int64]
-    group: NDArray[np.int32]
-    mark: NDArray[np.uint64]
-    cell: NDArray[np.float64]
-    marginal: NDArray[np.float64]
-    place: NDArray[np.int64]
+    codes: Int32s
+    suffix: Int32s
+    height: Ints
+    start: Ints
+    group: Int32s
+    mark: Words
+    cell: Floats
+    marginal: Floats
+    place: Ints
     values: Listed
     labels: Listed
 
 
-class Tail(NamedTuple):
+class TailNodes(NamedTuple):
     """The nodes over the tail; the first is the lowest, each other is added up from an earlier one.
 
     below     int64[t]: the node it is added up from
@@ -60,14 +61,14 @@ class Tail(NamedTuple):
     first     int64[t]: where the cells of the node begin among those of all nodes but the lowest
     """
 
-    below: NDArray[np.int64]
-    step: NDArray[np.int64]
-    width: NDArray[np.int64]
-    spared: NDArray[np.float64]
-    marginal: NDArray[np.float64]
-    place: NDArray[np.int64]
-    final: NDArray[np.int64]
-    first: NDArray[np.int64]
+    below: Ints
+    step: Ints
+    width: Ints
+    spared: Floats
+    marginal: Floats
+    place: Ints
+    final: Ints
+    first: Ints
 
 
 class NodeDemand(NamedTuple):
@@ -96,14 +97,14 @@ class NodeReadings(NamedTuple):
     loss       Σ of cell losses; a suppressed record loses every cell
     """
 
-    k: NDArray[np.int64]
-    l: NDArray[np.int64]  # noqa: E741
-    suppressed: NDArray[np.int64]
-    size_sum: NDArray[np.int64]
-    value_sum: NDArray[np.int64]
-    misfits: NDArray[np.int64]
-    classes: NDArray[np.int64]
-    loss: NDArray[np.float64]
+    k: Ints
+    l: Ints  # noqa: E741
+    suppressed: Ints
+    size_sum: Ints
+    value_sum: Ints
+    misfits: Ints
+    classes: Ints
+    loss: Floats
 
 
 class CellBlock(NamedTuple):
@@ -117,7 +118,7 @@ class CellBlock(NamedTuple):
     """
 
     size: NDArray[Any]
-    present: NDArray[np.uint64]
+    present: Words
     tally: NDArray[Any]
     first: int
     cells: int
@@ -135,9 +136,7 @@ def _add_rows(target: NDArray[Any], to: int, source: NDArray[Any], row: int, beg
 add_rows = kernel(_add_rows)
 
 
-def _unite_rows(
-    target: NDArray[np.uint64], to: int, source: NDArray[np.uint64], row: int, begin: int, classes: int
-) -> None:
+def _unite_rows(target: Words, to: int, source: Words, row: int, begin: int, classes: int) -> None:
     """target[to, i] |= source[row, begin + i] for every class i."""
     n, offset = np.uint64(classes), np.uint64(begin)
     for i in range(n):
@@ -147,7 +146,7 @@ def _unite_rows(
 unite_rows = kernel(_unite_rows)
 
 
-def _add_up(block: CellBlock, step: NDArray[np.int64], t: int, target: CellBlock) -> None:
+def _add_up(block: CellBlock, step: Ints, t: int, target: CellBlock) -> None:
     """Add the cells of every class up into those of the target; step[t, c] is where cell c goes."""
     n, rows = block.end - block.begin, block.size.shape[0]
     words, columns = block.present.shape[0] // rows, block.tally.shape[0] // rows
@@ -170,9 +169,7 @@ def _add_up(block: CellBlock, step: NDArray[np.int64], t: int, target: CellBlock
 add_up = kernel(_add_up)
 
 
-def _count_cells(
-    block: CellBlock, values: int, sizes: NDArray[np.int64], distinct: NDArray[np.int64], most: NDArray[np.int64]
-) -> tuple[int, int]:
+def _count_cells(block: CellBlock, values: int, sizes: Ints, distinct: Ints, most: Ints) -> tuple[int, int]:
     """sizes, distinct int64[cells · classes] ← records and confidential values of every cell, cell by cell.
 
     most  int64[classes]: room
@@ -209,7 +206,7 @@ def _count_cells(
 count_cells = kernel(_count_cells)
 
 
-def _suppressed_loss(row: int, levels: NDArray[np.int64], leaves: Leaves) -> float:
+def _suppressed_loss(row: int, levels: Ints, leaves: Leaves) -> float:
     """What a record loses by suppression beyond what its generalised head cells already lost."""
     lost = 0.0
     for attribute in range(levels.shape[0]):
@@ -229,12 +226,12 @@ class JudgedNode(NamedTuple):
     of      Class of each distinct tuple where something is listed, else empty; then there is no tail
     """
 
-    rows: NDArray[np.int32]
+    rows: Int32s
     begin: int
-    levels: NDArray[np.int64]
+    levels: Ints
     tail: int
     number: int
-    of: NDArray[np.int32]
+    of: Int32s
 
 
 class Counted(NamedTuple):
@@ -245,10 +242,10 @@ class Counted(NamedTuple):
     squares          int64[classes]: Σ over records of how often their listed value occurs in the class; else 0
     """
 
-    sizes: NDArray[np.int64]
-    distinct: NDArray[np.int64]
-    majority: NDArray[np.int64]
-    squares: NDArray[np.int64]
+    sizes: Ints
+    distinct: Ints
+    majority: Ints
+    squares: Ints
 
 
 def _count_node(
@@ -276,9 +273,14 @@ count_node = kernel(_count_node)
 
 
 def _take_back(
-    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, counted: Counted,
+    block: CellBlock,
+    node: JudgedNode,
+    leaves: Leaves,
+    tail: TailNodes,
+    demand: NodeDemand,
+    counted: Counted,
     limits: tuple[int, int],
-) -> tuple[int, int, int, float]:  # fmt: skip
+) -> tuple[int, int, int, float]:
     """What the suppressed classes change in the sums over all: Σ size², misfits, value squares and loss.
 
     limits  least size and fewest values of a class that is kept
@@ -320,7 +322,7 @@ take_back = kernel(_take_back)
 
 
 def _judge(
-    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings
+    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings
 ) -> None:
     """Judge the classes of one node, its tail already added up, and enter the result.
 
@@ -365,9 +367,14 @@ judge = kernel(_judge)
 
 
 def _judge_tail(
-    block: CellBlock, room: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail, demand: NodeDemand,
+    block: CellBlock,
+    room: CellBlock,
+    node: JudgedNode,
+    leaves: Leaves,
+    tail: TailNodes,
+    demand: NodeDemand,
     out: NodeReadings,
-) -> None:  # fmt: skip
+) -> None:
     """Judge one node of the head at every node of the tail.
 
     room  for the cells of all nodes of the tail but the lowest

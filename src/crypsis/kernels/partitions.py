@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.paths import path_optimum, univariate_optimum
 from crypsis.kernels.squares import group_sizes, sse
@@ -51,15 +51,15 @@ class RecordPool(NamedTuple):
     centre       float64[p]: the point distances were last measured from
     """
 
-    coordinates: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    places: NDArray[np.int64]
-    distances: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    centre: NDArray[np.float64]
+    coordinates: Floats
+    rows: Ints
+    places: Ints
+    distances: Floats
+    totals: Floats
+    centre: Floats
 
 
-def _fill(points: NDArray[np.float64]) -> RecordPool:
+def _fill(points: Floats) -> RecordPool:
     """All rows of float64[n, p], unassigned, shifted by their column minima."""
     n, p = points.shape
     coordinates, rows, places = np.empty((p, n)), np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
@@ -116,7 +116,7 @@ def _outermost(pool: RecordPool, count: int) -> int:
     return row
 
 
-def _gather(pool: RecordPool, count: int, seed: int, group: NDArray[np.int64], reach: NDArray[np.float64]) -> None:
+def _gather(pool: RecordPool, count: int, seed: int, group: Ints, reach: Floats) -> None:
     """group ← seed and the nearest other unassigned rows as last measured, nearest first; reach ← their distances."""
     size = group.shape[0]
     group[0], reach[0] = seed, 0.0
@@ -138,7 +138,7 @@ def _gather(pool: RecordPool, count: int, seed: int, group: NDArray[np.int64], r
         reach[place], group[place] = distance, row
 
 
-def _assign(pool: RecordPool, count: int, row: int, label: int, labels: NDArray[np.int32]) -> int:
+def _assign(pool: RecordPool, count: int, row: int, label: int, labels: Int32s) -> int:
     """Give a row its label and take it out of the pool, from the totals by Knuth's two-sum; → the new count."""
     coordinates, totals = pool.coordinates, pool.totals
     place, last = pool.places[row], count - 1
@@ -160,7 +160,7 @@ fill, measure, outermost = kernel(_fill), kernel(_measure), kernel(_outermost)
 gather, assign = kernel(_gather), kernel(_assign)
 
 
-def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups: int, metric: int) -> None:
+def _join_nearest(points: Floats, labels: Int32s, groups: int, metric: int) -> None:
     """Each row labelled −1 joins the group with the nearest centroid; ties go to the earlier group."""
     n, p = points.shape
     centroids, sizes = np.empty((groups, p)), np.empty(groups)
@@ -193,7 +193,7 @@ def _join_nearest(points: NDArray[np.float64], labels: NDArray[np.int32], groups
 join_nearest = kernel(_join_nearest)
 
 
-def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int, ending: int, metric: int) -> None:
+def _finish_mdav(points: Floats, labels: Int32s, k: int, ending: int, metric: int) -> None:
     """Label the rows still at −1 (fewer than 3k of them) as the ending says; in place."""
     n, p = points.shape
     rest, count, groups = np.empty(n, dtype=np.int64), 0, 0
@@ -228,7 +228,7 @@ def _finish_mdav(points: NDArray[np.float64], labels: NDArray[np.int32], k: int,
 finish_mdav = kernel(_finish_mdav)
 
 
-def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDArray[np.int32]:
+def _mdav(points: Floats, k: int, ending: int, metric: int) -> Int32s:
     """Group rows into clusters of k, two at a time, starting from the outermost.
 
     points  float64[n, p], already scaled, n ≥ k;  ending  GENERIC, HYBRID or GOMM;  metric  EUCLIDEAN or MANHATTAN
@@ -269,7 +269,7 @@ def _mdav(points: NDArray[np.float64], k: int, ending: int, metric: int) -> NDAr
 mdav = kernel(_mdav)
 
 
-def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+def _cbfs(points: Floats, k: int) -> Int32s:
     """Group rows into clusters of k, one at a time, around the record farthest from the mean of those left.
 
     points float64[n, p], scaled, n ≥ k → int32[n]; sizes in [k, 2k−1]. Laszlo and Mukherjee (2005). O(n² p / k).
@@ -298,7 +298,7 @@ def _cbfs(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
 cbfs = kernel(_cbfs)
 
 
-def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int32]:
+def _v_mdav(points: Floats, k: int, gamma: float) -> Int32s:
     """Group rows into clusters that grow beyond k where a near record is nearer to them than to its other neighbours.
 
     points  float64[n, p], scaled, n ≥ k;  gamma ≥ 0: 0 never grows, 0.2 suits scattered data, 1.1 clustered
@@ -338,9 +338,7 @@ def _v_mdav(points: NDArray[np.float64], k: int, gamma: float) -> NDArray[np.int
     return labels
 
 
-def _grow(
-    pool: RecordPool, count: int, members: NDArray[np.float64], label: int, labels: NDArray[np.int32], gamma: float
-) -> int:
+def _grow(pool: RecordPool, count: int, members: Floats, label: int, labels: Int32s, gamma: float) -> int:
     """V-MDAV's extension of the group whose k members are the first rows of `members` (float64[2k, p]); → count."""
     p, size = members.shape[1], members.shape[0] // 2
     while size < members.shape[0] - 1 and count > 0:

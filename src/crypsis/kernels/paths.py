@@ -7,12 +7,12 @@ rounding loses is at most the segment's size times the last bit, however far awa
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
-def _path_optimum(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+def _path_optimum(points: Floats, k: int) -> Int32s:
     """The best partition whose groups are contiguous in the given order.
 
     points  float64[n, p], rows in the order of the path, n ≥ k
@@ -43,7 +43,7 @@ def _path_optimum(points: NDArray[np.float64], k: int) -> NDArray[np.int32]:
     return label_cuts(start)
 
 
-def _univariate_optimum(values: NDArray[np.float64], k: int) -> NDArray[np.int32]:
+def _univariate_optimum(values: Floats, k: int) -> Int32s:
     """The optimal partition of sorted numbers: float64[n] ascending, n ≥ k → int32[n], labels ascending. O(k n)."""
     n = values.shape[0]
     cost, start = np.empty(n + 1), np.empty(n + 1, dtype=np.int64)
@@ -69,7 +69,7 @@ def _univariate_optimum(values: NDArray[np.float64], k: int) -> NDArray[np.int32
     return label_cuts(start)
 
 
-def _label_cuts(start: NDArray[np.int64]) -> NDArray[np.int32]:
+def _label_cuts(start: Ints) -> Int32s:
     """Labels along a path from where each segment that ends at a position starts."""
     end = start.shape[0] - 1
     labels, groups = np.empty(end, dtype=np.int32), 0

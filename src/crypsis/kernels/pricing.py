@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
@@ -19,14 +19,14 @@ class Offers(NamedTuple):
     nodes    int64[1]: branches looked at; above what was allowed, the search was given up
     """
 
-    least: NDArray[np.float64]
-    costs: NDArray[np.float64]
-    sizes: NDArray[np.int64]
-    members: NDArray[np.int32]
-    nodes: NDArray[np.int64]
+    least: Floats
+    costs: Floats
+    sizes: Ints
+    members: Int32s
+    nodes: Ints
 
 
-def _squares(points: NDArray[np.float64], seed: int, near: NDArray[np.int32]) -> NDArray[np.float64]:
+def _squares(points: Floats, seed: int, near: Int32s) -> Floats:
     """float64[m + 1, m]: squared distances of the listed records to each other; the last row is the seed's."""
     m = near.size
     squares = np.zeros((m + 1, m))
@@ -41,15 +41,7 @@ def _squares(points: NDArray[np.float64], seed: int, near: NDArray[np.int32]) ->
 squares_of = kernel(_squares)
 
 
-def _grow(
-    squares: NDArray[np.float64],
-    seed: int,
-    near: NDArray[np.int32],
-    prices: NDArray[np.float64],
-    k: int,
-    offers: Offers,
-    patience: int,
-) -> None:
+def _grow(squares: Floats, seed: int, near: Int32s, prices: Floats, k: int, offers: Offers, patience: int) -> None:
     """Look at every group of k … 2k − 1 records made of the seed and some listed records, depth first.
 
     A branch is cut off when even the best further records, each paying only its distances to those already in,
@@ -107,13 +99,7 @@ def _grow(
 grow = kernel(_grow)
 
 
-def _price(
-    points: NDArray[np.float64],
-    lists: NDArray[np.int32],
-    prices: NDArray[np.float64],
-    k: int,
-    patience: int,
-) -> Offers:
+def _price(points: Floats, lists: Int32s, prices: Floats, k: int, patience: int) -> Offers:
     """Find the groups of k … 2k − 1 records, a seed and some records of its list, that cost less than their prices.
 
     points    float64[n, p];  lists  int32[n, m]: records each one may take along, filled up with −1

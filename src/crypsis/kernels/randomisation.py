@@ -6,12 +6,12 @@ Both take numbers drawn beforehand, so that the same draws give the same result 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
-def _swap_partners(n: int, window: int, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
+def _swap_partners(n: int, window: int, uniforms: Floats) -> Ints:
     """For sorted positions 0 … n−1, the position whose value each one receives.
 
     Each position not yet swapped takes a partner drawn uniformly from the unswapped positions among the
@@ -65,9 +65,7 @@ def _swap_partners(n: int, window: int, uniforms: NDArray[np.float64]) -> NDArra
 swap_partners = kernel(_swap_partners)
 
 
-def _transitions(
-    codes: NDArray[np.int32], cumulative: NDArray[np.float64], uniforms: NDArray[np.float64]
-) -> NDArray[np.int32]:
+def _transitions(codes: Int32s, cumulative: Floats, uniforms: Floats) -> Int32s:
     """Each code moved by its row of a Markov matrix; a negative code (missing) stays.
 
     cumulative  float64[K, K], rows of running sums that end at 1 (or above)

@@ -10,13 +10,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int16s, Int32s, Ints, Words
 from crypsis.kernels.classes import bits
 from crypsis.kernels.compile import kernel
-
-_STIR = np.uint64(0x9E3779B97F4A7C15)
-_ONE = np.uint64(1)
+from crypsis.kernels.slots import clear_slots, find_slot, slots_for
 
 
 class Tuples(NamedTuple):
@@ -32,14 +30,14 @@ class Tuples(NamedTuple):
     mark     uint64[…]: a random word per group
     """
 
-    leaf: NDArray[np.int32]
-    records: NDArray[np.int64]
-    present: NDArray[np.uint64]
-    start: NDArray[np.int64]
-    height: NDArray[np.int64]
-    group: NDArray[np.int32]
-    cell: NDArray[np.float64]
-    mark: NDArray[np.uint64]
+    leaf: Int32s
+    records: Ints
+    present: Words
+    start: Ints
+    height: Ints
+    group: Int32s
+    cell: Floats
+    mark: Words
 
 
 class ClassDemand(NamedTuple):
@@ -49,7 +47,7 @@ class ClassDemand(NamedTuple):
     l: int  # noqa: E741 (the letter of l-diversity)
 
 
-def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> NDArray[np.int64]:
+def _freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
     """Group every tuple at the first node that lets its class meet the demand.
 
     nodes  int16[n, s]: level vectors in the order they are offered
@@ -59,9 +57,7 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> ND
     words = tuples.present.shape[1]
     owner = np.full(m, -1, dtype=np.int64)
     alive, seat = np.arange(m), np.empty(m, dtype=np.int64)
-    capacity = 16
-    while capacity < 2 * m:
-        capacity *= 2
+    capacity = slots_for(m)
     keys, values = np.empty(capacity, dtype=np.uint64), np.zeros((capacity, words), dtype=np.uint64)
     held, given = np.zeros(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
     base = np.empty(s, dtype=np.int64)
@@ -69,21 +65,13 @@ def _freeze(tuples: Tuples, nodes: NDArray[np.int16], demand: ClassDemand) -> ND
     for node in range(len(nodes)):
         for a in range(s):
             base[a] = tuples.start[a, nodes[node, a]]
-        size, shift = 16, np.uint64(60)
-        while size < 2 * count:
-            size *= 2
-            shift -= _ONE
-        for place in range(size):
-            held[place] = 0
-        largest = 0
+        shift, largest = clear_slots(held, count), 0
         for position in range(count):
             row = alive[position]
             key = np.uint64(0)
             for a in range(s):
                 key += tuples.mark[base[a] + tuples.leaf[row, a]]
-            slot = np.int64((key * _STIR) >> shift)
-            while held[slot] and keys[slot] != key:
-                slot = (slot + 1) & (size - 1)
+            slot = find_slot(key, keys, held, shift)
             if not held[slot]:
                 keys[slot] = key
                 given[slot] = -1
@@ -134,14 +122,14 @@ class Homes(NamedTuple):
     used       int64[2]: entries and groups in use
     """
 
-    row: NDArray[np.int64]
-    held: NDArray[np.int64]
-    following: NDArray[np.int64]
-    head: NDArray[np.int64]
-    size: NDArray[np.int64]
-    level: NDArray[np.int64]
-    loss: NDArray[np.float64]
-    used: NDArray[np.int64]
+    row: Ints
+    held: Ints
+    following: Ints
+    head: Ints
+    size: Ints
+    level: Ints
+    loss: Floats
+    used: Ints
 
 
 def _widened(tuples: Tuples, homes: Homes, group: int, row: int, limit: float) -> float:
@@ -192,7 +180,7 @@ def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
 tighten = kernel(_tighten)
 
 
-def _settle(tuples: Tuples, owner: NDArray[np.int64]) -> Homes:
+def _settle(tuples: Tuples, owner: Ints) -> Homes:
     """Homes of grouped tuples (owner −1: not yet), with room for as many entries and groups again."""
     m, s = tuples.leaf.shape
     groups = 0
@@ -345,7 +333,7 @@ def _rehome_group(tuples: Tuples, homes: Homes, group: int, k: int, lending: boo
 rehome_group = kernel(_rehome_group)
 
 
-def _rehome_in(order: NDArray[np.int64], tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
+def _rehome_in(order: Ints, tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
     """One pass over the groups in the given order; → as `rehome`."""
     changed = False
     for rank in range(order.shape[0]):
@@ -380,7 +368,7 @@ def rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> 
     return rehome_in(order, tuples, homes, k, lending, effort)
 
 
-def _house_leftovers(tuples: Tuples, homes: Homes, owner: NDArray[np.int64], k: int, lending: bool) -> None:
+def _house_leftovers(tuples: Tuples, homes: Homes, owner: Ints, k: int, lending: bool) -> None:
     """Bring every tuple that froze nowhere to its cheapest home."""
     for row in range(len(owner)):
         if owner[row] < 0:

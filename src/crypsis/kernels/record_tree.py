@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from crypsis.kernels.blocks import select_between
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.partitions import EUCLIDEAN
+from crypsis.kernels.quickselect import select_between
 
 WIDTH = 16
 """Children of a node, and most records of a leaf: bounds and distances come a strip at a time."""
@@ -30,17 +30,17 @@ class Tree(NamedTuple):
     strip, along float64[16]: bounds of one brood or distances of one leaf;  nodes, bounds: the stack of a descent
     """
 
-    coordinates: NDArray[np.float64]
-    rows: NDArray[np.int64]
-    places: NDArray[np.int64]
-    counts: NDArray[np.int64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    middle: NDArray[np.float64]
-    strip: NDArray[np.float64]
-    along: NDArray[np.float64]
-    nodes: NDArray[np.int64]
-    bounds: NDArray[np.float64]
+    coordinates: Floats
+    rows: Ints
+    places: Ints
+    counts: Ints
+    low: Floats
+    high: Floats
+    middle: Floats
+    strip: Floats
+    along: Floats
+    nodes: Ints
+    bounds: Floats
 
 
 def plant(n: int, p: int, m: int) -> Tree:
@@ -64,7 +64,7 @@ def plant(n: int, p: int, m: int) -> Tree:
     )
 
 
-def _halve(points: NDArray[np.float64], order: NDArray[np.int64], begins: NDArray[np.int64]) -> None:
+def _halve(points: Floats, order: Ints, begins: Ints) -> None:
     """Rearrange rows so that each leaf's lie together, halving the widest side at its median.
 
     begins  int64[2 L]: told where each node begins; the leaves are L, …, 2 L − 1, and the last ends with `order`
@@ -116,9 +116,7 @@ halve = kernel(_halve)
 box_leaf, box_node = kernel(_box_leaf), kernel(_box_node)
 
 
-def _occupy(
-    tree: Tree, points: NDArray[np.float64], order: NDArray[np.int64], begins: NDArray[np.int64], metric: int
-) -> None:
+def _occupy(tree: Tree, points: Floats, order: Ints, begins: Ints, metric: int) -> None:
     """Put the rows, as `halve` arranged them, into the leaves of an empty tree and draw every box."""
     leaves, width = tree.rows.shape
     m, p = order.shape[0], points.shape[1]
@@ -151,7 +149,7 @@ def _occupy(
 occupy = kernel(_occupy)
 
 
-def grow_tree(points: NDArray[np.float64], order: NDArray[np.int64], metric: int) -> Tree:
+def grow_tree(points: Floats, order: Ints, metric: int) -> Tree:
     """A tree over the rows in `order` (which is rearranged)."""
     tree = plant(points.shape[0], points.shape[1], len(order))
     begins = np.zeros(2 * len(tree.rows), dtype=np.int64)

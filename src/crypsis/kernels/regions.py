@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from crypsis.kernels.annealing import WalkContext, WalkGroups
+from crypsis.kernels.arrays import Int32s
 from crypsis.kernels.compile import kernel
 
 
-def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: NDArray[np.int32]) -> int:
+def _region(groups: WalkGroups, context: WalkContext, seed: int, pool: Int32s) -> int:
     """Free the groups around a record, nearest first, until the pool cannot take another; returns how many records."""
     for i in range(groups.free.shape[0]):
         groups.free[i] = False

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.nodes import (
     CellBlock,
@@ -22,7 +23,7 @@ from crypsis.kernels.nodes import (
     Leaves,
     NodeDemand,
     NodeReadings,
-    Tail,
+    TailNodes,
     judge_tail,
 )
 
@@ -39,16 +40,14 @@ class Classes(NamedTuple):
     tally    [cells · (v + u), c]: records per confidential value (v columns, or none), then per label
     """
 
-    row: NDArray[np.int32]
-    differs: NDArray[np.int32]
+    row: Int32s
+    differs: Int32s
     size: NDArray[Any]
-    present: NDArray[np.uint64]
+    present: Words
     tally: NDArray[Any]
 
 
-def _sort_runs(
-    order: NDArray[np.int64], n: int, spare: NDArray[np.int64], rank: NDArray[np.int32], row: NDArray[np.int32]
-) -> None:
+def _sort_runs(order: Ints, n: int, spare: Ints, rank: Int32s, row: Int32s) -> None:
     """Sort the first n positions by the rank of their row, in place; made for a few ascending runs. Stable."""
     if n <= _SHORT:
         for i in range(1, n):
@@ -90,14 +89,7 @@ sort_runs = kernel(_sort_runs)
 
 
 def _merge_raised(
-    arena: Classes,
-    begin: int,
-    end: int,
-    free: int,
-    leaves: Leaves,
-    attribute: int,
-    first: int,
-    into: NDArray[np.int32],
+    arena: Classes, begin: int, end: int, free: int, leaves: Leaves, attribute: int, first: int, into: Int32s
 ) -> int:
     """Raise an attribute for the classes begin … end; write the result from `free`; → how many there are.
 
@@ -206,9 +198,15 @@ enlarged = kernel(_enlarged)
 
 
 def _judge_classes(
-    arena: Classes, frame: tuple[int, int], room: CellBlock, node: JudgedNode, leaves: Leaves, tail: Tail,
-    demand: NodeDemand, out: NodeReadings,
-) -> None:  # fmt: skip
+    arena: Classes,
+    frame: tuple[int, int],
+    room: CellBlock,
+    node: JudgedNode,
+    leaves: Leaves,
+    tail: TailNodes,
+    demand: NodeDemand,
+    out: NodeReadings,
+) -> None:
     """Judge the classes of a frame (begin, end) at every node of the tail, unless none of them can succeed."""
     if not hopeless(arena, frame[0], frame[1], leaves.place.shape[0], demand):
         block = CellBlock(arena.size, arena.present, arena.tally, 0, arena.size.shape[0], frame[0], frame[1])
@@ -218,7 +216,7 @@ def _judge_classes(
 judge_classes = kernel(_judge_classes)
 
 
-class Walk(NamedTuple):
+class LatticeWalk(NamedTuple):
     """The stack of a depth-first walk over the lattice; d: its height and one more.
 
     begin, end        int64[d]: where the classes of a node stand in the arena
@@ -228,17 +226,23 @@ class Walk(NamedTuple):
     into              int32[m]: room
     """
 
-    begin: NDArray[np.int64]
-    end: NDArray[np.int64]
-    raised: NDArray[np.int64]
-    upcoming: NDArray[np.int64]
-    levels: NDArray[np.int64]
-    of: NDArray[np.int32]
-    into: NDArray[np.int32]
+    begin: Ints
+    end: Ints
+    raised: Ints
+    upcoming: Ints
+    levels: Ints
+    of: Int32s
+    into: Int32s
 
 
 def _visit(
-    classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings, walk: Walk, room: CellBlock
+    classes: Classes,
+    leaves: Leaves,
+    tail: TailNodes,
+    demand: NodeDemand,
+    out: NodeReadings,
+    walk: LatticeWalk,
+    room: CellBlock,
 ) -> None:
     """Walk the lattice as `roll_up` says. The stack of tables lies in one arena that grows."""
     begin, end, raised, upcoming, levels, of, into = walk
@@ -276,7 +280,7 @@ def _visit(
 visit = kernel(_visit)
 
 
-def roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, out: NodeReadings) -> None:
+def roll_up(classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings) -> None:
     """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
 
     classes  the distinct tuples themselves
@@ -300,5 +304,5 @@ def roll_up(classes: Classes, leaves: Leaves, tail: Tail, demand: NodeDemand, ou
         0,
         0,
     )
-    walk = Walk(stack[0], ends, stack[1], stack[2], levels, of, into)
+    walk = LatticeWalk(stack[0], ends, stack[1], stack[2], levels, of, into)
     visit(classes, leaves, tail, demand, out, walk, room)

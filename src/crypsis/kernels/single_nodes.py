@@ -7,18 +7,16 @@ chance once in about 2⁶⁴ / m² nodes; what is released is judged again from 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, Tail, judge
+from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, TailNodes, judge
 from crypsis.kernels.rollup import Classes
 
 _STIR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _class_tuples(
-    leaves: Leaves, levels: NDArray[np.int64], of: NDArray[np.int32], rows: NDArray[np.int32], keys: NDArray[np.uint64]
-) -> int:
+def _class_tuples(leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: Words) -> int:
     """of int32[m] ← the class of each distinct tuple, rows int32[m] ← a tuple of each class; → how many there are.
 
     keys  uint64[m]: room
@@ -52,7 +50,7 @@ def _class_tuples(
 class_tuples = kernel(_class_tuples)
 
 
-def _merge_classes(classes: Classes, tail: Tail, node: int, of: NDArray[np.int32], merged: CellBlock) -> None:
+def _merge_classes(classes: Classes, tail: TailNodes, node: int, of: Int32s, merged: CellBlock) -> None:
     """Add the distinct tuples up into the classes of one node, their cells into those of a node of the tail."""
     cells = classes.size.shape[0]
     words, columns = classes.present.shape[0] // cells, classes.tally.shape[0] // cells
@@ -79,13 +77,7 @@ merge_classes = kernel(_merge_classes)
 
 
 def _read_one(
-    classes: Classes,
-    leaves: Leaves,
-    tail: Tail,
-    levels: NDArray[np.int64],
-    node: int,
-    demand: NodeDemand,
-    out: NodeReadings,
+    classes: Classes, leaves: Leaves, tail: TailNodes, levels: Ints, node: int, demand: NodeDemand, out: NodeReadings
 ) -> None:
     """Judge a single node: the head lifted straight to `levels`, the tail at its node; the result goes to entry 0."""
     m, cells, width = classes.row.shape[0], classes.size.shape[0], tail.width[node]

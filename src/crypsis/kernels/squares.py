@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
-def _group_sizes(labels: NDArray[np.int32]) -> NDArray[np.int64]:
+def _group_sizes(labels: Int32s) -> Ints:
     """How many rows carry each label 0, 1, …, the largest."""
     groups = 0
     for i in range(labels.shape[0]):
@@ -24,7 +24,7 @@ def _group_sizes(labels: NDArray[np.int32]) -> NDArray[np.int64]:
 group_sizes = kernel(_group_sizes)
 
 
-def _sse(points: NDArray[np.float64], labels: NDArray[np.int32]) -> float:
+def _sse(points: Floats, labels: Int32s) -> float:
     """Sum of squared distances of the records from their group's mean; exact far from the origin too.
 
     points float64[n, p], labels int32[n] of 0, 1, … → float. O(n p) time; each group is measured from its first record.

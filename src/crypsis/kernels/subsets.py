@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
@@ -25,15 +25,15 @@ class SubsetSearch(NamedTuple):
     free, stack  int64[n]: records still free in order; places among them of the group being tried
     """
 
-    costs: NDArray[np.float64]
-    totals: NDArray[np.float64]
-    chosen: NDArray[np.int32]
-    owed: NDArray[np.float64]
-    free: NDArray[np.int64]
-    stack: NDArray[np.int64]
+    costs: Floats
+    totals: Floats
+    chosen: Int32s
+    owed: Floats
+    free: Ints
+    stack: Ints
 
 
-def _squared_distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _squared_distances(points: Floats) -> Floats:
     n, p = points.shape
     squared = np.zeros((n, n))
     for one in range(n):
@@ -47,7 +47,7 @@ def _squared_distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
 squared_distances = kernel(_squared_distances)
 
 
-def _least_shares(squared: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _least_shares(squared: Floats, k: int) -> Floats:
     """Σ squared distances to the k − 1 nearest / 2k: a record's least share of Σ pairs / size in any group."""
     n = squared.shape[0]
     shares = np.empty(n)
@@ -60,7 +60,7 @@ def _least_shares(squared: NDArray[np.float64], k: int) -> NDArray[np.float64]:
 least_shares = kernel(_least_shares)
 
 
-def _group_costs(squared: NDArray[np.float64], largest: int) -> NDArray[np.float64]:
+def _group_costs(squared: Floats, largest: int) -> Floats:
     """SSE of every subset of at most `largest` records: float64[2ⁿ], infinite for the others and for none.
 
     Σ squared distances of pairs / size, the pairs of a subset being those without its top record plus its row.
@@ -136,7 +136,7 @@ def _extend(search: SubsetSearch, grouped: int, k: int, bound: float) -> None:
 extend = kernel(_extend)
 
 
-def _best_partition(points: NDArray[np.float64], k: int, known: float) -> tuple[NDArray[np.int32], float]:
+def _best_partition(points: Floats, k: int, known: float) -> tuple[Int32s, float]:
     """The k-partition of least SSE among all: labels in order of each group's lowest record, and the SSE.
 
     points  float64[n, p] with k ≤ n ≤ 24; 13 · 2ⁿ bytes of memory

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
@@ -19,13 +19,13 @@ class SwapGroups(NamedTuple):
     sizes      int64[G]
     """
 
-    points: NDArray[np.float64]
-    centroids: NDArray[np.float64]
-    members: NDArray[np.int64]
-    sizes: NDArray[np.int64]
+    points: Floats
+    centroids: Floats
+    members: Ints
+    sizes: Ints
 
 
-def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]:
+def _near_groups(centroids: Floats, many: int) -> Int32s:
     """float64[G, p] → int32[G, many]: the nearest other groups of each, nearest first; many < G. O(G² p) time."""
     groups, p = centroids.shape
     lines = np.empty((p, groups))
@@ -55,7 +55,7 @@ def _near_groups(centroids: NDArray[np.float64], many: int) -> NDArray[np.int32]
     return near
 
 
-def _best_change(groups: SwapGroups, near: NDArray[np.int32], k: int, row: int, own: int) -> tuple[float, int, int]:
+def _best_change(groups: SwapGroups, near: Int32s, k: int, row: int, own: int) -> tuple[float, int, int]:
     """The change of one row's group that lowers the SSE most → (change, group, place of the partner or −1).
 
     With d = y − x and w the own centroid less the other, exchanging x for y changes the SSE by
@@ -101,9 +101,7 @@ def _recentre(groups: SwapGroups, group: int) -> None:
 best_change, recentre, near_groups = kernel(_best_change), kernel(_recentre), kernel(_near_groups)
 
 
-def _swap_records(
-    points: NDArray[np.float64], labels: NDArray[np.int32], near: NDArray[np.int32], k: int, passes: int
-) -> int:
+def _swap_records(points: Floats, labels: Int32s, near: Int32s, k: int, passes: int) -> int:
     """Change labels in place, row after row, by the best exchange or move with a near group; → changes made.
 
     points  float64[n, p], centred near 0;  labels  int32[n] of groups 0 … G − 1 of at least k rows

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Codes, Flags, Floats, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.ledger import amend, read_all
 from crypsis.kernels.ledger_types import Frame, MaskingTrial, Tallies
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
-
-def _halves(readings: Floats, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+def _halves(readings: Floats, chosen: Flags) -> tuple[float, float]:
     """Mean of the chosen losses, mean of the chosen risks."""
     loss, risk, losses, risks = 0.0, 0.0, 0, 0
     for place in range(len(readings)):

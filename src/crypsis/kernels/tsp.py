@@ -6,8 +6,8 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.compile import kernel
 
 
@@ -19,13 +19,13 @@ class Route(NamedTuple):
     order       int32[n]: the record at each position;  place  int32[n]: the position of each record
     """
 
-    points: NDArray[np.float64]
-    neighbours: NDArray[np.int32]
-    order: NDArray[np.int32]
-    place: NDArray[np.int32]
+    points: Floats
+    neighbours: Int32s
+    order: Int32s
+    place: Int32s
 
 
-def _distance(points: NDArray[np.float64], i: int, j: int) -> float:
+def _distance(points: Floats, i: int, j: int) -> float:
     total = 0.0
     for q in range(points.shape[1]):
         gap = points[i, q] - points[j, q]
@@ -36,7 +36,7 @@ def _distance(points: NDArray[np.float64], i: int, j: int) -> float:
 distance = kernel(_distance)
 
 
-def _chain(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+def _chain(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     """Go on to the nearest record not yet visited: by the neighbour list, and past all records where it ends."""
     n, here = points.shape[0], start
     order, ahead, place = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -159,7 +159,7 @@ shift = kernel(_shift)
 or_opt = kernel(_or_opt)
 
 
-def _tour(points: NDArray[np.float64], neighbours: NDArray[np.int32], start: int) -> NDArray[np.int32]:
+def _tour(points: Floats, neighbours: Int32s, start: int) -> Int32s:
     """An open tour that visits every record once and cannot be shortened by 2-opt or or-opt among neighbours.
 
     points      float64[n, p]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
 
@@ -18,9 +18,9 @@ class Listed(NamedTuple):
     records  int64[p]: records of the tuple that hold it
     """
 
-    row: NDArray[np.int32]
-    value: NDArray[np.int32]
-    records: NDArray[np.int64]
+    row: Int32s
+    value: Int32s
+    records: Ints
 
 
 class Held(NamedTuple):
@@ -31,12 +31,12 @@ class Held(NamedTuple):
     squares   int64[n]: Σ over records of how many of the class hold the same value
     """
 
-    distinct: NDArray[np.int64]
-    most: NDArray[np.int64]
-    squares: NDArray[np.int64]
+    distinct: Ints
+    most: Ints
+    squares: Ints
 
 
-def _count_listed(listed: Listed, of: NDArray[np.int32], classes: int) -> Held:
+def _count_listed(listed: Listed, of: Int32s, classes: int) -> Held:
     """Count the values of every class; of[t] is the class of tuple t. O(p + n), no sort."""
     held = Held(np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64))
     running, last = np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64)
@@ -58,7 +58,7 @@ def _count_listed(listed: Listed, of: NDArray[np.int32], classes: int) -> Held:
 count_listed = kernel(_count_listed)
 
 
-def _squares_together(listed: Listed, of: NDArray[np.int32], chosen: NDArray[np.bool_]) -> int:
+def _squares_together(listed: Listed, of: Int32s, chosen: Flags) -> int:
     """Σ over records of the chosen classes, taken as one class, of how many hold the same value."""
     total, running, last = 0, 0, -1
     for place in range(listed.row.shape[0]):

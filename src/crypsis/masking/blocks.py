@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator, SeedSequence, default_rng
-from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.engines import Engine, Serial
 from crypsis.errors import PlanError
+from crypsis.kernels.arrays import Floats, Int32s, Ints
 from crypsis.kernels.blocks import halve_until
 from crypsis.kernels.swaps import near_groups, swap_records
 from crypsis.masking.heuristics import checked, trivial
@@ -40,7 +40,7 @@ PIECES = 8
 class Block:
     """The records of one block, and its chance."""
 
-    points: NDArray[np.float64]
+    points: Floats
     seed: SeedSequence
 
 
@@ -48,20 +48,20 @@ class Block:
 class Border:
     """Whole groups of near records between which records may change places."""
 
-    rows: NDArray[np.int64]
+    rows: Ints
     """int64[n]: their rows in the table."""
-    groups: NDArray[np.int64]
-    points: NDArray[np.float64]
-    labels: NDArray[np.int32]
-    centroids: NDArray[np.float64]
+    groups: Ints
+    points: Floats
+    labels: Int32s
+    centroids: Floats
 
 
-def _partitioned(shared: tuple[int, Partitioner], block: Block) -> NDArray[np.int32]:
+def _partitioned(shared: tuple[int, Partitioner], block: Block) -> Int32s:
     k, partitioner = shared
     return partition_block(block.points, k, partitioner, block.seed)
 
 
-def mend(shared: tuple[int, int], border: Border) -> NDArray[np.int32]:
+def mend(shared: tuple[int, int], border: Border) -> Int32s:
     """Labels of a border's records, as places in its groups, after exchanges; k and passes are shared."""
     k, passes = shared
     local = border.labels.copy()  # what an engine hands over may be read-only
@@ -70,9 +70,7 @@ def mend(shared: tuple[int, int], border: Border) -> NDArray[np.int32]:
     return local
 
 
-def balanced_blocks(
-    points: NDArray[np.float64], size: int, multiple: int = 1
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def balanced_blocks(points: Floats, size: int, multiple: int = 1) -> tuple[Ints, Ints]:
     """Rows in blocks of at most `size` near records: halved at the median of the attribute of greatest variance.
 
     points  float64[n, p], contiguous;  multiple: all blocks but the last hold a multiple of this many records
@@ -89,16 +87,12 @@ def balanced_blocks(
     return order, offsets
 
 
-def partition_block(
-    points: NDArray[np.float64], k: int, partitioner: Partitioner, seed: SeedSequence
-) -> NDArray[np.int32]:
+def partition_block(points: Floats, k: int, partitioner: Partitioner, seed: SeedSequence) -> Int32s:
     """Labels of one block's records: a pure function of its arguments, to run anywhere and in any order."""
     return partitioner.partition(points, k, default_rng(seed))
 
 
-def join_blocks(
-    order: NDArray[np.int64], offsets: NDArray[np.int64], parts: Sequence[NDArray[np.int32]]
-) -> NDArray[np.int32]:
+def join_blocks(order: Ints, offsets: Ints, parts: Sequence[Int32s]) -> Int32s:
     """One labelling of all rows from those of the blocks: labels of later blocks follow those of earlier ones."""
     labels, used = np.empty(len(order), dtype=np.int32), 0
     for (begin, end), part in zip(pairwise(offsets), parts, strict=True):
@@ -108,14 +102,14 @@ def join_blocks(
 
 
 def mend_borders(
-    points: NDArray[np.float64],
-    labels: NDArray[np.int32],
+    points: Floats,
+    labels: Int32s,
     k: int,
     size: int,
     rng: Generator,
     engine: Engine | None = None,
     passes: int = PASSES,
-) -> NDArray[np.int32]:
+) -> Int32s:
     """The same groups after exchanges of records between near ones, in blocks of whole groups cut in a new direction.
 
     A new random rotation cuts new borders, so that groups kept apart before lie in one block now. The SSE never rises.
@@ -140,21 +134,21 @@ class GroupLayout:
         Group 0, 1, … of each.
     """
 
-    def __init__(self, points: NDArray[np.float64], labels: NDArray[np.int32]) -> None:
+    def __init__(self, points: Floats, labels: Int32s) -> None:
         self.points, self.sizes, self.middle = points, np.bincount(labels), points.mean(axis=0)
         sums = [np.bincount(labels, weights=points[:, j] - self.middle[j]) for j in range(points.shape[1])]
         self.centroids = np.ascontiguousarray((np.stack(sums) / self.sizes).T)
         self.by_group = np.argsort(labels, kind="stable")
         self.begins = np.concatenate([[0], np.cumsum(self.sizes)])
 
-    def blocks(self, most: int, rng: Generator) -> list[NDArray[np.int64]]:
+    def blocks(self, most: int, rng: Generator) -> list[Ints]:
         """Near groups, up to so many together, cut along random directions; groups left alone are left out."""
         p = self.points.shape[1]
         rotation = np.linalg.qr(rng.standard_normal((p, p)))[0]
         groups, offsets = balanced_blocks(np.ascontiguousarray(self.centroids @ rotation), most)
         return [groups[begin:end] for begin, end in pairwise(offsets) if end - begin > 1]
 
-    def border(self, groups: NDArray[np.int64]) -> Border:
+    def border(self, groups: Ints) -> Border:
         """Some groups with their records."""
         rows = np.concatenate([self.by_group[self.begins[g] : self.begins[g + 1]] for g in groups])
         local = np.repeat(np.arange(len(groups), dtype=np.int32), self.sizes[groups])
@@ -214,12 +208,10 @@ class Blocks(Partitioner):
         """The inner partitioner with its settings, or a sentence that says what is wrong with them."""
         return partitioners.build(self.inner, **self.inner_settings)
 
-    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+    def partition(self, points: Floats, k: int, rng: Generator) -> Int32s:
         return self.run(points, k, rng)
 
-    def run(
-        self, points: NDArray[np.float64], k: int, rng: Generator, engine: Engine | None = None
-    ) -> NDArray[np.int32]:
+    def run(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Int32s:
         """As `partition`, the blocks through an engine (this process if none is given): the same bits on any."""
         points = checked(points, k)
         only = trivial(points, k)
@@ -229,7 +221,7 @@ class Blocks(Partitioner):
         order, offsets = balanced_blocks(points, size, k)
         seeds = SeedSequence(int(rng.integers(2**63))).spawn(len(offsets) - 1)
         shared = (k, self.chosen_inner())
-        parts: list[NDArray[np.int32]] = []
+        parts: list[Int32s] = []
         for some in _batches([*zip(pairwise(offsets), seeds, strict=True)], engine):
             blocks = [Block(points[order[begin:end]], seed) for (begin, end), seed in some]
             parts += (engine or Serial()).map(_partitioned, blocks, shared)

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field, field_validator
-from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError, listing
 from crypsis.masking.method import Family, MaskingMethod, methods
@@ -17,16 +16,8 @@ from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import known_contents
-from crypsis.table.suppression import Rule, allowed, suppress
+from crypsis.table.suppression import Rule, allowed, checked_share, suppress
 from crypsis.table.table import Column, Table
-
-
-def checked_share(share: object) -> object:
-    """A share of the records as it was given; a number that is none is refused in words."""
-    if isinstance(share, (int, float)) and not 0 <= share <= 1:
-        words = "a share lies between 0 and 1 (0.01 is 1 %), and this would be {percent} % of the records"
-        raise PydanticCustomError("share", words, {"percent": f"{100 * share:g}"})
-    return share
 
 
 @methods.add("generalisation")

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -163,6 +163,7 @@ class LocalRecoding(MaskingMethod):
         present = self._present(table, kept, classes)
         tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
         nodes = offered_nodes([tree.level_loss(leaf[:, a]) for a, tree in enumerate(trees)], self.nodes, rng)
+        yield
         if contents is not None:
             return (yield from self._under(tuples, nodes, classes, contents))
         owner = yield from frozen(tuples, nodes, ClassDemand(self.k, self.l))
@@ -355,7 +356,7 @@ def offered_nodes(level_losses: list[NDArray[np.float64]], most: int, rng: Gener
             numbers = numbers // height
         nodes = np.stack(columns[::-1], axis=1)
     else:
-        cheap = _cheapest(level_losses, most // 2)
+        cheap = _cheapest(tuple(tuple(losses.tolist()) for losses in level_losses), most // 2)
         drawn = np.stack([rng.integers(0, height, size=most - len(cheap)) for height in heights], axis=1)
         top = np.array([heights]) - 1
         nodes = np.concatenate([cheap, drawn, top])
@@ -364,8 +365,9 @@ def offered_nodes(level_losses: list[NDArray[np.float64]], most: int, rng: Gener
     return np.ascontiguousarray(nodes[np.argsort(loss, kind="stable")].astype(np.int16))
 
 
-def _cheapest(level_losses: list[NDArray[np.float64]], count: int) -> NDArray[np.int64]:
-    """The `count` level vectors of least loss, found from the bottom upwards."""
+@lru_cache(maxsize=8)
+def _cheapest(level_losses: tuple[tuple[float, ...], ...], count: int) -> NDArray[np.int64]:
+    """The `count` level vectors of least loss, found from the bottom upwards; alike for all candidates of a table."""
     bottom = (0,) * len(level_losses)
     heap, seen = [(0.0, bottom)], {bottom}
     found: list[tuple[int, ...]] = []
@@ -377,22 +379,22 @@ def _cheapest(level_losses: list[NDArray[np.float64]], count: int) -> NDArray[np
                 above = (*node[:a], node[a] + 1, *node[a + 1 :])
                 if above not in seen:
                     seen.add(above)
-                    heapq.heappush(heap, (loss + float(level_loss[node[a] + 1] - level_loss[node[a]]), above))
+                    heapq.heappush(heap, (loss + (level_loss[node[a] + 1] - level_loss[node[a]]), above))
     return np.array(found, dtype=np.int64)
 
 
 def _record_groups(homes: Homes, of: NDArray[np.int64]) -> NDArray[np.int64]:
     """The group of every record: records of a tuple fill its groups in turn, lower rows first."""
-    rows, counts, groups = [], [], []
-    for group in range(int(homes.used[1])):
-        entry = int(homes.head[group])
-        while entry >= 0:
-            rows.append(int(homes.row[entry]))
-            counts.append(int(homes.held[entry]))
-            groups.append(group)
-            entry = int(homes.following[entry])
-    order = np.argsort(rows, kind="stable")
-    in_turn = np.repeat(np.array(groups, dtype=np.int64)[order], np.array(counts, dtype=np.int64)[order])
+    group = np.flatnonzero(homes.head[: int(homes.used[1])] >= 0)
+    entry, entries, groups = homes.head[group], list[NDArray[np.int64]](), list[NDArray[np.int64]]()
+    while len(entry):  # the chains of all groups, one link at a time
+        entries.append(entry)
+        groups.append(group)
+        after = homes.following[entry]
+        group, entry = group[after >= 0], after[after >= 0]
+    at, of_group = np.concatenate(entries), np.concatenate(groups)
+    order = np.lexsort((of_group, homes.row[at]))
+    in_turn = np.repeat(of_group[order], homes.held[at][order])
     result = np.empty(len(of), dtype=np.int64)
     result[np.argsort(of, kind="stable")] = in_turn
     return result

@@ -12,15 +12,15 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags
 from crypsis.masking.representatives import ancestors
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import decimals
 from crypsis.table.rules import EditRule, violations
-from crypsis.table.rules.grammar import Arithmetic, ColumnValue, Compared, Constant, Value
+from crypsis.table.rules.grammar import Arithmetic, ColumnValue, Constant, Relation, Value
 from crypsis.table.table import LOCAL, Table
 
-Flags = NDArray[np.bool_]
 LEAST = 3
 """Records of a class whose common ancestor is published; that of fewer would give back what was masked."""
 
@@ -88,7 +88,7 @@ def _open(masked: Table, names: Iterable[str]) -> list[str]:
 def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
     """With a total of numbers computed anew where the rule says what it is."""
     condition = rule.condition
-    if not isinstance(condition, Compared) or condition.sign != "=":
+    if not isinstance(condition, Relation) or condition.sign != "=":
         return masked
     for one, other in ((condition.left, condition.right), (condition.right, condition.left)):
         if (

@@ -28,8 +28,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.scaling import Scales, Scaling
 from crypsis.table.table import Column, Table
@@ -40,7 +40,7 @@ FAR = 2.0
 """Distance of a missing value from those present, in spans of the attribute."""
 
 
-def embed(table: Table, names: Iterable[str], scaling: Scaling, apart: bool = True) -> NDArray[np.float64]:
+def embed(table: Table, names: Iterable[str], scaling: Scaling, apart: bool = True) -> Floats:
     """float64[n, q], finite: the records as points; one coordinate per attribute, one per category if nominal.
 
     apart  whether a missing value is far from every value; otherwise it lies at the mean and pulls nowhere
@@ -64,7 +64,7 @@ class Embedding:
             axes = (replace(axes[0], beyond=largest + axes[0].gap),)
         return cls(axes)
 
-    def points(self, table: Table) -> NDArray[np.float64]:
+    def points(self, table: Table) -> Floats:
         """float64[n, q]: records of a table with the same attributes, categories in the same order."""
         parts = [axis.weighed(table.column(axis.attribute.name)) for axis in self.axes]
         return np.hstack(parts) if parts else np.empty((table.rows, 0))
@@ -78,7 +78,7 @@ class _Axis:
     scaling: Scaling
     scales: Scales
     """Of a numeric column; of no column otherwise."""
-    centre: NDArray[np.float64]
+    centre: Floats
     deviation: float
     """What centred coordinates are divided by; 0 for a constant attribute, which is 0 everywhere."""
     gap: float = 0.0
@@ -102,12 +102,12 @@ class _Axis:
         span = 1.0 if attribute.kind is Kind.NOMINAL else float(np.ptp(held))
         return replace(bare, centre=centre, deviation=deviation, gap=FAR * span / deviation if some else 0.0)
 
-    def weighed(self, column: Column) -> NDArray[np.float64]:
+    def weighed(self, column: Column) -> Floats:
         """Coordinates of the records, weighed by the importance of the attribute; a locked one is far apart."""
         weight = APART**2 if self.attribute.locked else self.attribute.importance
         return np.asarray(self.place(column) * np.sqrt(weight))
 
-    def place(self, column: Column) -> NDArray[np.float64]:
+    def place(self, column: Column) -> Floats:
         """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""
         part = self._coordinates(column)
         absent = np.isnan(part[:, :1]) if part.shape[1] else np.ones((len(part), 1), dtype=np.bool_)
@@ -116,7 +116,7 @@ class _Axis:
             return np.where(absent, self.beyond, placed)
         return np.hstack([placed, absent * self.gap]) if self.gap else placed
 
-    def _coordinates(self, column: Column) -> NDArray[np.float64]:
+    def _coordinates(self, column: Column) -> Floats:
         """Before centring and weighing; NaN where missing."""
         if self.attribute.kind is Kind.NUMERIC:
             numbers = column[:, None]

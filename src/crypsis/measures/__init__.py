@@ -4,6 +4,7 @@ from crypsis.measures.assess import Assessment, assess
 from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.classifier_use import ClassifierUse
 from crypsis.measures.evaluation import Complaint, Evaluation, Omission
 from crypsis.measures.generalisation_loss import (
     AverageClassSize,
@@ -13,6 +14,7 @@ from crypsis.measures.generalisation_loss import (
     NonUniformEntropy,
     Precision,
 )
+from crypsis.measures.held_out_linkage import HeldOutLinkage
 from crypsis.measures.interval_disclosure import IntervalDisclosure
 from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
 from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
@@ -28,12 +30,15 @@ from crypsis.measures.utility import (
     AssociationChange,
     AssociationLoss,
     ColumnHarm,
+    DistributionDistance,
     Distributions,
     Propensity,
     PropensityScore,
     Ruin,
+    TailChange,
     Usefulness,
     UtilityCard,
+    VanishedValues,
     association_changes,
     propensity_score,
     utility_card,
@@ -48,6 +53,7 @@ __all__ = [
     "CategoryLinkage",
     "CellLoss",
     "ClassificationMetric",
+    "ClassifierUse",
     "ColumnHarm",
     "Complaint",
     "ContingencyLoss",
@@ -56,12 +62,14 @@ __all__ = [
     "CovarianceLoss",
     "Discernibility",
     "DistanceLoss",
+    "DistributionDistance",
     "Distributions",
     "EigenvalueLoss",
     "EntropyLoss",
     "Evaluation",
     "GammaLoss",
     "GeneralLoss",
+    "HeldOutLinkage",
     "IntervalDisclosure",
     "MeansUse",
     "Measure",
@@ -84,8 +92,10 @@ __all__ = [
     "SquaredError",
     "SquaredErrorRatio",
     "TableUse",
+    "TailChange",
     "Usefulness",
     "UtilityCard",
+    "VanishedValues",
     "assess",
     "association_changes",
     "max_score",

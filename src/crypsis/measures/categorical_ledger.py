@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from crypsis.errors import SearchError
 from crypsis.kernels import ledger as kernels
 from crypsis.kernels.agreement import nearest, own_hits, own_patterns
+from crypsis.kernels.arrays import Codes, Floats
 from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
 from crypsis.kernels.ledger_types import Frame, Tallies
 from crypsis.measures.categories import CategoryContext, Pairing, agreement_patterns, agreements, count_logs, distances
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
     from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
 
-Codes = NDArray[np.int32]
-Floats = NDArray[np.float64]
 
 MOST_BYTES = 8 << 30
 

@@ -22,8 +22,6 @@ from crypsis.measures.measure import measures
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 
-Ints = NDArray[np.int64]
-
 DENSE = 1 << 26
 """Most cells counted in one array; larger tables are counted by their distinct tuples."""
 

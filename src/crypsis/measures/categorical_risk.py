@@ -11,11 +11,11 @@ from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import FAR, nearest, own_hits
+from crypsis.kernels.arrays import Ints
 from crypsis.kernels.contingency import weighted
 from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk
 from crypsis.measures.categorical_measure import CategoricalRisk, Divisor, Explained
@@ -31,8 +31,6 @@ from crypsis.measures.categories import (
 )
 from crypsis.measures.measure import measures
 from crypsis.table.table import Table
-
-Ints = NDArray[np.int64]
 
 LARGEST_COST = 1 << 40
 """Weighted distances stay whole numbers up to here and are rounded beyond."""

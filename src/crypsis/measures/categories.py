@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.agreement import FAR, patterns
+from crypsis.kernels.arrays import Codes, Flags, Floats, Ints
 from crypsis.kernels.contingency import pair_counts
 from crypsis.kernels.ledger_types import TableLayout
 from crypsis.measures.measure import NO_RECORDS
@@ -24,11 +24,9 @@ from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
 from crypsis.table.table import Table
 
-Ints = NDArray[np.int64]
-Codes = NDArray[np.int32]
 PAIRS_PER_KEY = 12
 """Pairs of tuples that are compared one by one in the time a tuple is looked up in one margin."""
-Spans = tuple[NDArray[np.bool_], ...]
+Spans = tuple[Flags, ...]
 """For each attribute, bool[masked codes, original codes]: what a masked code stands for."""
 
 
@@ -90,9 +88,9 @@ class CategoryContext:
         return tuple(len(labels) for labels in self.labels)
 
     @cached_property
-    def lacks(self) -> NDArray[np.bool_]:
+    def lacks(self) -> Flags:
         """bool[p]: whether the original has missing values."""
-        found: NDArray[np.bool_] = (self.codes == np.array(self.sizes)).any(axis=0)
+        found: Flags = (self.codes == np.array(self.sizes)).any(axis=0)
         return found
 
     @cached_property
@@ -163,7 +161,7 @@ class CategoryContext:
             codes[~masked.kept, j] = self.sizes[j] + 1
         return codes
 
-    def _span(self, j: int, files: Sequence[Codes], numbers: Sequence[Sequence[Codes]]) -> NDArray[np.bool_]:
+    def _span(self, j: int, files: Sequence[Codes], numbers: Sequence[Sequence[Codes]]) -> Flags:
         size = self.sizes[j]
         width = max(size + 2, 1 + max(int(table[j].max()) for table in numbers))
         span = np.zeros((width, size + 1), dtype=np.bool_)
@@ -182,7 +180,7 @@ class Pairing:
     codes: Codes
     """int32[n, p]: the masked file."""
     spans: Spans
-    kept: NDArray[np.bool_]
+    kept: Flags
 
     @cached_property
     def shape(self) -> TableLayout:
@@ -224,7 +222,7 @@ def unequal(size: int) -> Ints:
     return (1 - np.eye(size, dtype=np.int64)).astype(np.int64)
 
 
-def spread_out(span: NDArray[np.bool_], apart: Ints, nearest: bool, suppressed: int) -> Ints:
+def spread_out(span: Flags, apart: Ints, nearest: bool, suppressed: int) -> Ints:
     """int64[masked, original] from distances between original categories, through what masked codes stand for."""
     size = apart.shape[0] - 1
     most = int(apart.max(initial=0))
@@ -243,7 +241,7 @@ class Distances:
 
     loss: Ints
     link: Ints
-    denominators: NDArray[np.float64]
+    denominators: Floats
 
 
 def distances(pairing: Pairing, divisor: str) -> Distances:
@@ -275,7 +273,7 @@ def agreements(pairing: Pairing) -> Ints:
     return agree
 
 
-def agreement_patterns(pairing: Pairing, agree: Ints) -> NDArray[np.int32]:
+def agreement_patterns(pairing: Pairing, agree: Ints) -> Codes:
     """int32[a, 2^p]: how many masked records agree with each original tuple in exactly which attributes.
 
     agree  the `agreements` of the pairing
@@ -288,7 +286,7 @@ def agreement_patterns(pairing: Pairing, agree: Ints) -> NDArray[np.int32]:
     return patterns(context.tuples, crowd, counts, agree, shape.at, shape.wide)
 
 
-def count_pairs(pairing: Pairing) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def count_pairs(pairing: Pairing) -> tuple[Codes, Codes]:
     """Pair counts and masked counts in the lay-out of the pairing."""
     shape = pairing.shape
     pairs = np.empty(int(shape.at[-1]), dtype=np.int32)
@@ -315,7 +313,7 @@ def patterns_by_margins(tuples: Codes, crowd: Codes, counts: Ints) -> Codes:
     return seen.astype(np.int32)
 
 
-def count_logs(rows: int) -> NDArray[np.float64]:
+def count_logs(rows: int) -> Floats:
     """c · log2 c for c = 0 … rows."""
     counts = np.arange(rows + 1, dtype=np.float64)
     return counts * np.log2(np.maximum(counts, 1.0))

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import unknown_column
+from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.registry import ColumnName
@@ -23,7 +24,6 @@ from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 
 Form = Literal["mean", "sum"]
-Floats = NDArray[np.float64]
 
 _RECODING = frozenset({"recoding"})
 _MISSING = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats
 from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
 from crypsis.table.equivalence_classes import classes_of
@@ -23,8 +23,6 @@ HARDEST = 0.1
 """Share of the records that counts as the hardest to protect."""
 CLASS_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 49), (50, 99), (100, None))
 """Ranges by which equivalence classes are counted."""
-
-Floats = NDArray[np.float64]
 
 
 class Treatment(StrEnum):

@@ -123,6 +123,8 @@ class Measure(Settings):
     """Masking families after which the number means something."""
     row_wise: ClassVar[bool] = True
     """Whether records are compared one by one; otherwise only the two files as wholes."""
+    public: ClassVar[bool] = True
+    """Whether users of a released file may read it; not where it counts rare records of the original."""
     tally: ClassVar[str] = ""
     """Where `categorical_ledger.Seven` holds the measure, if its tallies follow changes of single cells; else empty."""
 

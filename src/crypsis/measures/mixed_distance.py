@@ -15,9 +15,9 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.errors import TableError
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
 from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
 from crypsis.measures.pairing import alike_codes, finite_numbers
 from crypsis.table.attribute import Kind
@@ -37,15 +37,15 @@ class Sides(NamedTuple):
     line  for codes of a recoded column with an order: coordinates (known, published), where a leaf is published
     """
 
-    known: NDArray[np.float64]
-    published: NDArray[np.float64]
-    ancestors: NDArray[np.int32]
-    codes: NDArray[np.int32]
-    places: NDArray[np.int32]
-    line: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+    known: Floats
+    published: Floats
+    ancestors: Int32s
+    codes: Int32s
+    places: Int32s
+    line: tuple[Floats, Floats] | None = None
 
 
-def _coordinates(known: NDArray[np.float64], published: NDArray[np.float64]) -> Sides:
+def _coordinates(known: Floats, published: Floats) -> Sides:
     """Two scaled columns, centred on the original's mean; missing cells become the mean, one unit aside."""
     sides = []
     aside = bool(np.isnan(known).any() or np.isnan(published).any())
@@ -58,7 +58,7 @@ def _coordinates(known: NDArray[np.float64], published: NDArray[np.float64]) -> 
     return Sides(sides[0], sides[1], np.empty((n, 0), dtype=np.int32), nothing, nothing)
 
 
-def _codes(ancestors: NDArray[np.int32], codes: NDArray[np.int32], places: NDArray[np.int32]) -> Sides:
+def _codes(ancestors: Int32s, codes: Int32s, places: Int32s) -> Sides:
     n, m = len(ancestors), len(codes)
     return Sides(np.empty((n, 0)), np.empty((m, 0)), ancestors, codes[:, None], places[:, None])
 
@@ -83,13 +83,8 @@ def _generalised(original: Table, known: Table, masked: Table, name: str, scalin
 
 
 def _line(
-    original: Table,
-    hierarchy: Hierarchy,
-    name: str,
-    scaling: Scaling,
-    known: NDArray[np.int32],
-    published: NDArray[np.int32],
-) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+    original: Table, hierarchy: Hierarchy, name: str, scaling: Scaling, known: Int32s, published: Int32s
+) -> tuple[Floats, Floats] | None:
     """Where known leaves and published leaves lie on the line of a column with an order; 0 for anything else.
 
     None without an order, or where a leaf is no category of the original.
@@ -143,13 +138,13 @@ def sides_of(original: Table, known: Table, masked: Table, name: str, scaling: S
 class LinkagePair:
     """The records of an intruder and the published ones, ready for record linkage."""
 
-    points: NDArray[np.float64]
-    ancestors: NDArray[np.int32]
-    published: NDArray[np.float64]
-    codes: NDArray[np.int32]
-    places: NDArray[np.int32]
-    kept: NDArray[np.bool_]
-    lines: NDArray[np.int32]
+    points: Floats
+    ancestors: Int32s
+    published: Floats
+    codes: Int32s
+    places: Int32s
+    kept: Flags
+    lines: Int32s
     """int32[q, 2]: the column of codes beside which a coordinate counts and the place of a leaf there; −1: always."""
 
     @classmethod
@@ -182,7 +177,7 @@ class LinkagePair:
         order = np.lexsort(self.ancestors.T) if self.ancestors.shape[1] else np.arange(len(self.points))
         return Known(self.points, self.ancestors, order.astype(np.int64), self.lines)
 
-    def about(self, rows: NDArray[np.int64]) -> LinkagePair:
+    def about(self, rows: Ints) -> LinkagePair:
         """The same published records and only some of the intruder's."""
         return replace(self, points=self.points[rows], ancestors=self.ancestors[rows])
 
@@ -207,24 +202,24 @@ class LinkagePair:
         patterns = np.append(np.flatnonzero(_changes(places)), len(heads)).astype(np.int64)
         return CodeGroups(codes, places, patterns), forest
 
-    def counted(self) -> NDArray[np.bool_]:
+    def counted(self) -> Flags:
         """bool[m, q]: which coordinates count beside the codes of each published record."""
         column, place = self.lines.T
         if not (column >= 0).any():
             return np.ones(self.published.shape, dtype=np.bool_)
         return np.asarray((column < 0) | ((self.places[:, column] == place) & (self.codes[:, column] >= 0)))
 
-    def own_distance(self) -> NDArray[np.float64]:
+    def own_distance(self) -> Floats:
         """How far each record lies from the one that masks it (same row); NaN where that is suppressed."""
         square = (((self.points - self.published) * self.counted()) ** 2).sum(axis=1)
         met = np.take_along_axis(self.ancestors, self.places, axis=1)
         return np.where(self.kept, np.sqrt(square + (met != self.codes).sum(axis=1)), np.nan)
 
-    def ties(self, distance: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def ties(self, distance: Floats) -> tuple[Ints, Ints]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
         return linked(self._known, distance, *self.plant())[:2]
 
-    def nearest(self) -> NDArray[np.float64]:
+    def nearest(self) -> Floats:
         """The distance of each record to its nearest published one."""
         return linked(self._known, np.full(len(self.points), np.inf), *self.plant())[2]
 
@@ -239,7 +234,7 @@ def _on_line(side: Sides) -> Sides:
     return Sides(known[:, None], published[:, None], ancestors, codes, side.places)
 
 
-def _changes(rows: NDArray[np.float64] | NDArray[np.int32]) -> NDArray[np.bool_]:
+def _changes(rows: Floats | Int32s) -> Flags:
     """Whether each row differs from the one before it; the first always does."""
     changed = np.ones(len(rows), dtype=np.bool_)
     changed[1:] = (rows[1:] != rows[:-1]).any(axis=1)

@@ -1,7 +1,7 @@
 """The one scorer of masked tables: losses, risks, uses, limits and models, bound to the original once.
 
 Risks are read once for each intruder, by the columns the intruder knows; the worst counts. A figure that means nothing
-after a family of masking is omitted, and the reason is given.
+after a family of masking is omitted, and the reason is given. Held-out attacks judge a perturbed table beside a limit.
 """
 
 from __future__ import annotations
@@ -9,15 +9,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from crypsis.errors import SearchError, TableError, listing
+from crypsis.measures.all_knowing import ALL_KNOWING, KNOWN_CLASS, AllKnowing, readable
 from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess
 from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
 from crypsis.measures.figures_found import FiguresFound
+from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
 from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.distributions import Distributions
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
@@ -91,6 +95,8 @@ class Objective:
         self.intruders = {name: tuple(knows) for name, knows in (intruders or {}).items()}
         if not self.intruders:
             self.intruders = {ANYBODY: tuple(original.quasi_identifiers)}
+        everything = set(original.quasi_identifiers)
+        self.covers_all = any(set(knows) >= everything for knows in self.intruders.values())
         readers = {name: self._reader(name, measure) for name, measure in measures.items()}
         self.losses = [reader for reader in readers.values() if reader.measure.aim == "loss"]
         self.risks = [reader for reader in readers.values() if reader.measure.aim != "loss"]
@@ -134,6 +140,19 @@ class Objective:
             return limit.title, limit.at_most, None
         title = limit.title if taken is None else f"{limit.title} (limited)"
         return title, limit.at_most, self._reader(title, limit.measure)
+
+    @property
+    def held_out_limit(self) -> float | None:
+        """What held-out attacks may find in a perturbed table: the least of the limits on the risk and on linkage."""
+        readers = [*self.risks, *(reader for _, _, reader in self.limits if reader is not None)]
+        linkage = {"risk", *(reader.title for reader in readers if isinstance(reader.measure, RecordLinkage))}
+        return min((most for title, most, _ in self.limits if title in linkage), default=None)
+
+    @cached_property
+    def _held_out(self) -> _Reader | None:
+        """The held-out attacks, for every intruder; None where no risk is limited, or they are limited themselves."""
+        named = {title for title, _, _ in self.limits} | set(self.measures)
+        return None if self.held_out_limit is None or HELD_OUT in named else self._reader(HELD_OUT, HeldOutLinkage())
 
     # -- scoring --
 
@@ -231,7 +250,11 @@ class Objective:
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
             self._read(reader, masked, found)
+        if family == "perturbation" and self._held_out is not None:
+            self._read(self._held_out, masked, found)
         self._aggregate(found)
+        if not self.covers_all:
+            found.figures[ALL_KNOWING] = self._all_knowing.risk(masked, found.family)
         self._class_sizes(masked, found)
         found.figures["suppressed"] = _suppressed(masked)
         verdicts = [] if family == "perturbation" else [_judge(model, masked) for model in self.models]
@@ -275,6 +298,11 @@ class Objective:
             total = sum(weight for weight, _, _ in parts)
             found.figures["uses"] = sum(shares) / total if len(shares) == len(parts) else None
 
+    @cached_property
+    def _all_knowing(self) -> AllKnowing:
+        """An intruder who knows every quasi-identifier."""
+        return AllKnowing.of(self.original, [reader.measure for reader in self.risks])
+
     def _loss(self, found: FiguresFound) -> float | None:
         """Mean of the losses; None if one cannot be read."""
         return _mean([found.figures[reader.title] for reader in self.losses])
@@ -315,12 +343,14 @@ class Objective:
             found.omit("k", "classes")
             found.omit("unique", "classes")
             return
-        smallest, alone = [], []
+        smallest, alone = dict[tuple[str, ...], float](), []
         for names in {tuple(self.original.quasi_identifiers), *self.intruders.values()} - {()}:
             sizes = classes_of(masked, names).sizes
-            smallest.append(float(sizes.min()) if len(sizes) else 0.0)
+            smallest[names] = float(sizes.min()) if len(sizes) else 0.0
             alone.append(100.0 * float((sizes == 1).sum()) / max(int(sizes.sum()), 1))
-        found.figures |= {"k": min(smallest, default=0.0), "unique": max(alone, default=0.0)}
+        found.figures |= {"k": min(smallest.values(), default=0.0), "unique": max(alone, default=0.0)}
+        if not self.covers_all:
+            found.figures[KNOWN_CLASS] = min(smallest[names] for names in self.intruders.values() if names)
 
     def _complaints(self, verdicts: Sequence[Any], found: FiguresFound) -> list[Complaint]:
         complaints = [
@@ -332,6 +362,9 @@ class Objective:
         ]
         if found.family == "perturbation" and self.models:
             complaints.append(Complaint("no-model"))
+        beside = found.figures.get(HELD_OUT) if self._held_out else None
+        if beside is not None and beside > (self.held_out_limit or 0.0) + TOLERANCE:
+            complaints.append(Complaint("limit", HELD_OUT, self.held_out_limit, beside))
         suppressed, allowed = found.figures["suppressed"] or 0.0, 100.0 * self.suppression
         if suppressed > allowed + TOLERANCE:
             complaints.append(Complaint("suppression", "", allowed, suppressed))
@@ -344,13 +377,6 @@ class Objective:
             if use.treated_as == "limit" and (value is None or value > use.tolerance):
                 complaints.append(Complaint("use", use.title, use.tolerance, value))
         return complaints
-
-
-def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str, ...]:
-    """Those of the columns the measure can read."""
-    if not measure.model_copy(update={"columns": tuple(knows)}).obstacle(table):
-        return tuple(knows)
-    return tuple(name for name in knows if not measure.model_copy(update={"columns": (name,)}).obstacle(table))
 
 
 def _judge(model: Model, masked: Table) -> Any:
@@ -371,5 +397,4 @@ def _signed(measure: Measure, value: float) -> float:
 
 
 def _mean(values: Sequence[float | None]) -> float | None:
-    present = [value for value in values if value is not None]
-    return float(np.mean(present)) if present and len(present) == len(values) else None
+    return None if None in values or not values else float(np.mean(values))  # type: ignore[arg-type]

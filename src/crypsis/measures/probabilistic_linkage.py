@@ -13,6 +13,7 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.agreement import own_patterns
+from crypsis.kernels.arrays import Ints
 from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
 from crypsis.measures.categorical_measure import CategoricalRisk, Explained
 from crypsis.measures.categories import (
@@ -24,8 +25,6 @@ from crypsis.measures.categories import (
 )
 from crypsis.measures.measure import measures
 from crypsis.table.table import Table
-
-Ints = NDArray[np.int64]
 
 MOST_ATTRIBUTES = 12
 """Columns whose agreement patterns are counted; each one more doubles the patterns."""

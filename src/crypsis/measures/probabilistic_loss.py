@@ -11,9 +11,9 @@ from itertools import combinations
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.special import erf
 
 from crypsis.measures.measure import measures
 from crypsis.measures.moments import Moments, moments_of
@@ -121,7 +121,7 @@ def probability(before: Matrix, after: Matrix, variance: Matrix) -> Matrix:
     gap = np.abs(after - before)
     scale = np.sqrt(2.0 * variance)
     sure = np.where(gap <= 1e-12 * np.maximum(np.abs(before), np.abs(after)), 0.0, 100.0)
-    return np.where(scale > 0, 100.0 * erf(gap / np.where(scale > 0, scale, 1.0)), sure)
+    return np.where(scale > 0, 100.0 * scipy.special.erf(gap / np.where(scale > 0, scale, 1.0)), sure)
 
 
 @measures.add("pil")

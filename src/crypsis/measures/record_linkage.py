@@ -8,7 +8,6 @@ those people. A control near the rate means that the attack does not distinguish
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -131,17 +130,7 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
         return score_interval(earned, groups=groups, largest=largest)
 
     def largest_credit(self, masked: Table) -> float:
-        """The most the attack can earn on a record: where it splits ties, 1/t with the t records of a class.
-
-        Parameters
-        ----------
-        masked : Table
-            The masked table.
-
-        Returns
-        -------
-        float
-        """
+        """The most the attack can earn on a record: where it splits ties, 1/t with the t records of a class."""
         sizes = equivalence_classes(masked.codes(self.names), masked.kept).sizes
         return 1.0 / float(sizes.min()) if self.measure.ties == "expected" and len(sizes) else 1.0
 
@@ -205,17 +194,3 @@ def _warning(rate: float, interval: tuple[float, float], baseline: float, publis
             f"that other attacks fail"
         )
     return ""
-
-
-def control_rate(
-    original: Table, masked: Table, control: Table, columns: Sequence[str] = (), scaling: Scaling = "z"
-) -> float:
-    """The part of the linkage rate that owes nothing to being in the file, in per cent.
-
-    An intruder who does not know who is in the file accepts a link if it is as near as 95 % of the right ones; t
-    equally near records are worth 1/t. The control rate is the linkage rate times the frequency of such claims about
-    outsiders over that about members: 0 if outsiders are never claimed, the whole rate if they are as often.
-    """
-    bound = RecordLinkage(columns=tuple(columns), scaling=scaling).against(original)
-    reading = bound.explain(masked, control)
-    return 0.0 if reading.control is None else reading.control

@@ -1,7 +1,7 @@
 """Declared use: a linear regression, and how much of its confidence intervals the released file still shows.
 
 The overlap of two intervals is that of Karr, Kohnen, Oganian, Reiter and Sanil (2006): the shared length as a part
-of each of them, averaged; none where they are disjoint.
+of each of them, averaged; below zero by the gap between them where they are disjoint, at least −1.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 from pydantic import Field
-from scipy.special import stdtrit
 
 from crypsis.errors import TableError
 from crypsis.measures.measure import measures
@@ -43,8 +43,8 @@ class Regressor:
     scale: float = 1.0
 
     @classmethod
-    def of(cls, original: Table, name: str) -> Regressor:
-        """The regressor of a column of the original."""
+    def of(cls, original: Table, name: str, levels: int | None = None) -> Regressor:
+        """The regressor of a column of the original; of a category with more than `levels` values the commonest."""
         if original.holds_numbers(name):
             scales = Scales.of(finite_numbers(original, name)[:, None])
             return cls(name, None, (), float(scales.mean[0]), float(scales.deviation[0]) or 1.0)
@@ -54,6 +54,8 @@ class Regressor:
         if len(used) < 2:
             return cls(name, Axis.of(original, name, 2), ())
         reference = int(np.argmax(counts))
+        if levels is not None:
+            used = np.sort(used[np.argsort(-counts[used], kind="stable")][:levels])
         return cls(name, Axis.of(original, name, 2), tuple(int(code) for code in used if code != reference))
 
     def columns(self, original: Table, table: Table) -> Floats:
@@ -101,24 +103,26 @@ def fit(design: Floats, target: Floats) -> Fit:
     rounding = max(TOLERANCE * float(np.abs(y - y.mean()).max()), LAST_DIGITS * float(np.abs(y).max()))
     residual = np.where(np.abs(residual) > rounding, residual, 0.0)
     variance = float(residual @ residual) / freedom
-    half = float(stdtrit(freedom, 0.975)) * np.sqrt(variance * np.diagonal(inverse))
+    half = float(scipy.special.stdtrit(freedom, 0.975)) * np.sqrt(variance * np.diagonal(inverse))
     unseen = np.sqrt((directions[~seen] ** 2).sum(axis=0)) > 1e-6
     estimate = np.where(unseen, np.nan, coefficients)
     return Fit(estimate[1:], np.where(unseen, np.nan, half)[1:], len(y))
 
 
 def overlap(before: Fit, after: Fit) -> Floats:
-    """How much each original coefficient's interval shares with the released one, 0 to 1; 0 where that is not there."""
+    """How much each original coefficient's interval shares with the released one: 1 alike, 0 touching, −1 far apart.
+
+    Intervals of no length are alike or far apart; a slope that the released file cannot estimate is far away.
+    """
     low = np.maximum(before.estimate - before.half_width, after.estimate - after.half_width)
     high = np.minimum(before.estimate + before.half_width, after.estimate + after.half_width)
-    shared = np.maximum(high - low, 0.0)
     room = TOLERANCE * np.maximum(np.abs(before.estimate), 1.0)
     points = (before.half_width <= 0) | (after.half_width <= 0)
     same = (np.abs(before.estimate - after.estimate) <= room) & (before.half_width + after.half_width <= room)
-    one = shared / (2 * np.where(points, 1.0, before.half_width))
-    other = shared / (2 * np.where(points, 1.0, after.half_width))
-    found = np.where(points, same.astype(np.float64), (one + other) / 2)
-    return np.where(np.isnan(after.estimate), 0.0, found)
+    one = (high - low) / (2 * np.where(points, 1.0, before.half_width))
+    other = (high - low) / (2 * np.where(points, 1.0, after.half_width))
+    found = np.where(points, np.where(same, 1.0, -1.0), np.clip((one + other) / 2, -1.0, 1.0))
+    return np.where(np.isnan(after.estimate), -1.0, found)
 
 
 @dataclass(frozen=True)
@@ -134,23 +138,24 @@ class PreparedRegression:
 class RegressionUse(DeclaredUse):
     """A linear regression of a numeric column on others.
 
-    100 times (1 − mean overlap of the 95 % confidence intervals of the slopes): ordinary least squares with a
+    50 times (1 − mean overlap of the 95 % confidence intervals of the slopes): ordinary least squares with a
     constant, a category entering as one column per value but the commonest; the overlap of two intervals is their
-    shared length as a part of each, averaged, and 0 where they are disjoint or the released file cannot estimate
-    the slope; intervals of no length overlap only if equal.
+    shared length as a part of each, averaged: 1 where they are equal, 0 where they touch, below 0 where there is a gap
+    between them, and −1 where it is as long as they are or the released file cannot estimate the slope; intervals of no
+    length overlap only if equal.
 
     Examples
     --------
     >>> original, masked = crypsis.example_pair("numbers")
     >>> round(crypsis.RegressionUse(columns=("x",), target="y").against(original).read(masked), 2)
-    25.0
+    12.5
 
     Notes
     -----
-    - Formula: 100 (1 − mean overlap of the 95 % intervals of the slopes)
+    - Formula: 50 (1 − mean overlap of the 95 % intervals of the slopes)
     - Paper: overlap: Karr, Kohnen, Oganian, Reiter and Sanil (2006)
     - Cost: O(n q²), q columns of the design
-    - Departures: disjoint intervals overlap 0, not less
+    - Departures: an overlap below −1 is −1
     """
 
     missing: ClassVar[str] = (
@@ -194,5 +199,10 @@ class RegressionUse(DeclaredUse):
         after = self._fit(prepared.original, prepared.regressors, masked)
         counted = ~np.isnan(prepared.fitted.estimate)
         shares = overlap(prepared.fitted, after)[counted]
-        counts = {"slopes": int(counted.sum()), "slopes not estimable": int(np.isnan(after.estimate[counted]).sum())}
-        return 100.0 * (1.0 - float(shares.mean())), counts
+        counts = {
+            "slopes": int(counted.sum()),
+            "slopes not estimable": int(np.isnan(after.estimate[counted]).sum()),
+            "slopes with disjoint intervals": int((shares < 0).sum()),
+            "mean overlap": float(shares.mean()),
+        }
+        return 50.0 * (1.0 - float(shares.mean())), counts

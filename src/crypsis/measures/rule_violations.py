@@ -44,8 +44,8 @@ class RuleViolations(Measure):
     rule: str = Field(
         default="",
         max_length=1000,
-        description="the rule, e.g. if marital = 'married' then age >= 15; empty: nothing is asked",
-        examples=["age >= 30", "if age < 30 then age > 40"],
+        description="the rule, e.g. if marital = 'married' then age >= 15",
+        examples=["age >= 30", "if age > 40 then age > 60"],
     )
 
     @field_validator("rule")
@@ -59,9 +59,9 @@ class RuleViolations(Measure):
         return text
 
     def obstacle(self, original: Table) -> str:
-        return (rule_obstacle(read_rule(self.rule), original) if self.rule.strip() else "") or super().obstacle(
-            original
-        )
+        if not self.rule.strip():
+            return "no rule is given; write one, e.g. start <= end"
+        return rule_obstacle(read_rule(self.rule), original) or super().obstacle(original)
 
     def against(self, original: Table) -> BoundRule:
         return BoundRule.of(self, original)

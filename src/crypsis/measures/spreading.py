@@ -11,20 +11,18 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.errors import TableError
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.measures.pairing import alike_codes, finite_numbers, published_numbers
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 ELSEWHERE = -2
 """Code of a record that does not stand at the level under consideration."""
 
-Reading = tuple[Integers, Integers, Floats]
+Reading = tuple[Ints, Ints, Floats]
 """Codes of the released records, codes of the cells in the same numbering, and the share of a record in each."""
 
 
@@ -33,7 +31,7 @@ class Axis:
     """One column of a table: its codes in the original, and the bins of its numbers."""
 
     name: str
-    codes: Integers
+    codes: Ints
     edges: Floats | None
 
     @classmethod
@@ -46,7 +44,7 @@ class Axis:
         edges = np.unique(np.quantile(held, np.linspace(0, 1, bins + 1)[1:-1])) if held.size else np.empty(0)
         return cls(name, binned(numbers, edges), edges)
 
-    def readings(self, original: Table, masked: Table, cells: Integers) -> Iterator[Reading]:
+    def readings(self, original: Table, masked: Table, cells: Ints) -> Iterator[Reading]:
         """The ways a released record can hold a cell; a record takes part in the one of its own level."""
         if self.edges is not None:
             codes = binned(published_numbers(masked, self.name), self.edges)
@@ -76,7 +74,7 @@ class Axis:
             yield codes, wanted.astype(np.int64), share
 
 
-def binned(numbers: Floats, edges: Floats) -> Integers:
+def binned(numbers: Floats, edges: Floats) -> Ints:
     """The bin of each number; −1 where there is none."""
     return np.where(np.isnan(numbers), MISSING, np.searchsorted(edges, numbers, side="left")).astype(np.int64)
 
@@ -87,9 +85,9 @@ class Grid:
 
     original: Table
     axes: tuple[Axis, ...]
-    cells: Integers
+    cells: Ints
     """int64[m, p]: codes of each cell."""
-    owner: Integers
+    owner: Ints
     """int64[n]: the cell of each original record."""
 
     @classmethod
@@ -126,7 +124,7 @@ class Grid:
         return total
 
 
-def _totals(place: Integers, amounts: Floats, size: int) -> Floats:
+def _totals(place: Ints, amounts: Floats, size: int) -> Floats:
     return np.stack(
         [np.bincount(place, weights=amounts[:, v], minlength=size) for v in range(amounts.shape[1])], axis=1
     )

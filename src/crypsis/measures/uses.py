@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
+from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import NO_RECORDS, Aim, BoundMeasure, Measure, Reading, measures
 from crypsis.measures.moments import Moments
 from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
@@ -24,7 +24,6 @@ from crypsis.measures.spreading import Grid
 from crypsis.registry import ColumnName
 from crypsis.table.table import Table
 
-Floats = NDArray[np.float64]
 Found = tuple[float, Mapping[str, float]]
 """The loss, and what it was made of."""
 

@@ -33,13 +33,17 @@ class Named(BaseModel, Generic[T]):
     registry : Registry
         Where the name is looked up.
     key : str
-        The field with the name.
+        The field with the name: the first one.
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
 
     registry: ClassVar[Registry[Any]]
     key: ClassVar[str]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls.key = next(iter(cls.model_fields), "")
 
     @property
     def settings(self) -> dict[str, Any]:

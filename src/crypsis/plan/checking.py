@@ -1,10 +1,12 @@
-"""The check before a run: every problem of plan, data and hierarchies at once, and an estimate of time and memory."""
+"""The check before a run: every problem of plan, data and hierarchies at once, and how large the searches are."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from crypsis.audits.dependence import MOST_RESTORED, determining, restoring
 from crypsis.audits.exposure import singling_out
@@ -14,31 +16,28 @@ from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
-from crypsis.searches.search import Search
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
 
-LEAST_SECONDS, SECONDS_PER_CELL = 0.002, 1e-6
-"""Seconds to score a candidate: at least, and for each record and quasi-identifier; as on census records."""
-CHILDREN = 10
-"""Candidates of a usual generation."""
+LOOKED_AT = 50_000
+"""Records on which remarks about dependences rest; a release looks at all of them."""
 COPIES = 16
 """Tables of the size of the original that a search keeps at once: decoded ones, genomes and neighbours."""
+LIBRARIES = 250.0
+"""Megabytes that every run takes."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimated cost of one search, from counts and rates.
+    """What is known of one search before it runs, from counts alone.
 
     candidates  number of candidates, where the search knows it
-    evaluations  candidates that the budget allows
+    megabytes  memory it takes, about
     """
 
     search: str
     candidates: float | None
-    evaluations: float
-    seconds: float
     megabytes: float
 
 
@@ -48,13 +47,15 @@ class Check:
 
     problems  what must be corrected
     rows  records of the table
-    estimates  cost of each search
+    estimates  size of each search
+    seconds  how long the run takes: its budget; None where that is a number of generations or evaluations
     """
 
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
     rows: int = 0
     estimates: tuple[Estimate, ...] = field(default=())
+    seconds: float | None = None
 
     @property
     def sound(self) -> bool:
@@ -65,7 +66,7 @@ class Check:
 def check(path: str | Path, *, estimate: bool = True) -> Check:
     """Check a plan, its data and its hierarchies.
 
-    estimate  whether to estimate the cost of the searches
+    estimate  whether to estimate the size of the searches
     returns  all problems at once
     """
     path = Path(path)
@@ -80,7 +81,8 @@ def check(path: str | Path, *, estimate: bool = True) -> Check:
     problems += against(plan.model_copy(update={"search": ()}) if unread else plan, table)
     notes = (*table.notes, *_remarks(plan, table))
     estimates = () if problems or not estimate else tuple(_estimates(plan, table))
-    return Check(tuple(problems), notes, len(table), estimates)
+    limit = read_budget(plan.run.budget).seconds if plan.run.budget else math.inf
+    return Check(tuple(problems), notes, len(table), estimates, limit if math.isfinite(limit) else None)
 
 
 def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
@@ -147,8 +149,8 @@ def _models(plan: Plan, table: Table) -> list[str]:
 def search_obstacles(plan: Plan, table: Table) -> list[str]:
     """Why searches of a plan do not apply to a table."""
     found = []
-    for number, choice in enumerate(plan.search, 1):
-        obstacle = choice.build().obstacle(table)
+    for number, (choice, search) in enumerate(zip(plan.search, plan.searches(), strict=True), 1):
+        obstacle = search.obstacle(table)
         if obstacle:
             found.append(f"search[{number}] ({choice.name}): {obstacle}")
     return found
@@ -200,12 +202,45 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
                 f"scenario[{number}]: {listing(unmasked)} is known to the intruder and not masked (its role is not "
                 f"quasi)"
             )
-    if not plan.require and not any(each.require for each in plan.scenario):
-        found.append("no privacy model is required: require one before a release")
+    found += _uncovered(plan, table)
+    found += _tied(plan)
+    risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
+    if not plan.require and not any(each.require for each in plan.scenario) and not risky:
+        found.append("no privacy model is required and no risk limited: add one before a release")
     if not plan.search:
         found.append("no search is named: `mask`, `assess` and `release` can use the plan, `run` cannot")
     for use in plan.use:
         found += _use_remark(use)
+    return found
+
+
+def _uncovered(plan: Plan, table: Table) -> list[str]:
+    """That no demand speaks of an intruder who knows every quasi-identifier, and which scenarios give no reason."""
+    everything = set(table.quasi_identifiers)
+    covering = [*(each.knows for each in plan.scenario), *(model.known(table) for model in plan.models())]
+    if not plan.scenario or any(set(columns) >= everything for columns in covering):
+        return []
+    silent = [each.name for each in plan.scenario if not each.because.strip()]
+    text = (
+        f"no demand covers an intruder who knows all {len(everything)} quasi-identifiers; the risk to one who does is "
+        f"shown beside every solution"
+    )
+    if silent:
+        text += f'; no release before {listing(map(repr, silent))} says why nobody knows the rest: because = "…"'
+    return [text]
+
+
+def _tied(plan: Plan) -> list[str]:
+    """Rules over columns that no scenario knows together: these are masked together all the same."""
+    found = []
+    for number, each in enumerate(plan.rule, 1):
+        columns = read_rule(each.holds).columns
+        known = [set(columns) & set(scenario.knows) for scenario in plan.scenario]
+        if each.at_most is not None and sum(map(bool, known)) > 1 and not any(set(columns) <= some for some in known):
+            found.append(
+                f"rule[{number}]: it ties {listing(columns)} of different scenarios, which are masked together for it; "
+                f"drop the rule to mask them apart"
+            )
     return found
 
 
@@ -223,10 +258,11 @@ def _broken(plan: Plan, table: Table) -> list[str]:
 def _dependences(plan: Plan, table: Table) -> list[str]:
     """Columns that determine quasi-identifiers, and those that would restore some of their masked values."""
     alone = {name for choice in plan.mask for name in choice.build().columns}
+    table, drawn = _some(table)
     certain = determining(table)
     found = [
-        f"{name} determines {listing(targets)} in at least 99 % of the records and may restore what is masked there: "
-        f"no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
+        f"{name} determines {listing(targets)} in at least 99 % of the records{drawn} and may restore what is masked "
+        f"there: no release while it does; give it the role quasi or identifier, or a reason in a [[waive]] table"
         for name, targets in certain.items()
     ]
     for each in restoring(table):
@@ -234,11 +270,19 @@ def _dependences(plan: Plan, table: Table) -> list[str]:
         telling = each.share > MOST_RESTORED or table.attribute(name).role is Role.WEIGHT
         if telling and name not in certain and name not in alone:
             found.append(
-                f"{name} shows the {target} of {each.records} records beyond chance: no release if that is more than "
-                f"{100 * MOST_RESTORED:g} % of what is masked there; give it the role quasi or identifier, or a reason "
-                f"in a [[waive]] table"
+                f"{name} shows the {target} of {each.records} records{drawn} beyond chance: no release if that is more "
+                f"than {100 * MOST_RESTORED:g} % of what is masked there; give it the role quasi or identifier, or a "
+                f"reason in a [[waive]] table"
             )
     return found
+
+
+def _some(table: Table) -> tuple[Table, str]:
+    """The table, or records of a large one drawn at random, always the same; and what to say about it."""
+    if len(table) <= LOOKED_AT:
+        return table, ""
+    rows = np.sort(np.random.default_rng(0).choice(len(table), LOOKED_AT, replace=False))
+    return table.take(rows), f" ({LOOKED_AT} drawn were looked at)"
 
 
 def _single(plan: Plan, table: Table) -> list[str]:
@@ -265,21 +309,9 @@ def _use_remark(use: Use) -> list[str]:
 
 
 def _estimates(plan: Plan, table: Table) -> list[Estimate]:
+    """The size of every search: nothing is posed, made or scored."""
+    copies = LIBRARIES + sum(column.nbytes for column in table.columns) * COPIES / 1e6
     return [
-        _estimate(choice.name, search, plan, table) for choice, search in zip(plan.search, plan.searches(), strict=True)
+        Estimate(choice.name, search.candidates(table), copies + float(getattr(search, "memory", 0.0)))
+        for choice, search in zip(plan.search, plan.searches(), strict=True)
     ]
-
-
-def _estimate(name: str, search: Search, plan: Plan, table: Table) -> Estimate:
-    """What a search takes, from counts and rates alone: nothing is posed, made or scored."""
-    once = LEAST_SECONDS + SECONDS_PER_CELL * len(table) * max(len(table.quasi_identifiers), 1)
-    budget = read_budget(plan.run.budget) if plan.run.budget else search.budget()
-    if math.isfinite(budget.seconds):
-        seconds = budget.seconds / max(len(plan.search), 1)
-        evaluations = max(1.0, seconds / once)
-    else:
-        each = budget.evaluations if math.isfinite(budget.evaluations) else CHILDREN * budget.generations
-        evaluations, seconds = each, once * each
-    bytes_ = sum(column.nbytes for column in table.columns) * COPIES
-    megabytes = bytes_ / 1e6 + float(getattr(search, "memory", 0.0))
-    return Estimate(name, search.candidates(table), evaluations, seconds, megabytes)

@@ -176,8 +176,9 @@ class Plan(Settings):
 
     def searches(self) -> list[Search]:
         """Every search with its settings, under the models that must hold."""
-        models = self.models()
-        return [choice.build().under(models) for choice in self.search]
+        models, intruders = self.models(), [each.knows for each in self.scenario]
+        ties = [rule.columns for rule in self.edit_rules()]
+        return [choice.build().under(models, intruders, ties) for choice in self.search]
 
     def masked_beforehand(self, table: Table, seed: int) -> Table:
         """The table with the columns of `mask` masked; the quasi-identifiers are left to the searches.

@@ -32,24 +32,9 @@ def draft(
 ) -> str:
     """A commented plan for a file, from its profile: roles and kinds with the reason for each.
 
-    Parameters
-    ----------
-    source : Path
-    plan : Path
-        Where the plan will be written; paths in it are relative to its folder.
-    table : Table
-        The file as read.
-    seen : Profile
-        Its profile; where no quasi-identifier is recognised, undecided columns are settled by the safest reading.
-    k : int
-        Smallest class size.
-    because : mapping of str to str, optional
-        Why a column has the role other.
-
-    Returns
-    -------
-    str
-        TOML.
+    plan  where it will be written; paths in it are relative to its folder
+    seen  profile; where no quasi-identifier is recognised, undecided columns are settled by the safest reading
+    because  why a column has the role other
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
@@ -60,7 +45,8 @@ def draft(
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
     head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, given)
-    return "\n".join([*head, *_rules(table, columns), *_searches(head, plan.parent, k), *_tail(table)])
+    described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
+    return "\n".join([*head, *_rules(described, columns), *_searches(described, k), *_tail(table)])
 
 
 def _head(
@@ -83,7 +69,7 @@ def _head(
     for column in columns:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"
         entry += "".join(f", {key} = {_quoted(value)}" for key, value in given.get(column.name, {}).items())
-        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED):
+        if column.hierarchy and column.role in (Role.QUASI_IDENTIFIER, Role.UNDECIDED, Role.WEIGHT):
             entry += f", hierarchy = {_quoted(column.hierarchy)}"
         lines.append(f"{toml_key(column.name)} = {{ {entry} }}  # {reason_text(column.reasons)}")
     return [
@@ -96,10 +82,41 @@ def _head(
         f"k = {k}",
         "",
         *_risk_limit(rows, k),
-        "# Several intruders: one table each; the worst one counts.",
-        "# [[scenario]]",
-        '# name = "neighbour"',
-        f"# knows = [{', '.join(_quoted(c.name) for c in columns if c.role == Role.QUASI_IDENTIFIER)}]",
+        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], k),
+    ]
+
+
+def _scenarios(names: Sequence[str], k: int) -> list[str]:
+    """What may take the place of k over all quasi-identifiers, as comments; nothing for a single column."""
+    if len(names) < 2:
+        return []
+    half = (len(names) + 1) // 2
+    lines = [
+        "# With k over all quasi-identifiers every column is masked together with all others. Two forms lose less, and",
+        "# promise less; in both the search grouping masks columns apart. Either takes the place of [[require]] above.",
+        "#",
+        "# 1. Scenarios: no intruder knows all columns. One table each; the worst one counts. Each says why its",
+        "#    intruder knows no other column. Who knows all is not covered; that risk is shown with every solution.",
+    ]
+    for name, knows in (("neighbour", names[:half]), ("colleague", names[half:])):
+        lines += [
+            "# [[scenario]]",
+            f'# name = "{name}"',
+            f"# knows = [{', '.join(map(_quoted, knows))}]",
+            '# because = "…"',
+            f'# require = [{{ model = "k-anonymity", k = {k} }}]',
+        ]
+    return [
+        *lines,
+        "#",
+        "# 2. Risk-limited: drop [[require]] and keep [[limit]]. The measured linkage is limited for an intruder who",
+        "#    knows every column; no class size is promised, nor anything about other attacks.",
+        "#",
+        "# [[search]]",
+        '# name = "grouping"',
+        '# recipe = "mixed"',
+        f"# k = {k}",
+        f"# largest_k = {10 * k}",
         "",
     ]
 
@@ -161,9 +178,8 @@ def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
     return lines
 
 
-def _searches(head: Sequence[str], folder: Path, k: int) -> list[str]:
+def _searches(table: Table, k: int) -> list[str]:
     """A table for every search that is worth a try on the file as the plan describes it."""
-    table = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(folder)
     lines = ["# The searches share one front. Settings not written here keep their defaults.", ""]
     for offer in offers(table, k):
         if offer.drawback:
@@ -199,7 +215,3 @@ def _tail(table: Table) -> list[str]:
 def _quoted(text: str) -> str:
     """A TOML string."""
     return json.dumps(text, ensure_ascii=False)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -14,7 +14,7 @@ from crypsis.measures.rule_violations import RuleViolations
 from crypsis.plan.budget import read_budget
 from crypsis.plan.catalogue import Named, measures, methods, models, searches
 from crypsis.privacy.model import PrivacyModel
-from crypsis.registry import Registry, Settings
+from crypsis.registry import ColumnName, Registry, Settings
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.rules import read_rule
@@ -69,7 +69,7 @@ class Column(Settings):
     lock: bool = Field(
         default=False, description="publish this quasi-identifier as collected; only records equal in it become alike"
     )
-    linked: str = Field(
+    linked: ColumnName = Field(
         default="", description="column that determines this one, e.g. country for its code: both are masked together"
     )
     because: str = Field(
@@ -85,7 +85,6 @@ class Masking(Named[MaskingMethod]):
     method: str = Field(description="name of a registered masking method that aggregates or recodes")
 
     registry: ClassVar[Registry[Any]] = methods
-    key: ClassVar[str] = "method"
 
 
 class Requirement(Named[PrivacyModel]):
@@ -94,11 +93,10 @@ class Requirement(Named[PrivacyModel]):
     model: str = Field(description="name of a registered privacy model")
 
     registry: ClassVar[Registry[Any]] = models
-    key: ClassVar[str] = "model"
 
 
 class Scenario(Settings):
-    """An intruder: the columns that are known, and the models that must hold."""
+    """An intruder: the columns that are known, the models that must hold, and why no other column is known."""
 
     name: str = Field(min_length=1, max_length=60, description="name of the scenario in tables and reports")
     knows: tuple[str, ...] = Field(min_length=1, description="columns this intruder knows")
@@ -106,9 +104,16 @@ class Scenario(Settings):
         default=(), description="privacy models that must hold against this intruder"
     )
 
+    because: str = Field(
+        default="",
+        max_length=500,
+        description="why this intruder knows none of the other columns, in words; a file that scenarios alone protect "
+        "is released only where each has a reason",
+    )
+
     def models(self) -> list[PrivacyModel]:
         """The required models, over the known columns unless a requirement names its own."""
-        built = [item.build() for item in self.require]
+        built = [item.build().within(self.name) for item in self.require]
         return [m if m.quasi_identifiers else m.model_copy(update={"quasi_identifiers": self.knows}) for m in built]
 
 
@@ -119,7 +124,6 @@ class SearchChoice(Named[Search]):
     budget: BudgetText | None = Field(default=None, description="budget of this search alone, e.g. 200 generations")
 
     registry: ClassVar[Registry[Any]] = searches
-    key: ClassVar[str] = "name"
 
 
 class MeasureChoice(Named[Measure]):
@@ -128,7 +132,6 @@ class MeasureChoice(Named[Measure]):
     name: str = Field(description="name of a registered measure")
 
     registry: ClassVar[Registry[Any]] = measures
-    key: ClassVar[str] = "name"
 
 
 class Measures(Settings):
@@ -167,7 +170,6 @@ class Use(Named[Measure]):
     )
 
     registry: ClassVar[Registry[Any]] = measures
-    key: ClassVar[str] = "measure"
 
     @property
     def title(self) -> str:
@@ -182,7 +184,6 @@ class Limit(Named[Measure | None]):
     at_most: float = Field(ge=0, allow_inf_nan=False, description="largest reading allowed, in the measure's unit")
 
     registry: ClassVar[Registry[Any]] = measures
-    key: ClassVar[str] = "measure"
 
     @classmethod
     def refusals(cls, given: Any) -> list[str]:

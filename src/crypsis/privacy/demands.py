@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.kernels.contents import (
     PRESENCE,
     ContentDemands,
@@ -25,9 +26,6 @@ from crypsis.kernels.contents import (
 from crypsis.privacy.content_demand import ContentDemand
 from crypsis.privacy.model import PrivacyModel
 from crypsis.table.table import Table
-
-Integers = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +62,7 @@ class ClassDemands:
         """Buffers for kernels; one set for each thread."""
         return content_room(self.arrays)
 
-    def shortfall(self, members: Integers) -> float:
+    def shortfall(self, members: Ints) -> float:
         """How far one class falls short.
 
         Parameters
@@ -171,7 +169,7 @@ def _arrays(parts: Sequence[ContentDemand], kept: NDArray[np.bool_]) -> ContentD
     )
 
 
-def _ranked(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Integers, int]:
+def _ranked(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Ints, int]:
     """Codes replaced by their rank among those that occur; −1 where missing; and how many occur."""
     if part.kind == PRESENCE:  # 0 and 1, of which one may not occur
         return part.codes[kept].astype(np.int64), 2
@@ -180,7 +178,7 @@ def _ranked(part: ContentDemand, kept: NDArray[np.bool_]) -> tuple[Integers, int
     return ranks.astype(np.int64) - absent, len(held) - absent
 
 
-def _grow(up: NDArray[np.int32], mass: Floats, tree: NDArray[np.int32], ranks: Integers, first: int) -> None:
+def _grow(up: NDArray[np.int32], mass: Floats, tree: NDArray[np.int32], ranks: Ints, first: int) -> None:
     """Write the groups of one column's hierarchy, numbered from `first` at every level."""
     present = ranks >= 0
     below = ranks[present]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, PrivateAttr
 
 from crypsis.errors import TableError, unknown_column
 from crypsis.privacy.content_demand import ContentDemand
@@ -57,6 +57,8 @@ class Verdict:
         What is protected; a person with several records is not covered as one.
     assumptions : tuple of Assumption
         What must be true for the statement to protect people.
+    scenario : str
+        Name of the scenario whose intruder it speaks of; empty where it speaks of any intruder.
 
     Examples
     --------
@@ -77,6 +79,7 @@ class Verdict:
     columns: tuple[str, ...] = ()
     unit: Literal["record"] = "record"
     assumptions: tuple[Assumption, ...] = ()
+    scenario: str = ""
 
 
 class PrivacyModel(Settings):
@@ -99,6 +102,34 @@ class PrivacyModel(Settings):
     quasi_identifiers: tuple[str, ...] = Field(
         default=(), description="columns the intruder knows; empty means every quasi-identifier"
     )
+
+    _scenario: str = PrivateAttr(default="")
+
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario whose intruder the demand speaks of; empty where it speaks of any intruder."""
+        return self._scenario
+
+    def within(self, scenario: str) -> Self:
+        """The same demand as a part of a scenario.
+
+        Parameters
+        ----------
+        scenario : str
+            Its name.
+
+        Returns
+        -------
+        PrivacyModel
+
+        Examples
+        --------
+        >>> crypsis.KAnonymity(k=3, quasi_identifiers=("town",)).within("neighbour").scenario
+        'neighbour'
+        """
+        model = self.model_copy()
+        model._scenario = scenario
+        return model
 
     @property
     @abstractmethod
@@ -187,6 +218,8 @@ class PrivacyModel(Settings):
         records = int(table.kept.sum())
         offending = int(failing(levels, self.required, self.sense).sum())
         statement = self.statement().format(columns=", ".join(columns))
+        if self.scenario:
+            statement += f" (against the scenario {self.scenario!r}, whose intruder knows these columns and no other)"
         return Verdict(
             model=models.name_of(self),
             required=self.required,
@@ -198,6 +231,7 @@ class PrivacyModel(Settings):
             statement=statement if records else f"{statement} (no record is left to judge)",
             columns=columns,
             assumptions=self.assumptions,
+            scenario=self.scenario,
         )
 
     def shortfall(self, table: Table) -> float:

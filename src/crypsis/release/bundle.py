@@ -59,6 +59,7 @@ def publish(
     rng: Generator | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
+    because: Mapping[str, str] | None = None,
     rulebook: Rulebook | None = None,
     waivers: Mapping[str, str] | None = None,
     front: Sequence[Mapping[str, Any]] = (),
@@ -90,6 +91,8 @@ def publish(
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
         Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
+    because : mapping of str to str, optional
+        Name of a scenario → why its intruder knows no other column, for the internal report.
     rulebook : Rulebook, optional
         Rules that the file must keep.
     waivers : mapping of str to str, optional
@@ -136,18 +139,18 @@ def publish(
     def judged(table: Table) -> list[Verdict]:
         return judge(models, table, population.around(table, rows) if population else None)
 
-    verdicts = judged(published)
-    as_published = put_back(published, masked, rows)
+    verdicts, as_published = judged(published), put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, description.family) if original is not None else []
     with atomic_folder(folder, mode=0o755) as aside:
         public, internal = _folders(aside)
         data = _write_data(public, published, format)
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
-        found = check_findings(again, original, rows, description.family, of_findings, data, earlier)
+        read = replace(again, provenance=masked.provenance)
+        found = check_findings(read, original, rows, description.family, of_findings, data, earlier)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
-        readings = readings_of(original, shown, description.family, scenarios)
+        readings = readings_of(original, shown, description.family, scenarios, because)
         evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
         rules = _rules(rulebook, of_rules, readings, kept, evidence)
         facts = Facts(

@@ -140,7 +140,9 @@ def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
         if name not in node.source.counts.names:
             kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
             unchanged = treatment_text(Treatment.UNCHANGED)
-            columns.append(ReportedColumn(name, Role.OTHER.value, kind, unchanged, None, None, 0.0))
+            role = node.source.roles.get(name, Role.UNDECIDED)
+            role = Role.OTHER if role is Role.UNDECIDED else role  # by a waiver
+            columns.append(ReportedColumn(name, role.value, kind, unchanged, None, None, 0.0))
             continue
         attribute, level = node.source.coded.attribute(name), node.level(name)
         groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0

@@ -88,7 +88,7 @@ def publish_counted(
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)
         found, written = write_node(source, levels, outcome, data, order, rng, k, l)
-        findings = judged_findings(source, levels, data, waivers)
+        findings = judged_findings(source, data, waivers)
         for place, path in enumerate(sorted(data.iterdir())):
             path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
         published = tuples_of(written, source.counts.names[: len(lattice.names)])

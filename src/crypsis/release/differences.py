@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.attacks.together import Together, reveal_together, tuples_together
+from crypsis.kernels.arrays import Ints
 from crypsis.measures.masking_description import Treatment
 from crypsis.release.evidence import public_of
 from crypsis.release.published import read_published
@@ -26,8 +26,6 @@ from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of, eq
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 from crypsis.text import treatment_text
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ def distance(one: Table, other: Table, name: str) -> float:
 # -- what both together reveal --
 
 
-def aligned(one: Table, other: Table, names: Sequence[str]) -> tuple[Integers, Integers]:
+def aligned(one: Table, other: Table, names: Sequence[str]) -> tuple[Ints, Ints]:
     """Codes of the same columns of two tables in one numbering: equal codes, equal published values."""
     columns = []
     for name in names:
@@ -260,11 +258,11 @@ def _unmasked(side: _ReleaseSide, name: str) -> bool:
     return role is not Role.QUASI_IDENTIFIER or side.treatment(name) == treatment_text(Treatment.UNCHANGED)
 
 
-_Keyed = tuple[EquivalenceClasses, Integers]
+_Keyed = tuple[EquivalenceClasses, Ints]
 """The classes of a release, and the joining values of each of its records as a number."""
 
 
-def _shared_records(pairs: Integers, one: _Keyed, other: _Keyed) -> Integers:
+def _shared_records(pairs: Ints, one: _Keyed, other: _Keyed) -> Ints:
     """For each (old class, new class): how many records may be in both, by the values of the joining columns."""
     met = equivalence_classes(pairs)
     sizes = np.zeros(met.count, dtype=np.int64)
@@ -275,7 +273,7 @@ def _shared_records(pairs: Integers, one: _Keyed, other: _Keyed) -> Integers:
     return sizes[met.of]
 
 
-def _by_class(classes: EquivalenceClasses, keys: Integers) -> dict[int, dict[int, int]]:
+def _by_class(classes: EquivalenceClasses, keys: Ints) -> dict[int, dict[int, int]]:
     """Class → joining values → how often they occur in it."""
     pairs = equivalence_classes(np.stack([classes.of, keys], axis=1))
     found: dict[int, dict[int, int]] = {}

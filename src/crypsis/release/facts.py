@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -17,7 +17,7 @@ from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
-from crypsis.measures.utility import Usefulness, utility_card
+from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
@@ -103,7 +103,11 @@ class Readings:
 
 
 def readings_of(
-    original: Table | None, masked: Table, family: str, scenarios: Mapping[str, Sequence[str]] | None
+    original: Table | None,
+    masked: Table,
+    family: str,
+    scenarios: Mapping[str, Sequence[str]] | None,
+    because: Mapping[str, str] | None = None,
 ) -> Readings:
     """Every measure that applies after this family of masking, and record linkage for every scenario."""
     if original is None:
@@ -117,7 +121,10 @@ def readings_of(
     if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
         known_columns[EVERYTHING] = everything
     ready = [_linkage(before.readings), _linkage(risks)]
-    reported = tuple(_scenario(name, tuple(k), original, masked, family, ready) for name, k in known_columns.items())
+    reported = tuple(
+        replace(_scenario(name, tuple(k), original, masked, family, ready), because=(because or {}).get(name, ""))
+        for name, k in known_columns.items()
+    )
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
     # A use that is not declared is not a measure that does not apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
@@ -184,13 +191,28 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         if known and counted and names
         else None,
         distributions=distributions(before, visible) if known else (),
-        card=card_facts(utility_card(before, visible, description.useful, general=False)) if known else None,
+        card=card_facts(_card(facts, before, visible)) if known else None,
         chosen=description.chosen,
         front=tuple({key: point[key] for key in ("name", "family", "kind", "loss", "risk")} for point in facts.front),
         settings=without_seeds(description.settings),
         seed_print=seed_print(facts.seed) if facts.seed is not None else "",
         notes=_notes(facts, known),
     )
+
+
+def _card(facts: Facts, original: Table, masked: Table) -> UtilityCard:
+    """What was harmed, with the uses and edit rules that were measured on the written file."""
+    uses = [
+        UseResult(each.name, each.reading.value, each.at_most, each.reading.measure, each.reading.counts)
+        for each in facts.limits
+        if each.use
+    ]
+    rules = [
+        RuleHarm(each.name, int(each.reading.counts["created"]), int(each.reading.counts["records"]))
+        for each in facts.limits
+        if each.reading.measure == "rule-violations" and "created" in each.reading.counts
+    ]
+    return utility_card(original, masked, facts.description.useful, uses, rules, general=("pairs",))
 
 
 def reported_findings(audit: Audit) -> tuple[ReportedFinding, ...]:

@@ -7,21 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.audits import Audit, Finding, FindingKind, Published, audit_published
-from crypsis.audits.exposure import one_column
 from crypsis.audits.metadata import metadata
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import decisions_text
 
-CERTAINLY_FEW = 0.04
-"""Share of different values, estimated, below which no more than `LARGEST_SHARE` of the records can stand alone."""
-PART = 5_000_000
-"""Values of a column that are counted at a time, about."""
 SHORTEST_REASON = 5
 """Letters a reason has at least."""
 
@@ -119,46 +113,3 @@ def refuse_open(found: Audit) -> Audit:
     if found.open:
         raise ReleaseRefused(decisions_text(found.open))
     return found
-
-
-def audit_files(data: Path, columns: Sequence[str], waivers: Mapping[str, str]) -> Audit:
-    """The audit of columns that stand in Parquet files as collected, each by itself, without reading them as a whole.
-
-    Parameters
-    ----------
-    data : Path
-        Folder of the files.
-    columns : sequence of str
-        The columns.
-    waivers : mapping of str to str
-        Finding (kind:column) → reason.
-
-    Returns
-    -------
-    Audit
-    """
-    records = int(pl.scan_parquet(data / "*.parquet").select(pl.len()).collect().item())
-    return Audit(tuple(findings_in_files(data, columns)), records, len(columns), 0, 0, False, dict(waivers))
-
-
-def findings_in_files(data: Path, columns: Sequence[str]) -> list[Finding]:
-    """What Parquet files reveal in columns that stand there as collected, counted without reading them as a whole."""
-    files = pl.scan_parquet(data / "*.parquet")
-    records = int(files.select(pl.len()).collect().item())
-    found: list[Finding] = []
-    for name in columns:
-        values = files.select(pl.col(name).drop_nulls())
-        about = values.select(pl.all().approx_n_unique()).collect(engine="streaming").item() if records else 0
-        if about > CERTAINLY_FEW * records:
-            found += one_column(name, _alone(values, name, records), records)
-    return found
-
-
-def _alone(values: pl.LazyFrame, name: str, records: int) -> int:
-    """How many values occur once, part by part of their hashes, so that memory follows a part."""
-    parts, single = max(1, -(-records // PART)), 0
-    for part in range(parts):
-        some = values.filter(pl.col(name).hash(1) % parts == part) if parts > 1 else values
-        once = some.group_by(name).len().filter(pl.col("len") == 1).select(pl.len())
-        single += int(once.collect(engine="streaming").item())
-    return single

@@ -9,6 +9,7 @@ from crypsis.errors import PlanError, ReleaseRefused, listing
 from crypsis.measures.measure import Measure, Reading, measures
 from crypsis.measures.objective import TOLERANCE
 from crypsis.measures.overall import OverallFigure
+from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.unexplained import unexplained_cells
@@ -27,6 +28,13 @@ class MeasuredLimit:
     """Name in reports; the name of the measure unless given."""
     binding: bool = True
     """False: the reading is reported with its tolerance and does not refuse a release."""
+    declared: bool = False
+    """Whether it is declared as a use; a measure of a use is one in any case."""
+
+    @property
+    def use(self) -> bool:
+        """Whether reports name it among the uses of the file."""
+        return self.declared or isinstance(self.measure, DeclaredUse)
 
 
 def refuse_unguarded(models: Sequence[PrivacyModel], limits: Sequence[MeasuredLimit], original: Table | None) -> None:
@@ -124,8 +132,7 @@ def _check(limit: MeasuredLimit, original: Table, masked: Table, family: str) ->
     below, above = reading.value <= limit.at_most + TOLERANCE, reading.value >= limit.at_most - TOLERANCE
     holds = bool(below if reading.better == "low" else above)
     reading = replace(reading, counts=dict(reading.counts))
-    use = not isinstance(limit.measure, OverallFigure) and reading.aim == "loss"
-    return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, use)
+    return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, limit.use)
 
 
 def _read(limit: MeasuredLimit, original: Table, masked: Table, family: str) -> Reading:

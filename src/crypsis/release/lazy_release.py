@@ -23,12 +23,8 @@ from numpy.typing import NDArray
 
 from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused, TableError
-from crypsis.release.findings import (
-    audit_files,
-    check_finding_waivers,
-    refuse_open,
-    split_waivers,
-)
+from crypsis.release.file_findings import audit_files
+from crypsis.release.findings import check_finding_waivers, refuse_open, split_waivers
 from crypsis.release.manifest import digests, write_sealed
 from crypsis.release.published import Order
 from crypsis.release.shuffling import shuffle_files
@@ -102,7 +98,7 @@ def release_lazily(
     folder = Path(folder)
     with atomic_folder(folder, mode=0o755) as aside:
         found, _ = write_node(source, levels, outcome, aside / "data", order, rng, k, l)
-        judged_findings(source, levels, aside / "data", waivers)
+        judged_findings(source, aside / "data", waivers)
         made = LazyRelease(
             folder, levels, node_text(lattice, levels), source.counts.total - found.suppressed, found.suppressed,
             found.k, found.l, source.engine,
@@ -135,13 +131,11 @@ def write_node(
     return verified(written, promised(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
 
 
-def judged_findings(source: LazyTable, levels: Sequence[int], data: Path, waivers: Mapping[str, str] | None) -> Audit:
-    """Findings on columns that are not generalised; refused unless each is waived."""
-    raised = {name for name, level in zip(lattice_of(source).names, levels, strict=True) if level}
+def judged_findings(source: LazyTable, data: Path, waivers: Mapping[str, str] | None) -> Audit:
+    """What the written files reveal; refused unless each finding is waived."""
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
-    untouched = [name for name in names if name not in raised and name not in source.identifiers]
-    return refuse_open(audit_files(data, untouched, of_findings))
+    return refuse_open(audit_files(data, source.published, of_findings))
 
 
 def lattice_of(source: LazyTable) -> Lattice:

@@ -119,7 +119,9 @@ def _fixed_words() -> str:
     """Words that the program writes into public files, from the types that allow them."""
     classes = [*(measures[name] for name in measures), *(models[name] for name in models)]
     texts = [vocabulary(), *measures, *models, *Kind, *Role, *Family, UNKNOWN, RECEIVED, *OTHER_WORDS]
-    texts += [treatment_text(each, n, masked=on) for each in Treatment for n in (1, 2) for on in (True, False)]
+    texts += [
+        treatment_text(each, n, masked=on, replaced=True) for each in Treatment for n in (1, 2) for on in (True, False)
+    ]
     texts += [word for kind in (Order, Format, Dates, Sense, Better) for word in get_args(kind)]
     for cls in classes:
         texts.append(str(getattr(cls, "definition", "")))

@@ -121,7 +121,7 @@ class ReleaseLedger:
             ) from None
 
     def earlier(self, original: Table) -> list[LedgerEntry]:
-        """Releases of the same source that are still where they were written.
+        """Releases of the same source, whether or not they are still where they were written.
 
         Parameters
         ----------
@@ -133,21 +133,12 @@ class ReleaseLedger:
         list of LedgerEntry
         """
         own = source_digest(original)
-        return [
-            each
-            for each in self.entries()
-            if (each.source == own or (self.path and each.path == self.path)) and Path(each.folder).is_dir()
-        ]
+        return [each for each in self.entries() if each.source == own or (self.path and each.path == self.path)]
 
     def enter(self, original: Table, folder: Path) -> None:
         """Add a release to the file.
 
-        Parameters
-        ----------
-        original : Table
-            Its source.
-        folder : Path
-            Where it was written; a folder that was listed is listed anew.
+        A folder that was listed is listed anew.
 
         Raises
         ------
@@ -241,16 +232,18 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
     -------
     list of Finding
         One for people whose class shrinks below that of each file (a quasi-identifier, then the columns that join the
-        files), and one for every column of which values become certain.
+        files), and one for every column of which values become certain. One of no records, which stops nothing, if an
+        earlier release is not where it was written: it was withdrawn, or moved and is out of sight.
     """
     if original is None or not entries or not published.quasi_identifiers:
         return []
     new = in_terms_of(original, published, "the release")
-    found, read = [], []
+    found, read, gone = list[Finding](), list[Table](), False
     for entry in entries:
         try:
             old = published_of(entry.folder)
-        except CrypsisError:
+        except (CrypsisError, OSError):
+            gone = True
             continue
         try:
             read.append(in_terms_of(original, old, "an earlier release"))
@@ -262,6 +255,10 @@ def earlier_findings(original: Table | None, published: Table, entries: Sequence
     if len(read) > 1:
         found += findings_of(reveal_together(original, [*read, new]), new)
     worst: dict[str, Finding] = {}
+    if gone:
+        found.append(
+            Finding(FindingKind.EARLIER_RELEASE, tuple(published.quasi_identifiers[:1]), 0, 0.0, refuses=False)
+        )
     for each in found:
         if each.key not in worst or each.share > worst[each.key].share:
             worst[each.key] = each

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
+from crypsis.table.aligning import with_dates
 from crypsis.table.attribute import UNPUBLISHED, Kind
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
@@ -98,5 +99,8 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
     for c in columns:
         if "categories" in c:
             table = table.with_categories(c["name"], c["categories"], Kind(c["kind"]))
-        table = table.with_columns({}, attributes={c["name"]: table.attribute(c["name"]).but(dates=c.get("dates", ""))})
+        dates = c.get("dates", "")
+        if table.holds_numbers(c["name"]):
+            table = with_dates(table, c["name"], dates)
+        table = table.with_columns({}, attributes={c["name"]: table.attribute(c["name"]).but(dates=dates)})
     return table

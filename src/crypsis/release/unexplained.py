@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Flags
 from crypsis.masking.aggregates import means, medians, modes
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
@@ -23,7 +24,6 @@ MOST_DECIMALS = 6
 """Numbers with more decimals are not taken for rounded ones."""
 
 Values = NDArray[Any]
-Flags = NDArray[np.bool_]
 
 
 def unexplained_cells(original: Table, masked: Table) -> dict[str, int]:
@@ -33,15 +33,8 @@ def unexplained_cells(original: Table, masked: Table) -> dict[str, int]:
     whole, equal values to equal values and in their order; if the cell is the mean, median or mode of its class; or if
     it is the mean or median of the records that share its number, as where columns are averaged apart.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-
-    Returns
-    -------
-    dict of str to int
-        Columns with such cells, and how many they are.
+    original, masked  row by row the same records
+    returns  columns with such cells, and how many they are
 
     Examples
     --------

@@ -19,6 +19,7 @@ from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
 from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
 from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of
+from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
 from crypsis.release.published import read_published, schema_of
@@ -41,24 +42,14 @@ MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, Recurs
 class Verification:
     """The result of a verification.
 
-    Attributes
-    ----------
-    folder : str
-        The release.
-    verdicts : tuple of Verdict
-        Privacy models, judged again on the data.
-    problems : tuple of str
-        Everything that is not as it was released; empty if the release is sound.
-    files : int
-        Number of files that were checked.
-    notes : tuple of str
-        What could not be checked, and why.
-    smallest_class : SmallestClass or None
-        k over every quasi-identifier of the file, whatever columns its guarantees name.
-    family, signed_by : str
-        Family of the masking and public key (64 hexadecimal digits), as the manifest says.
-    signature : {"unsigned", "unchecked", "signed", "trusted"}
-        State of the signature.
+    verdicts        privacy models, judged again on the data
+    problems        everything that is not as it was released; empty if the release is sound
+    files           how many were checked
+    notes           what could not be checked, and why
+    smallest_class  k over every quasi-identifier of the file, whatever columns its guarantees name
+    family          of the masking, as the manifest says
+    signed_by       public key, 64 hexadecimal digits, as the manifest says
+    signature       "unsigned", "unchecked", "signed" or "trusted"
     """
 
     folder: str
@@ -181,7 +172,8 @@ def _read_data(
             counted = read_counted(public, schema, manifest["counted"])
             if not counted.described:
                 problems.append("public/schema.json does not describe the data")
-            return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge)
+            seen = audit_files(public, dict(roles))
+            return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge, seen)
         table = read_published(public, schema)
         if schema_of(table, schema["format"]) != schema:
             problems.append("public/schema.json does not describe the data")
@@ -209,7 +201,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
-            model = models.build(item["model"], **item["settings"])
+            model = models.build(item["model"], **item["settings"]).within(item["verdict"]["scenario"])
             if model.membership:
                 verdicts.append(
                     Verdict(

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.masking_description import Treatment
 from crypsis.table.attribute import Role
 from crypsis.table.table import LOCAL, Table
@@ -73,8 +74,11 @@ def _received(masked: Table, name: str) -> ReportedColumn:
 
 def _described(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
     attribute, level, groups = original.attribute(name), masked.level(name), 0
+    replaced = False
     if level == LOCAL:
-        treatment, changed = Treatment.LOCALLY_RECODED, _lifted_share(original, masked, name)
+        lifted, moved = _recoded_shares(original, masked, name)
+        treatment = Treatment.LOCALLY_RECODED if lifted else Treatment.REPLACED if moved else Treatment.UNCHANGED
+        changed, replaced = lifted + moved, moved > 0
     elif level > 0 and attribute.hierarchy is not None:
         treatment, changed = Treatment.GENERALISED, 100.0
         groups = len(attribute.hierarchy.labels[level])
@@ -82,7 +86,8 @@ def _described(original: Table, masked: Table, name: str, loss: float | None) ->
         changed = _changed_share(original, masked, name)
         other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
         treatment = Treatment.UNCHANGED if changed == 0 else other
-    done = treatment_text(treatment, groups, masked=masked.attribute(name).role is Role.QUASI_IDENTIFIER)
+    quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
+    done = treatment_text(treatment, groups, masked=quasi, replaced=replaced)
     absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
     counts = missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
     return ReportedColumn(
@@ -110,8 +115,12 @@ def _changed_share(original: Table, masked: Table, name: str) -> float:
     return float(100 * (1 - same.mean()))
 
 
-def _lifted_share(original: Table, masked: Table, name: str) -> float:
-    hierarchy = original.attribute(name).hierarchy
-    leaves = hierarchy.size if hierarchy is not None else 0
-    column = masked.column(name)[masked.kept]
-    return float(100 * np.mean(column >= leaves)) if column.size else 0.0
+def _recoded_shares(original: Table, masked: Table, name: str) -> tuple[float, float]:
+    """Released cells of a locally recoded column that are coarser, and those with another value, per cent."""
+    hierarchy, kept = masked.attribute(name).hierarchy, masked.kept
+    column = masked.column(name)[kept]
+    if hierarchy is None or not column.size:
+        return 0.0, 0.0
+    lifted = column >= hierarchy.size
+    moved = (column >= 0) & ~lifted & (cell_losses(original, masked, name)[kept] > 0)
+    return float(100 * lifted.mean()), float(100 * moved.mean())

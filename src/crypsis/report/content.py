@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from crypsis.audits import Finding
-from crypsis.measures.measure import Reading
+from crypsis.measures.measure import Reading, measures
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
 from crypsis.report.columns import ReportedColumn
@@ -62,6 +62,7 @@ class ReportedScenario:
     alone_before, alone_after  unique records; None after perturbation, where class sizes have no meaning
     smallest_before, smallest_after  size of the smallest equivalence class
     before, after  record linkage on the original and on the released file
+    because  why this intruder knows no other column, as the plan says
     """
 
     name: str
@@ -72,6 +73,7 @@ class ReportedScenario:
     smallest_after: int | None
     before: Reading
     after: Reading
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -173,14 +175,23 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
             risk_limited(demands),
             internal["rulebook"] if internal["rules"] else "",
         ),
+        "promised": promised(internal),
         "uses": [
             {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **public_reading(d["reading"])}
             for d in demands
             if d["use"]
         ],
-        "losses": [public_reading(reading) for reading in internal["losses"]],
+        "losses": [public_reading(reading) for reading in internal["losses"] if _is_public(reading)],
         "harmed": list((internal["card"] or {}).get("public", ())),
     }
+
+
+def promised(internal: Mapping[str, Any]) -> list[list[str]]:
+    """The columns that each guarantee names.
+
+    internal  content of the internal report
+    """
+    return [list(verdict["columns"]) for verdict in internal["verdicts"]]
 
 
 def guarantees(statements: Iterable[str], limited: bool, rulebook: str) -> list[str]:
@@ -210,6 +221,11 @@ def guarantees(statements: Iterable[str], limited: bool, rulebook: str) -> list[
 def risk_limited(demands: Iterable[Mapping[str, Any]]) -> bool:
     """Whether a binding limit on a risk is among the demands."""
     return any(each["binding"] and each["reading"]["aim"] == "risk" for each in demands)
+
+
+def _is_public(reading: Mapping[str, Any]) -> bool:
+    """Whether users of the file may read a loss; one of a measure that is no longer known may be read."""
+    return reading["measure"] not in measures or measures[reading["measure"]].public
 
 
 def _public_loss(column: Mapping[str, Any]) -> float | None:

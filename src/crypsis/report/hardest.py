@@ -9,11 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats
 from crypsis.report.histograms import FEW
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,35 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats
+from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 
 FEW = 10
 """A value of fewer original records is never shown by itself, not even in the internal report."""
 
-Floats = NDArray[np.float64]
+SHOWN = 0.9
+"""Share of the records of a locally recoded column that are published at the shown level or finer."""
+MOST_GROUPS = 4
+"""Groups of a shown level, as a multiple of the bars: rarer ones share a bar."""
+COARSER = 3
+"""Coarser groups of a locally recoded column with bars of their own."""
 
 
 @dataclass(frozen=True)
 class Histogram:
     """Records by value, of the original and of the released file.
 
-    Attributes
-    ----------
-    name, title : str
-        Column, and title of the chart.
-    labels : tuple of str
-        Bins.
-    before, after : tuple of float
-        Records in each bin.
-    summary : str
-        One sentence.
+    name, title    column, and title of the chart
+    labels         bins
+    before, after  records in each bin
+    summary        one sentence
     """
 
     name: str
@@ -45,14 +46,7 @@ class Histogram:
 def class_size_histogram(before: Floats, after: Floats) -> Histogram:
     """Records by the size of their equivalence class.
 
-    Parameters
-    ----------
-    before, after : float64[n]
-        Class size of each record; NaN for a suppressed one.
-
-    Returns
-    -------
-    Histogram
+    before, after  float64[n]: class size of each record; NaN for a suppressed one
     """
     edges: Sequence[float] = (1, 2, 3, 5, 10, 20, 50, 100, float("inf"))
     labels = ("1", "2", "3–4", "5–9", "10–19", "20–49", "50–99", "100+")
@@ -71,23 +65,20 @@ def class_size_histogram(before: Floats, after: Floats) -> Histogram:
 def distributions(original: Table, masked: Table, most: int = 12) -> tuple[Histogram, ...]:
     """Distributions of the quasi-identifiers before and after; generalised ones by their published groups.
 
-    Parameters
-    ----------
-    original, masked : Table
-        Row by row the same records.
-    most : int
-        Largest number of bins.
+    A column recoded record by record is shown at the finest level that nine tenths of its records reach; records in
+    coarser groups are shown under the names of these.
 
-    Returns
-    -------
-    tuple of Histogram
-        Without locally recoded columns, and without columns that have no value often enough.
+    original, masked  row by row the same records
+    most              largest number of bins
+    returns  without columns that have no value often enough
     """
     drawn = []
     for name in masked.names:
-        if original.attribute(name).role.value != "quasi" or masked.level(name) == LOCAL:
+        if original.attribute(name).role.value != "quasi":
             continue
-        if masked.level(name) > 0:
+        if masked.level(name) == LOCAL:
+            drawn.append(_local_groups(original, masked, name, most))
+        elif masked.level(name) > 0:
             drawn.append(_groups(original, masked, name, most))
         elif original.holds_numbers(name):
             drawn.append(_numbers(original, masked, name, most))
@@ -173,9 +164,69 @@ def _groups(original: Table, masked: Table, name: str, most: int) -> Histogram |
     return _codes(name, before, _labels(masked.take(masked.kept), name), most, order)
 
 
+def _local_groups(original: Table, masked: Table, name: str, most: int) -> Histogram | None:
+    """A column recoded record by record: both files at one level, coarser records under the name of their group."""
+    hierarchy = masked.attribute(name).hierarchy
+    if hierarchy is None:
+        return None
+    published = masked.column(name)[masked.kept]
+    published = published[published >= 0]
+    level_of, level = node_levels(hierarchy, published), shown_level(masked, name, most)
+    lifted = hierarchy.lift(original.leaf_codes(name), level)
+    before = [hierarchy.labels[level][code] for code in lifted if code >= 0]
+    nodes, first, place = np.unique(published, return_index=True, return_inverse=True)
+    names = [_label_at(hierarchy, int(node), int(at), level) for node, at in zip(nodes, level_of[first], strict=True)]
+    after = [names[each] for each in place]
+    order = list(hierarchy.labels[level]) if original.attribute(name).numeric else None
+    made = _codes(name, before, after, most, order, coarser=set(after) - set(before))
+    if made is None:
+        return None
+    coarser = float(np.mean(level_of > level)) if len(level_of) else 0.0
+    note = f" {100 * coarser:.1f} % of the records are published in coarser groups." if coarser else ""
+    return replace(made, summary=f"Compared at level {level} of {hierarchy.height} of its hierarchy.{note}")
+
+
+def node_levels(hierarchy: Hierarchy, nodes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """The level of each node of a hierarchy, int64[n]; −1 where there is none."""
+    return np.asarray(np.searchsorted(hierarchy.offsets, nodes, side="right") - 1)
+
+
+def shown_level(masked: Table, name: str, most: int = 12) -> int:
+    """The level at which a locally recoded column is compared with its original.
+
+    masked  with the column recoded record by record
+    name    the column, which has a hierarchy
+    most    largest number of bars
+    returns  the finest level below the top that nine tenths of the records reach and that has not too many groups
+    """
+    hierarchy = masked.attribute(name).hierarchy
+    assert hierarchy is not None
+    nodes = masked.column(name)[masked.kept]
+    counts = np.bincount(node_levels(hierarchy, nodes[nodes >= 0]), minlength=hierarchy.height + 1)
+    reached = np.cumsum(counts) / max(int(counts.sum()), 1)
+    for level in range(hierarchy.height):
+        if reached[level] >= SHOWN and len(hierarchy.labels[level]) <= MOST_GROUPS * most:
+            return level
+    return max(hierarchy.height - 1, 0)
+
+
+def _label_at(hierarchy: Hierarchy, node: int, at: int, level: int) -> str:
+    """The group of a published node at a level; its own label where it is coarser."""
+    if at >= level:
+        return hierarchy.labels[at][node - int(hierarchy.offsets[at])]
+    leaf = int(np.flatnonzero(hierarchy.groups[at] == node - int(hierarchy.offsets[at]))[0])
+    return hierarchy.labels[level][int(hierarchy.groups[level][leaf])]
+
+
 def _codes(
-    name: str, before: list[str], after: list[str], most: int, order: list[str] | None = None
+    name: str,
+    before: list[str],
+    after: list[str],
+    most: int,
+    order: list[str] | None = None,
+    coarser: Collection[str] = (),
 ) -> Histogram | None:
+    """coarser  groups that only the released file has, shown by their names after the others"""
     counts, later = Counter(before), Counter(after)
     common = sorted((label for label, count in counts.items() if count >= FEW), key=lambda label: -counts[label])
     common = common[: most - 1]
@@ -183,6 +234,7 @@ def _codes(
         return None
     if order:
         common.sort(key=order.index)
+    common += sorted((label for label in coarser if later[label] >= FEW), key=lambda label: -later[label])[:COARSER]
     there = {label: later[label] for label in common}
     rest = len(before) - sum(counts[label] for label in common), len(after) - sum(there.values())
     labels = [*common, *(["all others"] if any(rest) else [])]

@@ -18,9 +18,17 @@ from crypsis.charts.utility import association_heat_map
 from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
-from crypsis.report.content import ReportContent
+from crypsis.report.content import ReportContent, promised
 from crypsis.text import assumptions_text, over_all_text
-from crypsis.text.reports import families_text, front_text, interval_text, number_text, release_summary, sentence_text
+from crypsis.text.reports import (
+    ended_text,
+    families_text,
+    front_text,
+    interval_text,
+    number_text,
+    release_summary,
+    sentence_text,
+)
 
 
 def _environment() -> Environment:
@@ -31,7 +39,9 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number_text, "sentence": sentence_text, "interval": interval_text}
+    environment.filters |= {
+        "number": number_text, "sentence": sentence_text, "ended": ended_text, "interval": interval_text
+    }  # fmt: skip
     return environment
 
 
@@ -55,7 +65,8 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
         "ties_chart": _ties(facts["card"], draw),
         "front_chart": _front(facts["front"], draw) if facts["front"] else None,
         "release_summary": release_summary(facts),
-        "over_all": _over_all(facts),
+        "over_all": _over_all({**facts, "promised": promised(facts)}),
+        "covered": _covered(facts),
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         "sort": "internal",
     }
@@ -96,7 +107,14 @@ def vocabulary() -> str:
 
 def _over_all(facts: Mapping[str, Any]) -> str:
     found = facts["smallest_class"]
-    return over_all_text(found and SmallestClass(tuple(found["columns"]), found["size"]), facts["family"])
+    smallest = found and SmallestClass(tuple(found["columns"]), found["size"])
+    return over_all_text(smallest, facts["family"], facts["promised"])
+
+
+def _covered(facts: Mapping[str, Any]) -> bool:
+    """Whether a promise speaks of every quasi-identifier already."""
+    found = facts["smallest_class"]
+    return bool(found) and any(set(v["columns"]) >= set(found["columns"]) for v in facts["verdicts"])
 
 
 def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str, Any]:

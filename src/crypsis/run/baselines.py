@@ -1,7 +1,8 @@
-"""Baselines without search: the original, plain MDAV, plain full-domain recoding."""
+"""Baselines without search: the original, plain MDAV, MDAV within a limit of risk, plain full-domain recoding."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,12 +29,14 @@ class Baseline:
     name  name of the baseline
     message  what it does, in one sentence
     make  original and random numbers → masked table
+    safe  whether its classes are so large that it keeps every limit on the risk
     """
 
     name: str
     family: Family
     message: str
     make: Callable[[Table, Generator], Table]
+    safe: bool = False
 
 
 def required_k(plan: Plan) -> int:
@@ -42,6 +45,17 @@ def required_k(plan: Plan) -> int:
     returns  1 if no model demands one
     """
     return max([model.least_class_size for model in plan.models()], default=1)
+
+
+def safe_k(plan: Plan) -> int:
+    """The class size at which no linkage exceeds the limits of a plan: who is one of k alike is found 1 time in k.
+
+    returns  1 if the risk has no limit, or is not that of record linkage
+    """
+    if any(choice.name != "record-linkage" for choice in plan.measures.risk):
+        return 1
+    limits = [limit.at_most for limit in plan.limit if limit.measure == "risk"]
+    return max((math.ceil(100.0 / limit) for limit in limits if limit > 0.0), default=1)
 
 
 def baselines(plan: Plan, table: Table) -> list[Baseline]:
@@ -61,15 +75,9 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
     k = required_k(plan) if required_k(plan) > 1 else USUAL_K
     found = [Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original)]
     if table.quasi_identifiers and len(table) >= k:
-        found.append(
-            Baseline(
-                "plain MDAV",
-                Family.AGGREGATION,
-                f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
-                + (f", within blocks of {BLOCK} similar records" if len(table) > WHOLE_UP_TO else ""),
-                lambda original, rng: plain_mdav(original, k).mask(original, rng),
-            )
-        )
+        found.append(_mdav("plain MDAV", table, k, safe=safe_k(plan) <= k))
+    if table.quasi_identifiers and k < safe_k(plan) <= len(table):
+        found.append(_mdav("MDAV within the limit of risk", table, safe_k(plan), safe=True))
     if table.quasi_identifiers and all(table.attribute(n).hierarchy is not None for n in table.quasi_identifiers):
         found.append(
             Baseline(
@@ -81,6 +89,16 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
             )
         )
     return found
+
+
+def _mdav(name: str, table: Table, k: int, safe: bool) -> Baseline:
+    """Microaggregation of all quasi-identifiers together."""
+    message = f"all quasi-identifiers microaggregated together by MDAV in groups of at least {k}"
+    if len(table) > WHOLE_UP_TO:
+        message += f", within blocks of {BLOCK} similar records"
+    return Baseline(
+        name, Family.AGGREGATION, message, lambda original, rng: plain_mdav(original, k).mask(original, rng), safe
+    )
 
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:

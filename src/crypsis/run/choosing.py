@@ -67,19 +67,8 @@ def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
 def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> tuple[Solution, ...]:
     """The non-dominated ones among the useful solutions; among those of little loss, or all, where none is useful.
 
-    Parameters
-    ----------
-    solutions : sequence of Solution
-        Measured solutions; those that may not be released are ignored.
-    axes : sequence of str
-        Figures that are minimised.
-    useful : Usefulness
-        The thresholds.
-
-    Returns
-    -------
-    tuple of Solution
-        Least first axis first.
+    solutions  those that may not be released are ignored
+    axes       figures that are minimised; the least of the first comes first
     """
     open_ = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
     little = [s for s in open_ if figure_of(s, "loss") <= useful.loss]
@@ -90,20 +79,8 @@ def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful
 def chosen_by(rule: str, among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:
     """The solution that a rule chooses.
 
-    Parameters
-    ----------
-    rule : str
-        One of `RULES`.
-    among : sequence of Solution
-        What `worth_considering` gave, not empty.
-    axes : sequence of str
-        Figures that are minimised.
-    useful : Usefulness
-        The thresholds.
-
-    Returns
-    -------
-    Solution
+    rule   one of `RULES`
+    among  what `worth_considering` gave, not empty
     """
     if rule == "knee":
         return _knee(among, axes, useful)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from crypsis.kernels.compile_time import seconds_compiling
 
-LONGEST = 3600.0
+LONGEST = 10.0
 """Seconds; a process that old was not begun for its command."""
 
 
@@ -29,6 +29,28 @@ class Moment(NamedTuple):
     def now(cls) -> Moment:
         """This moment."""
         return cls(time.monotonic(), seconds_compiling())
+
+    @property
+    def charged(self) -> float:
+        """The time without what was spent compiling."""
+        return self.time - self.compiled
+
+
+def charged_now() -> float:
+    """A reading of the clock that stands still while kernels compile: differences of it are what steps are charged.
+
+    Returns
+    -------
+    float
+        Seconds since an arbitrary moment.
+
+    Examples
+    --------
+    >>> first = charged_now()
+    >>> charged_now() >= first
+    True
+    """
+    return Moment.now().charged
 
 
 class Clock:
@@ -57,17 +79,13 @@ class Clock:
     @property
     def elapsed(self) -> float:
         """Seconds charged to the budget, earlier sessions included."""
-        now = self._now()
-        return self._before + max(0.0, now.time - self._began.time - (now.compiled - self._began.compiled))
+        return self._before + max(0.0, self._now().charged - self._began.charged)
 
 
 def command_start() -> Moment:
     """When this process began: the moment its command was given; where the system does not say, now.
 
-    Returns
-    -------
-    Moment
-        Interpreter start and imports are after it.
+    Interpreter start and imports are after it.
 
     Examples
     --------

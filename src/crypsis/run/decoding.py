@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
-from crypsis.encodings import ColumnEncoding, Encoding
+from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
 from crypsis.plan import Plan
 from crypsis.run.finishing import Finishing
 from crypsis.run.solution import BASELINE, Solution
@@ -44,12 +44,14 @@ class DecodedTables:
     def __getitem__(self, solution: Solution) -> Table:
         if solution.number not in self._tables:
             row = self.store.solution(solution.number)
-            masked = replace(self.encodings[row.search].decode(row.genome), provenance=None)
+            encoding = self.encodings[row.search]
+            masked = replace(encoding.decode(row.genome), provenance=None)
             family = (
                 solution.family if row.search == BASELINE else self.encodings.plan.search[row.search].build().family
             )
             masked = self.finish(masked, family)
-            step = MaskingStep(solution.title, family, solution.message, dict(solution.facts))
+            groups = encoding.together(row.genome) if isinstance(encoding, GroupingEncoding) else ()
+            step = MaskingStep(solution.title, family, solution.message, dict(solution.facts), groups)
             self._tables[solution.number] = masked.masked_by(step, self.encodings.table)
         self._tables.move_to_end(solution.number)
         while len(self._tables) > KEPT:

@@ -17,16 +17,8 @@ from crypsis.run.solution import Solution
 def family_contributions(front: Front) -> list[Contribution]:
     """Points on the front and hypervolume lost without each search, over the solutions that may be released.
 
-    Parameters
-    ----------
-    front : Front
-        The measured solutions of a run.
-
-    Returns
-    -------
-    list of Contribution
-        The most missed first; baselines are no search and are left out. A search none of whose solutions may be
-        released is listed with no points.
+    The most missed first; baselines are no search and are left out. A search none of whose solutions may be released is
+    listed with no points.
     """
     own = [solution for solution in front.everything if not solution.baseline]
     rows = [(s.title, [s.figure(axis) for axis in front.axes]) for s in own if s.feasible]

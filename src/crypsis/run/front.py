@@ -13,6 +13,7 @@ import numpy as np
 from crypsis.charts import Chart
 from crypsis.charts.reports import scatter
 from crypsis.errors import PlanError, SearchError, listing
+from crypsis.measures.all_knowing import ALL_KNOWING
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.run.choosing import (
     DEFAULT_PICK,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 USUAL = Usefulness()
 
-SHOWN = ("loss", "risk", "uses", "k", "unique", "suppressed")
+SHOWN = ("loss", "risk", ALL_KNOWING, "uses", "k", "unique", "suppressed")
 """Figures every table of a front begins with."""
 
 
@@ -267,11 +268,17 @@ class Front:
         return chosen_by(rule.strip(), pool, self.axes, self.useful)
 
     def _nothing(self) -> str:
-        first = next((s.complaints[0] for s in self.everything if s.complaints), "")
+        found = [solution for solution in self.everything if not solution.baseline]
+        if not found:
+            return (
+                "the run ended before its searches measured a solution, so there is nothing to release; go on with "
+                "`crypsis resume RUN --budget 60s`, RUN being its folder"
+            )
+        first = next((s.complaints[0] for s in found if s.complaints), "")
         why = f"; e.g. {first}" if first else ""
         return (
-            f"no solution of this run may be released ({len(self.everything)} are measured){why}; give it more time, "
-            f"add a search, or demand less"
+            f"no solution of this run may be released ({len(found)} are measured){why}; go on with `crypsis resume RUN "
+            f"--budget 60s`, RUN being its folder, add a search, or demand less"
         )
 
     # -- display --

@@ -9,8 +9,10 @@ from typing import NamedTuple
 
 REFERENCE = 100.0
 """Loss and risk, per cent, that bound the hypervolume."""
-PATIENCE = 2.0
-"""Seconds a search may take before its first gain."""
+PATIENCE = 1.5
+"""Seconds a search may take before its gain counts: long walks gain late."""
+SHARE_OF_PATIENCE = 0.4
+"""Share of a budget that the patience with all searches may take together."""
 FLOOR = 0.15
 """Share of an equal share of the time below which no search falls."""
 
@@ -91,17 +93,16 @@ def hypervolume(front: Sequence[tuple[float, float]]) -> float:
 
 @dataclass
 class Gains:
-    """Gain and time of one search, from one measured point to the next.
+    """Gain and time of one search, stretch by stretch: from one measured point to the next.
 
+    total  time it has taken
     seconds  time since the last measured point
-    rate  hypervolume per second of the last stretch
+    stretches  (time and gain) of the stretches, in order
     """
 
     total: float = 0.0
     seconds: float = 0.0
-    gained: float = 0.0
-    stretch: float = 0.0
-    ever: bool = False
+    stretches: list[tuple[float, float]] = field(default_factory=list)
 
     def spent(self, seconds: float) -> None:
         """Time the search took for a step."""
@@ -110,33 +111,46 @@ class Gains:
 
     def measured(self, gain: float) -> None:
         """Points were measured: a stretch ends."""
-        self.gained, self.stretch, self.seconds = gain, max(self.seconds, 1e-6), 0.0
-        self.ever = self.ever or gain > 0
+        self.stretches.append((self.seconds, gain))
+        self.seconds = 0.0
 
     @property
     def rate(self) -> float:
-        """Hypervolume per second to be expected: that of the last stretch, less once this one takes longer.
-
-        Infinite before a first point, and for a while before a first gain: the first points of a search may not be
-        releasable yet.
-        """
-        if not self.stretch or (not self.ever and self.total < PATIENCE):
+        """Hypervolume per second over the second half of the time it has taken; infinite before a first point."""
+        if not self.stretches:
             return float("inf")
-        return self.gained / max(self.stretch, self.seconds)
+        time, gained = self.seconds, 0.0
+        for seconds, gain in reversed(self.stretches):
+            if time >= self.total / 2:
+                break
+            time, gained = time + seconds, gained + gain
+        return gained / max(time, 1e-6)
 
 
-def next_in_turn(gains: Sequence[Gains]) -> int:
-    """Whose turn it is: who has had less than the floor, else who gains most for its time; of equals the first.
+def next_in_turn(gains: Sequence[Gains], patience: float = PATIENCE) -> int:
+    """Whose turn it is: who has had least, up to the patience or the floor; else who gains most for its time.
+
+    Parameters
+    ----------
+    gains : sequence of Gains
+        Of the searches that can go on.
+    patience : float
+        Seconds that every search gets before its gain counts.
+
+    Returns
+    -------
+    int
+        The first of equals.
 
     Examples
     --------
-    >>> quick, slow = Gains(10.0, 0.0, 0.5, 1.0), Gains(10.0, 0.0, 0.1, 1.0)
-    >>> next_in_turn([slow, quick]), next_in_turn([quick, Gains(0.1, 0.0, 0.0, 1.0)])
+    >>> quick, slow = Gains(10.0, 0.0, [(5.0, 0.1), (5.0, 0.5)]), Gains(10.0, 0.0, [(5.0, 0.5), (5.0, 0.1)])
+    >>> next_in_turn([slow, quick]), next_in_turn([quick, Gains(0.1, 0.0, [(0.1, 0.0)])])
     (1, 1)
     """
     total = sum(each.total for each in gains)
     places = range(len(gains))
     poorest = min(places, key=lambda place: gains[place].total)
-    if gains[poorest].total < FLOOR * total / len(gains):
+    if gains[poorest].total < max(patience, FLOOR * total / len(gains)):
         return poorest
     return max(places, key=lambda place: (gains[place].rate, -gains[place].total))

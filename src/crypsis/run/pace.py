@@ -13,9 +13,9 @@ LAST = 4
 """Steps of a kind by which the next one is foretold: as long as the longest of them, and a little more."""
 MARGIN = 1.15
 FIRST: dict[str, tuple[float, float]] = {
-    "advance": (0.02, 4e-6),
+    "advance": (0.03, 1.2e-5),
     "measure": (0.03, 1.2e-5),
-    "baseline": (0.05, 1.5e-5),
+    "baseline": (0.05, 2.5e-5),
     "commit": (0.005, 4e-7),
 }
 """Seconds of the first step of a kind: at least, and for each record. Twice what they are on census records."""

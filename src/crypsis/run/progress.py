@@ -28,6 +28,8 @@ class Progress:
         Share of the budget, 0 to 1.
     compiling : float
         Seconds of this session spent compiling kernels, which are not charged.
+    beyond : float
+        Seconds beyond the budget, for a first solution that may be released.
     found : Found
         What all searches have found so far.
     """
@@ -41,4 +43,5 @@ class Progress:
     seconds: float = 0.0
     used: float = 0.0
     compiling: float = 0.0
+    beyond: float = 0.0
     found: Found = Found()  # noqa: RUF009 - immutable

@@ -112,7 +112,7 @@ def evolve(
     budget, seed, folder
         As for `protect`.
     engine : Engine, optional
-        Where candidates are scored.
+        Where candidates are scored; by default threads of this process, one per core.
     **sections
         Further sections of a plan: measures, scenario, use, limit, run, release.
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, cast
 
-from crypsis.errors import ReleaseRefused
-from crypsis.measures.objective import readable
+from crypsis.errors import ReleaseRefused, listing
+from crypsis.measures.all_knowing import readable
+from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
+from crypsis.measures.objective import Objective
 from crypsis.measures.overall import Figure, OverallFigure
 from crypsis.plan import Plan
+from crypsis.privacy.anonymity import smallest_class
 from crypsis.release import ReleaseDescription, ReleaseLedger, publish
 from crypsis.release.guarantees import MeasuredLimit
 from crypsis.release.population import members_only
@@ -18,9 +21,10 @@ from crypsis.rulebook import Rulebook
 from crypsis.run.choosing import figure_of
 from crypsis.run.front import Front
 from crypsis.run.solution import Solution
+from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import ruin_text
-from crypsis.text.offers import TITLES
+from crypsis.text.offers import offer_title
 
 
 def refuse_infeasible(solution: Solution) -> None:
@@ -33,6 +37,31 @@ def refuse_infeasible(solution: Solution) -> None:
     """
     if not solution.feasible:
         raise ReleaseRefused(f"solution {solution.number} may not be released: {'; '.join(solution.complaints)}")
+
+
+def refuse_silent_scenarios(plan: Plan, masked: Table) -> None:
+    """Refuse a file that only scenarios protect, unless each says why its intruder knows no other column.
+
+    Raises
+    ------
+    ReleaseRefused
+        With the scenarios that are silent.
+    """
+    everything, smallest = set(masked.quasi_identifiers), smallest_class(masked)
+    covering = [*(each.knows for each in plan.scenario), *(model.known(masked) for model in plan.models())]
+    if smallest is None or any(set(columns) >= everything for columns in covering):
+        return
+    least = max((model.least_class_size for model in plan.models()), default=2)
+    silent = [each.name for each in plan.scenario if not each.because.strip()]
+    bare = [] if plan.scenario or not plan.require else [item.model for item in plan.require]
+    if smallest.size >= least or not (silent or bare):
+        return
+    told = f"each of {listing(map(repr, silent))}" if silent else f"a [[scenario]] table that requires {listing(bare)}"
+    raise ReleaseRefused(
+        f"nothing was released: no demand of the plan covers an intruder who knows all {len(everything)} "
+        f"quasi-identifiers, over which the smallest class has {smallest.size} of {least} records; say in {told} why "
+        f'nobody knows the other columns (because = "…"), or require a model over all of them'
+    )
 
 
 @dataclass(frozen=True)
@@ -63,6 +92,7 @@ def release_solution(
     terms: ReleaseTerms,
 ) -> None:
     """Publish the masked table of a solution."""
+    refuse_silent_scenarios(plan, masked)
     _, released, _ = members_only(plan.models(), masked, original)
     publish(
         masked,
@@ -76,6 +106,7 @@ def release_solution(
         order=plan.release.order,
         limits=_limits(plan, original if released is None else released, ReleaseDescription.of(masked).family),
         scenarios={each.name: each.knows for each in plan.scenario} or None,
+        because={each.name: each.because for each in plan.scenario},
         front=_points(front, solution),
         seed=seed,
         rulebook=terms.rulebook,
@@ -88,9 +119,9 @@ def release_solution(
 def reason(front: Front, solution: Solution) -> str:
     """Why a solution is released: the offer it is, or how it differs from the default."""
     text = f"Solution {solution.number} ({solution.title}) of {len(front.everything)} measured ones. "
-    offer = next((each for each in front.offers if each.solution.number == solution.number), None)
-    if offer is not None:
-        return f"{text}{TITLES[offer.name]}: {front.why(offer)}"
+    offers = [each for each in front.offers if each.solution.number == solution.number]
+    if offers:
+        return f"{text}{offer_title([each.name for each in offers])}: {front.why(offers[0])}"
     loss, risk = (f"{figure_of(solution, axis):.4g} %" for axis in ("loss", "risk"))
     text += f"Chosen by hand: loss {loss}, risk {risk}."
     if front.offers:
@@ -129,7 +160,21 @@ def _limits(plan: Plan, original: Table, family: str) -> list[MeasuredLimit]:
                 bound = measure.model_copy(update={"columns": names})
                 found.append(MeasuredLimit(bound, limit.at_most, f"{limit.measure}, {each.name}"))
     found += [MeasuredLimit(each.measure, each.at_most, each.title) for each in plan.column_limits() if each.measure]
-    return found + [MeasuredLimit(u.build(), u.tolerance, u.title, u.treated_as == "limit") for u in plan.use]
+    if family == PERTURBATION:
+        found += _held_out(objective)
+    return found + [MeasuredLimit(u.build(), u.tolerance, u.title, u.treated_as == "limit", True) for u in plan.use]
+
+
+def _held_out(objective: Objective) -> list[MeasuredLimit]:
+    """Attacks that no search uses, which may find no more in a perturbed file than those that are limited."""
+    most, named = objective.held_out_limit, {title for title, _, _ in objective.limits}
+    if most is None or HELD_OUT in named:
+        return []
+    several = len(objective.intruders) > 1
+    return [
+        MeasuredLimit(HeldOutLinkage(columns=knows), most, f"{HELD_OUT}, {name}" if several else HELD_OUT)
+        for name, knows in objective.intruders.items()
+    ]
 
 
 def _points(front: Front, chosen: Solution) -> list[dict[str, Any]]:

@@ -9,9 +9,8 @@ A quantum is written completely or not at all.
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -23,10 +22,10 @@ from crypsis.masking.blocks import LARGE
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
 from crypsis.run.baselines import Baseline, baselines
-from crypsis.run.clock import Clock, Moment
+from crypsis.run.clock import Clock, Moment, charged_now
 from crypsis.run.decoding import Encodings
 from crypsis.run.finishing import Finishing
-from crypsis.run.gain import Found, Outlook, next_in_turn
+from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Found, Outlook, next_in_turn
 from crypsis.run.measuring import Measuring
 from crypsis.run.pace import Pace, Step
 from crypsis.run.progress import Progress
@@ -45,10 +44,12 @@ BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
 """A checkpoint is written after so many times the seconds it takes."""
-CLOSING = 0.2
+CLOSING = 0.6
 """Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
 FOR_A_FIRST_POINT = 8.0
 """Seconds that a run takes at most, whatever its budget, to find something that may be released."""
+SHARE_BEFORE_BASELINES = 0.5
+"""Share of a budget after which baselines do not wait for the searches, if nothing may be released yet."""
 SHARE_FOR_BASELINE = 0.2
 """Share of the time left that one baseline may take."""
 
@@ -105,9 +106,9 @@ class Schedule:
         states = [self._state(index) for index in range(len(self.plan.search))]
         try:
             while (task := self._next(states)) is not None:
-                started = time.monotonic()
+                started = charged_now()
                 step = task.carry_out()
-                self._pace.took(task.step, time.monotonic() - started)
+                self._pace.took(task.step, charged_now() - started)
                 yield step
             for search in states:
                 self._commit(search)
@@ -131,14 +132,16 @@ class Schedule:
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
-        if all(search.seen for search in open_):
+        if all(search.seen for search in open_) or self._anxious:
             baseline = self._next_baseline(states)
             if baseline is not None:
                 return baseline
         if not open_:
             return None
         first = [each for each in open_ if each.due and not each.seen]
-        search = first[0] if first else open_[next_in_turn([each.gains for each in open_])]
+        search = (
+            first[0] if first else open_[next_in_turn([each.gains for each in open_], self._patience / len(states))]
+        )
         do = self._measure if search.due else self._advance
         return _Task(self._step(search), lambda: do(search))
 
@@ -180,10 +183,10 @@ class Schedule:
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
-        started, gain = time.monotonic(), 0.0
+        started, gain = charged_now(), 0.0
         some = search.due[: self.engine.workers]
         if not self._problem(search).prepared(some, self.engine):
-            search.spend(time.monotonic() - started)
+            search.spend(charged_now() - started)
             return self._report("measured", search)
         search.due = search.due[self.engine.workers :]
         for found in self._measuring(search.index).all(self._problem(search), some, self.engine):
@@ -193,11 +196,11 @@ class Schedule:
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
             search.count += 1
             gain += self._take_in(solution)
-        search.spend(time.monotonic() - started)
+        search.spend(charged_now() - started)
         search.gains.measured(gain)
         if not search.due:
             self._commit(search)
-        elif not search.measured or time.monotonic() >= search.last_shown + SHOWN_AFTER:
+        elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
             self._show(search)
         return self._report("measured", search)
 
@@ -211,7 +214,7 @@ class Schedule:
         """The first baseline that is neither measured nor impossible and takes little of the time left."""
         known = self.store.known(BASELINE)
         left = self._deadline - self._clock.elapsed
-        for place, baseline in enumerate(self._baselines):
+        for place, baseline in sorted(enumerate(self._baselines), key=lambda each: self._anxious and not each[1].safe):
             step: Step = ("baseline", baseline.name)
             if baseline.name.encode() in known or baseline.name in self._impossible:
                 continue
@@ -236,7 +239,7 @@ class Schedule:
                 self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
                 self.store.note("elapsed", self._clock.elapsed)
             self._take_in(solution)
-        return Progress("baseline", name, seconds=self._clock.elapsed, used=self._used, found=self._found())
+        return self._progress("baseline", name)
 
     # -- writing --
 
@@ -244,7 +247,7 @@ class Schedule:
         """One transaction: checkpoint, history and new solutions."""
         if not search.pending and not search.fresh:
             return
-        started = time.monotonic()
+        started = charged_now()
         with self.store.transaction():
             if search.pending and search.state is not None:
                 self.store.checkpoint(search.pending, search.state.to_bytes())
@@ -253,14 +256,14 @@ class Schedule:
             self.store.note("elapsed", self._clock.elapsed)
             self.store.note("finished", False)
         search.written_down()
-        self._pace.took(("commit", search.title), time.monotonic() - started)
+        self._pace.took(("commit", search.title), charged_now() - started)
 
     def _show(self, search: SearchState) -> None:
         """Show solutions before the state they belong to is written; a resumed run drops them."""
         with self.store.transaction():
             for row in search.fresh[search.shown :]:
                 self.store.add(row, provisional=True)
-        search.shown, search.last_shown = len(search.fresh), time.monotonic()
+        search.shown, search.last_shown = len(search.fresh), charged_now()
 
     def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
         """Show what a stopped run has measured; of a search of which nothing is measured, one point."""
@@ -282,6 +285,16 @@ class Schedule:
         """Seconds of the whole run; infinite if each search has another kind of limit."""
         text = self.store.noted("budget")
         return read_budget(text).seconds if text else math.inf
+
+    @property
+    def _anxious(self) -> bool:
+        """Whether much of the budget is used and nothing that may be released is found: then baselines come first."""
+        return not self._outlook.front and self._clock.elapsed >= SHARE_BEFORE_BASELINES * self._limit
+
+    @property
+    def _patience(self) -> float:
+        """Seconds of all searches together before their gains count."""
+        return min(PATIENCE * len(self.plan.search), SHARE_OF_PATIENCE * self._limit)
 
     @property
     def _deadline(self) -> float:
@@ -357,11 +370,28 @@ class Schedule:
         return self._outlook.found(self._clock.elapsed)
 
     def _report(self, what: str, search: SearchState) -> Progress:
-        state, used = search.state, self._used if math.isfinite(self._limit) else search.progress
-        seconds, compiling = self._clock.elapsed, self._clock.compiling
+        """Progress of a search."""
+        state, step = search.state, self._progress(what, search.name)
         if state is None:
-            return Progress(what, search.name, seconds=seconds, used=used, compiling=compiling)
+            return step
+        return replace(
+            step,
+            generation=state.generation,
+            evaluations=state.evaluations,
+            front=len(state.frontier),
+            best=float(state.best_fitness),
+            used=step.used if math.isfinite(self._limit) else search.progress,
+        )
+
+    def _progress(self, what: str, title: str) -> Progress:
+        """Progress of the run."""
+        seconds = self._clock.elapsed
         return Progress(
-            what, search.name, state.generation, state.evaluations, len(state.frontier), float(state.best_fitness),
-            seconds, used, compiling, self._found(),
-        )  # fmt: skip
+            what,
+            title,
+            seconds=seconds,
+            used=self._used,
+            compiling=self._clock.compiling,
+            beyond=max(0.0, seconds - self._limit),
+            found=self._found(),
+        )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from crypsis.encodings import Encoding
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.measures.objective import Objective
+from crypsis.run.clock import charged_now
 from crypsis.run.gain import Gains
 from crypsis.run.store import GenerationRecord, Row
 from crypsis.searches.search import Search
@@ -90,7 +90,7 @@ class SearchState:
     written : float
         Of its seconds, those when it was last written.
     last_shown : float
-        When it was last written or shown, by `time.monotonic`.
+        When it was last written or shown, by `charged_now`.
     gains : Gains
         What it gained in this session, and in which time.
     """
@@ -111,7 +111,7 @@ class SearchState:
     shown: int = 0
     settled: bool = False
     written: float = 0.0
-    last_shown: float = field(default_factory=time.monotonic)
+    last_shown: float = field(default_factory=charged_now)
     gains: Gains = field(default_factory=Gains)
 
     @property
@@ -177,20 +177,20 @@ class SearchState:
         self.measured.update(row.key for row in self.fresh)
         self.pending.clear()
         self.fresh.clear()
-        self.shown, self.written, self.last_shown = 0, self.seconds, time.monotonic()
+        self.shown, self.written, self.last_shown = 0, self.seconds, charged_now()
 
     def advance(self, problem: Problem, engine: Engine) -> State:
         """Advance by one quantum.
 
         engine  where candidates are scored
         """
-        started, before = time.monotonic(), self.state
+        started, before = charged_now(), self.state
         self.settled = False
         if before is None:
             self.state = problem.strategy.begin(problem, stream(self.seed, self.index, 1), engine)
         else:
             self.state = problem.strategy.advance(problem, before, engine)
-        self.seconds += time.monotonic() - started
+        self.seconds += charged_now() - started
         state = self.state
         self.pending.append(
             GenerationRecord(

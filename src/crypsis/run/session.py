@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from crypsis.engines import Serial
+from crypsis.engines import engine as engine_named
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Engine
 from crypsis.measures.objective import Objective
@@ -43,7 +44,7 @@ class Run(SolutionAccess):
     plan : Plan
         Its plan.
     engine : Engine, optional
-        Where candidates are scored; this process by default.
+        Where candidates are scored; by default threads of this process, one per core.
     table : Table, optional
         The data, for a run that protects a table from memory.
 
@@ -58,7 +59,7 @@ class Run(SolutionAccess):
     def __init__(self, folder: Path, plan: Plan, engine: Engine | None = None, table: Table | None = None) -> None:
         self.began = Moment.now()
         """When this session began; a budget in seconds is charged from here."""
-        self.folder, self.plan, self.engine = folder, plan, engine or Serial()
+        self.folder, self.plan, self.engine = folder, plan, engine
         self.lock = places.Lock.read(folder)
         self.store = Store(folder / places.STORE)
         if self.store.run != self.lock.identity:
@@ -95,7 +96,7 @@ class Run(SolutionAccess):
         folder : path
             Must not exist yet.
         engine : Engine, optional
-            Where candidates are scored; this process by default.
+            Where candidates are scored; by default threads of this process, one per core.
         home : path, optional
             Folder to which paths of the plan are relative; not needed with a table.
         table : Table, optional
@@ -293,7 +294,8 @@ class Run(SolutionAccess):
         ------
         Progress
         """
-        with places.held(self.folder):
+        chosen = engine_named() if self.engine is None else nullcontext(self.engine)
+        with places.held(self.folder), chosen as engine:
             self.store.check()
             yield from Schedule(
                 self.plan,
@@ -302,6 +304,6 @@ class Run(SolutionAccess):
                 self._searched,
                 self.objective,
                 self._decoded.encodings,
-                self.engine,
+                engine,
                 self.began,
             ).proceed()

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
-from crypsis.measures.utility import UseResult, UtilityCard, utility_card
+from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
+from crypsis.measures.utility.propensity import Model
 from crypsis.plan import Plan
-from crypsis.rulebook import Rulebook
+from crypsis.plan.sections import Use
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.run.decoding import DecodedTables
 from crypsis.run.folder import Lock
 from crypsis.run.front import Front
-from crypsis.run.releasing import ReleaseTerms, refuse_infeasible, release_solution
 from crypsis.run.shading import weighed
 from crypsis.run.solution import Solution
 from crypsis.table.attribute import Role
 from crypsis.table.restoring import to_frame
 from crypsis.table.rules import RuleCounts, count_violations, read_rule
 from crypsis.table.table import Table
+
+if TYPE_CHECKING:
+    from crypsis.rulebook import Rulebook
 
 
 class SolutionAccess:
@@ -123,8 +126,19 @@ class SolutionAccess:
         UtilityCard
         """
         solution = self.choose(pick)
-        uses = [UseResult(use.title, solution.figure(use.title), use.tolerance) for use in self.plan.use]
-        return utility_card(self.original, self.decode(solution), self.plan.useful, uses, general=general)
+        masked = self.decode(solution)
+        uses = [self._use(use, solution, masked) for use in self.plan.use]
+        rules = [RuleHarm(title, counts.created, counts.records) for title, counts in self.rules(solution).items()]
+        models: Sequence[Model] = ("pairs", "cart") if general else ()
+        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models)
+
+    def _use(self, use: Use, solution: Solution, masked: Table) -> UseResult:
+        """A declared use as it was measured, with what its analysis gave."""
+        value, name = solution.figure(use.title), use.measure
+        if value is None:
+            return UseResult(use.title, None, use.tolerance, name)
+        counts = use.build().against(self.original).explain(masked).counts
+        return UseResult(use.title, value, use.tolerance, name, counts)
 
     def rules(self, pick: Solution | str | int = DEFAULT_PICK) -> dict[str, RuleCounts]:
         """How a solution keeps the edit rules of the plan.
@@ -196,6 +210,12 @@ class SolutionAccess:
         ReleaseRefused
             With every reason, if the written file does not meet the demands of the plan.
         """
+        from crypsis.run.releasing import (
+            ReleaseTerms,
+            refuse_infeasible,
+            release_solution,
+        )  # with reports and templates
+
         solution = self.choose(pick)
         refuse_infeasible(solution)
         release_solution(

@@ -41,7 +41,7 @@ LEAST_MOVES, MOST_MOVES = 20, 25
 AT_ONCE = 300_000_000
 """Cells of records times nodes above which the search begins with few nodes and without moves."""
 TOGETHER = 2
-"""Candidates of a large table that are worked out side by side."""
+"""Candidates that are worked out side by side, unless there are more workers."""
 KEPT_CELLS = 16_000_000
 """Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""
 
@@ -83,14 +83,14 @@ class RecodingCandidates:
         return self._kept[key]
 
     def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Work out a piece of each candidate that is not worked out yet; whether none is left.
+        """Work out a piece of the first candidates that are not worked out yet; whether none is left.
 
         engine  in other processes they are worked out as they are scored
         """
         if not engine.here:
             return True
         missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
-        engine.map(_work_out, [*missing.items()], self)
+        engine.map(_work_out, [*missing.items()][: max(TOGETHER, engine.workers)], self)
         return all(key in self._kept for key in missing)
 
     def _work_out(self, key: bytes, candidate: Genome) -> None:
@@ -227,7 +227,7 @@ class LocalRecodingSearch(LadderSearch):
             objectives=("loss", "risk"),
             express=candidates.express,
             ready=candidates.ready,
-            together=TOGETHER if quick else 0,
+            together=TOGETHER,
             facts=demanded,
             notes={
                 "ladder": list(candidates.ladder),

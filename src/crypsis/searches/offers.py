@@ -10,7 +10,7 @@ from crypsis.searches.search import searches
 from crypsis.table.table import Table
 
 
-class Offer(NamedTuple):
+class SearchOffer(NamedTuple):
     """A search that can treat a table.
 
     Parameters
@@ -31,7 +31,7 @@ class Offer(NamedTuple):
     drawback: str
 
 
-def offers(table: Table, k: int) -> list[Offer]:
+def offers(table: Table, k: int) -> list[SearchOffer]:
     """The searches that state a purpose and can treat a table.
 
     table  the table to protect, with its roles
@@ -43,7 +43,7 @@ def offers(table: Table, k: int) -> list[Offer]:
         cls = searches[name]
         settings = cls.first_settings(table, k)
         if _can_treat(name, settings, table):
-            found.append(Offer(name, cls.purpose, settings, cls.drawback(table)))
+            found.append(SearchOffer(name, cls.purpose, settings, cls.drawback(table)))
     return found
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice, product, takewhile, zip_longest
-from typing import Any, ClassVar, Literal
+from itertools import islice, takewhile, zip_longest
+from typing import Annotated, Any, ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
@@ -32,12 +32,8 @@ OF_EACH_OTHER = 5
 class MaskedFiles:
     """Masked files and how each was made.
 
-    Parameters
-    ----------
-    names : tuple of str
-        Methods and settings, in words.
-    files : tuple of Table
-        The files.
+    names  methods and settings, in words
+    files  the files
     """
 
     names: tuple[str, ...]
@@ -45,6 +41,15 @@ class MaskedFiles:
 
     def __len__(self) -> int:
         return len(self.files)
+
+
+Coded = Annotated[
+    Literal["depth", "share"],
+    Field(
+        description="codings and recodings by the same depth in every column, or by the same share of its categories"
+    ),
+]
+SwapStep = Annotated[float, Field(gt=0, le=100, description="per cent of the ranks between two rank swappings")]
 
 
 class PaperFamilies(Settings):
@@ -64,12 +69,9 @@ class PaperFamilies(Settings):
         default=13, ge=2, description="largest group size: 13 makes 72 microaggregations, 9 makes 48"
     )
     depths: int = Field(default=4, ge=0, description="top, bottom and global recodings: depths 1 to this")
-    coded: Literal["depth", "share"] = Field(
-        default="depth",
-        description="codings and recodings by the same depth in every column, or by the same share of its categories",
-    )
+    coded: Coded = "depth"
     swappings: int = Field(default=11, ge=0, le=20, description="rank swappings: so many steps")
-    swap_step: float = Field(default=5.0, gt=0, le=100, description="per cent of the ranks between two rank swappings")
+    swap_step: SwapStep = 5.0
     prams: int = Field(default=9, ge=0, le=9, description="invariant PRAMs with θ = 0.1, 0.2, …")
     recoded: Literal["representative", "merged"] = Field(
         default="representative", description="what a global recoding publishes: an existing category or a new label"
@@ -111,43 +113,12 @@ def with_others(families: PaperFamilies, table: Table, columns: Sequence[str]) -
     return made
 
 
-def over_ranges(name: str, ranges: Mapping[str, Sequence[Any]]) -> list[MaskingMethod]:
-    """One method for every combination of parameter values.
-
-    Parameters
-    ----------
-    name : str
-        Name of a registered masking method.
-    ranges : mapping of str to sequence
-        Values by setting.
-
-    Returns
-    -------
-    list of MaskingMethod
-
-    Examples
-    --------
-    >>> [method.theta for method in over_ranges("pram", {"theta": [0.1, 0.5]})]
-    [0.1, 0.5]
-    """
-    return [methods.build(name, **dict(zip(ranges, values, strict=True))) for values in product(*ranges.values())]
-
-
 def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Generator) -> MaskedFiles:
     """A masked file by each method, in order.
 
-    Parameters
-    ----------
-    table : Table
-        The original.
-    made_by : sequence of MaskingMethod
-        The methods.
-    rng : Generator
-        The only source of chance.
-
-    Returns
-    -------
-    MaskedFiles
+    table    the original
+    made_by  the methods
+    rng      the only source of chance
 
     Raises
     ------
@@ -163,14 +134,7 @@ def build_population(table: Table, made_by: Sequence[MaskingMethod], rng: Genera
 def described(method: MaskingMethod) -> str:
     """A method and the settings that are not its defaults.
 
-    Parameters
-    ----------
-    method : MaskingMethod
-        A registered method.
-
-    Returns
-    -------
-    str
+    method  a registered method
 
     Examples
     --------

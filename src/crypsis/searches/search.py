@@ -60,19 +60,40 @@ class Search(Settings):
     """Whether a first plan names it before the others."""
 
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
+    _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
+    _ties: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
 
     @property
     def demanded(self) -> tuple[PrivacyModel, ...]:
         """Privacy models that every solution must meet."""
         return self._requirements
 
-    def under(self, models: Sequence[PrivacyModel]) -> Self:
+    @property
+    def intruders(self) -> tuple[tuple[str, ...], ...]:
+        """Columns that each intruder of the plan knows; empty where one is taken to know every quasi-identifier."""
+        return self._intruders
+
+    @property
+    def ties(self) -> tuple[tuple[str, ...], ...]:
+        """Columns that each rule of the plan ties together."""
+        return self._ties
+
+    def under(
+        self,
+        models: Sequence[PrivacyModel],
+        intruders: Sequence[Sequence[str]] = (),
+        ties: Sequence[Sequence[str]] = (),
+    ) -> Self:
         """The same search under privacy models that every solution must meet.
 
         Parameters
         ----------
         models : sequence of PrivacyModel
             What the plan requires.
+        intruders : sequence of sequences of str
+            Columns that each intruder of the plan knows.
+        ties : sequence of sequences of str
+            Columns that each rule of the plan ties together.
 
         Returns
         -------
@@ -80,6 +101,8 @@ class Search(Settings):
         """
         search = self.model_copy()
         search._requirements = tuple(models)
+        search._intruders = tuple(map(tuple, intruders))
+        search._ties = tuple(map(tuple, ties))
         return search
 
     @abstractmethod
@@ -258,6 +281,11 @@ def idle_sentence(idle: Mapping[str, Idle]) -> str:
 
 
 searches: Registry[Search] = Registry("search")
+
+
+def privacy_models(objective: Objective) -> tuple[PrivacyModel, ...]:
+    """The models of an objective that say what they demand of a class."""
+    return tuple(model for model in objective.models if isinstance(model, PrivacyModel))
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import stats
 
 from crypsis.errors import PlanError
 from crypsis.sensitivity.variance import ALPHA, Anova
@@ -77,8 +77,8 @@ class Comparison:
         if mean_square <= 0:
             return 0.0 if gap > 0 else 1.0
         if self.method == "tukey":
-            return float(stats.studentized_range.sf(gap / np.sqrt(mean_square / self.observations), count, df))
-        return float(stats.f.sf(gap**2 / ((count - 1) * 2 * mean_square / self.observations), count - 1, df))
+            return float(scipy.stats.studentized_range.sf(gap / np.sqrt(mean_square / self.observations), count, df))
+        return float(scipy.stats.f.sf(gap**2 / ((count - 1) * 2 * mean_square / self.observations), count - 1, df))
 
     def _gap(self, one: Any, other: Any) -> float:
         return float(abs(self.means[self.levels.index(one)] - self.means[self.levels.index(other)]))
@@ -145,7 +145,7 @@ def critical_difference(
     if levels < 2:
         return 0.0
     if method == "tukey":
-        quantile = float(stats.studentized_range.ppf(1 - alpha, levels, df))
+        quantile = float(scipy.stats.studentized_range.ppf(1 - alpha, levels, df))
         return quantile * float(np.sqrt(mean_square / observations))
-    quantile = float(stats.f.ppf(1 - alpha, levels - 1, df))
+    quantile = float(scipy.stats.f.ppf(1 - alpha, levels - 1, df))
     return float(np.sqrt((levels - 1) * quantile * 2 * mean_square / observations))

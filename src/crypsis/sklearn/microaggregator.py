@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
+import scipy
 from numpy.random import Generator
-from scipy.spatial import cKDTree
 
 from crypsis.errors import TableError
 from crypsis.masking.method import methods
@@ -112,7 +112,7 @@ class Microaggregator(MaskingTransformer):
         self._space = Embedding.of(table, self.columns_, self.scaling)
         points = self._space.points(table)
         sums = np.stack([np.bincount(labels, weights=axis) for axis in points.T], axis=1)
-        self._centroids = cKDTree(sums / sizes[:, None])
+        self._centroids = scipy.spatial.cKDTree(sums / sizes[:, None])
 
     def _masked(self, table: Table) -> Table:
         table = aligned(table, self._fitted)

@@ -26,6 +26,9 @@ SMALLEST_NAMED = 10
 MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
 
+KEPT = {Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked"), Role.OTHER: ("because",)}
+"""What the plan says of a column beside the grid, by the role for which it has a meaning."""
+
 
 def column_of(session: Session, form: Form) -> str:
     """The column a form speaks of; one the file does not have is refused."""
@@ -74,7 +77,7 @@ def settle(session: Session, columns: dict[str, Any]) -> list[str]:
 
 
 def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry of a column in the plan, from its row of the grid; the order stays unless the kind changes."""
+    """The entry of a column in the plan, from its row of the grid; what other pages edit stays where it applies."""
     made: dict[str, Any] = {"role": one(form, "role", "undecided")}
     for key in ("kind", "hierarchy"):
         if one(form, key):
@@ -83,7 +86,8 @@ def entry(form: Form, before: Mapping[str, Any]) -> dict[str, Any]:
         made.pop("hierarchy", None)
     if before.get("order") and made.get("kind") == Kind.ORDINAL:
         made["order"] = before["order"]
-    return made
+    kept = KEPT.get(Role(made["role"]), ()) if made["role"] in set(Role) else ()
+    return made | {key: before[key] for key in kept if key in before}
 
 
 def in_words(made: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import types
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from urllib.parse import parse_qs
 
 from pydantic import BaseModel
@@ -86,11 +86,11 @@ def _entry(key: str, info: FieldInfo, given: Mapping[str, Any], columns: Sequenc
 
 
 def _bare(annotation: Any) -> tuple[Any, bool]:
-    """A type without its None, and whether None was allowed."""
+    """A type without its None and its validators, and whether None was allowed."""
     if get_origin(annotation) in (Union, types.UnionType):
         parts = [part for part in get_args(annotation) if part is not type(None)]
-        return parts[0], len(parts) < len(get_args(annotation))
-    return annotation, False
+        return _bare(parts[0])[0], len(parts) < len(get_args(annotation))
+    return (get_args(annotation)[0] if get_origin(annotation) is Annotated else annotation), False
 
 
 def _bounds(info: FieldInfo) -> tuple[float | None, float | None]:

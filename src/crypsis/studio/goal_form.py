@@ -8,7 +8,7 @@ from typing import Any
 from crypsis.errors import PlanError
 from crypsis.measures.uses import uses
 from crypsis.plan.catalogue import measures, models, searches
-from crypsis.plan.sections import Limit, Release, Requirement, Running, SearchChoice, Use
+from crypsis.plan.sections import Column, Limit, Release, Requirement, RuleDemand, Running, SearchChoice, Use
 from crypsis.rulebook import read_rulebook
 from crypsis.studio.forms import Form, answers, number, one
 
@@ -18,14 +18,19 @@ _LISTS: dict[str, tuple[type[Any], Any, str]] = {
     "require": (Requirement, models, "model"),
     "limit": (Limit, measures, "measure"),
     "use": (Use, measures, "measure"),
+    "rule": (RuleDemand, (), "holds"),
 }
+COLUMN_SKIPPED = ("role", "kind", "hierarchy", "order", "because")
+"""Settings of a column that the Data page edits."""
 
 
 def apply_goal(document: Document, form: Form, quasi: Sequence[str]) -> tuple[Document, str]:
     """The document with the form's answers, and a sentence about what changed."""
     document = {**document}
     for section in _LISTS:
-        document[section] = _list(section, section, form, document.get(section, ()))
+        if f"{section}.count" in form or section != "rule":
+            document[section] = _list(section, section, form, document.get(section, ()))
+    document["columns"] = _columns(form, document.get("columns", {}))
     document["scenario"] = _scenarios(form, document.get("scenario", []))
     document["search"] = _searches(form, document.get("search", ()))
     before = document.get("run", {})
@@ -58,6 +63,21 @@ def _list(section: str, name: str, form: Form, before: Sequence[Document]) -> li
             item |= answers(registry[title], form, prefix, said=old)
         found.append(item)
     return found
+
+
+def _columns(form: Form, before: Document) -> Document:
+    """What matters in each column of the form; columns that it does not show stay as they are."""
+    made = {name: {**said} for name, said in before.items()}
+    for place in range(_count(form, "column")):
+        prefix = f"column-{place}"
+        name = one(form, f"{prefix}.column")
+        if name not in made:
+            continue
+        said = made[name]
+        shown = answers(Column, form, prefix, COLUMN_SKIPPED, said=set(said) - {"lock"})
+        hidden = {key: value for key, value in said.items() if key in COLUMN_SKIPPED}
+        made[name] = hidden | shown
+    return made
 
 
 def _scenarios(form: Form, before: Sequence[Document]) -> list[Document]:
@@ -96,7 +116,7 @@ def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
         if section not in (*_LISTS, "scenario"):
             return f"Added {name} to the intruder; correct it and save."
         document[section] = [*document.get(section, ()), _new(section, name, document, quasi)]
-        return f"Added {name or section}; correct it and save."
+        return "Added the rule." if section == "rule" else f"Added {name or section}; correct it and save."
     if verb == "drop":
         return "Removed."
     if verb == "rulebook":
@@ -107,6 +127,10 @@ def _act(document: Document, form: Form, quasi: Sequence[str]) -> str:
 def _new(section: str, name: str, document: Document, quasi: Sequence[str]) -> Document:
     if section == "scenario":
         return {"name": f"intruder {len(document.get('scenario', ())) + 1}", "knows": list(quasi)}
+    if section == "rule":
+        if not name:
+            raise PlanError("write the rule to add first, e.g. start <= end")
+        return {"holds": name}
     if section == "limit":
         return {"measure": name or "risk", "at_most": 20}
     if section == "use":

@@ -1,7 +1,8 @@
 """Several solutions and the original in one chart over the same values.
 
 Solutions may publish a column at different levels of its hierarchy. All are then generalised to the coarsest of these
-levels, so that the chart shows what each file says and nothing is estimated.
+levels, so that the chart shows what each file says and nothing is estimated. Of a column recoded record by record the
+finest level counts that nine tenths of the records reach; records in coarser groups are left out, and counted.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.report.histograms import Histogram, distributions
+from crypsis.report.histograms import Histogram, distributions, node_levels, shown_level
 from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, Column, Table
 
 ORIGINAL = "original"
 
@@ -42,15 +43,15 @@ def overlay(original: Table, solutions: Mapping[int, Table], name: str) -> Overl
     """One column in all files; None if no solution can be drawn."""
     drawn: dict[int, Histogram] = {}
     absent: dict[int, str] = {}
-    levels = {number: table.level(name) for number, table in solutions.items() if _says_something(table, name)}
+    levels = {number: _level(table, name) for number, table in solutions.items() if _says_something(table, name)}
     common = max(levels.values(), default=0)
     for number, table in solutions.items():
         if number not in levels:
-            absent[number] = _why_not(table, name)
+            absent[number] = "suppressed"
             continue
         found = distributions(_only(original, name), _only(_lifted(original, table, name, common), name))
         if found:
-            drawn[number] = found[0]
+            drawn[number] = replace(found[0], summary=found[0].summary + _left_out(table, name, common))
         else:
             absent[number] = "too few records share a value"
     if not drawn:
@@ -84,13 +85,21 @@ def _padded(values: tuple[float, ...], length: int) -> tuple[float, ...]:
 
 def _says_something(table: Table, name: str) -> bool:
     level, hierarchy = table.level(name), table.attribute(name).hierarchy
-    return level == 0 or (level != LOCAL and hierarchy is not None and len(hierarchy.labels[level]) > 1)
+    return level == 0 or (hierarchy is not None and len(hierarchy.labels[_level(table, name)]) > 1)
 
 
-def _why_not(table: Table, name: str) -> str:
-    if table.level(name) == LOCAL:
-        return "recoded record by record"
-    return "suppressed"
+def _level(table: Table, name: str) -> int:
+    """The level at which a file can be drawn."""
+    return shown_level(table, name) if table.level(name) == LOCAL else table.level(name)
+
+
+def _left_out(table: Table, name: str, level: int) -> str:
+    """How many records of a column recoded record by record are coarser than what is drawn."""
+    hierarchy = table.attribute(name).hierarchy
+    if table.level(name) != LOCAL or hierarchy is None:
+        return ""
+    coarser = node_levels(hierarchy, table.column(name)[table.kept]) > level
+    return f" {100 * coarser.mean():.1f} % of the records, in coarser groups, are left out." if coarser.any() else ""
 
 
 def _only(table: Table, name: str) -> Table:
@@ -102,9 +111,32 @@ def _lifted(original: Table, table: Table, name: str, level: int) -> Table:
     hierarchy, own = original.attribute(name).hierarchy, table.level(name)
     if own == level or hierarchy is None:
         return table
+    if own == LOCAL:
+        return _from_nodes(original, table, name, level)
     leaves = _leaves(table, name, hierarchy) if own == 0 else _some_leaf(hierarchy, own)[table.column(name)]
     codes = hierarchy.lift(leaves, level)
     return table.with_columns({name: codes}, levels={name: level}, attributes={name: original.attribute(name)})
+
+
+def _from_nodes(original: Table, table: Table, name: str, level: int) -> Table:
+    """A column recoded record by record at one level; coarser cells are missing."""
+    attribute = original.attribute(name)
+    hierarchy = attribute.hierarchy
+    assert hierarchy is not None
+    leaf = np.concatenate([*(_some_leaf(hierarchy, each)[:-1] for each in range(hierarchy.height + 1)), [MISSING]])
+    nodes = table.column(name)
+    leaves = np.where(node_levels(hierarchy, nodes) <= level, leaf[nodes], MISSING).astype(np.int32)
+    if level > 0:
+        return table.with_columns(
+            {name: hierarchy.lift(leaves, level)}, levels={name: level}, attributes={name: attribute}
+        )
+    if attribute.numeric:
+        column: Column = np.append(hierarchy.values, np.nan)[leaves]
+    else:
+        place = {label: code for code, label in enumerate(attribute.categories)}
+        codes = [*(place.get(label, MISSING) for label in hierarchy.labels[0]), MISSING]
+        column = np.array(codes, dtype=np.int32)[leaves]
+    return table.with_columns({name: column}, levels={name: 0}, attributes={name: attribute})
 
 
 def _leaves(table: Table, name: str, hierarchy: Hierarchy) -> NDArray[np.int32]:

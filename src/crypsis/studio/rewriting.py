@@ -17,7 +17,7 @@ from tomlkit.items import AoT, InlineTable, Item, Table
 from crypsis.plan import Plan
 from crypsis.plan.writing import as_toml
 
-NAMES = ("model", "measure", "name")
+NAMES = ("model", "measure", "name", "holds")
 """Keys that identify a table of a list."""
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from crypsis.errors import CrypsisError, PlanError, SearchError
 from crypsis.measures.masking_description import MaskingDescription
-from crypsis.measures.utility import UtilityCard
+from crypsis.measures.utility import PropensityScore, UtilityCard, general_utility
 from crypsis.plan import Plan
 from crypsis.plan.document import load
 from crypsis.run import Front, Run, Solution
@@ -55,6 +55,7 @@ class Session:
         self._run: tuple[list[str], Run] | None = None
         self._run_status: tuple[list[str], RunStatus] | None = None
         self._outdated: tuple[list[str], bool] | None = None
+        self._general: dict[tuple[Path | None, int], tuple[PropensityScore, ...]] = {}
         self._decoding = threading.Lock()  # separate: decoding a large table must not block other requests
         self.reading = FileReading(source, plan).begin()
         if run is not None:
@@ -226,9 +227,16 @@ class Session:
             return self.run.describe(number)
 
     def card(self, number: int) -> UtilityCard:
-        """What a solution harmed; without the general utility, which `crypsis show` measures."""
+        """What a solution harmed; without the general utility, which takes longer."""
         with self._decoding:
             return self.run.card(number, general=False)
+
+    def general(self, number: int) -> tuple[PropensityScore, ...]:
+        """How well models tell the file of a solution from the original; measured once."""
+        key = self.run_folder, number
+        if key not in self._general:
+            self._general[key] = general_utility(self.run.original, self.masked(number))
+        return self._general[key]
 
     @property
     def outdated(self) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.errors import TableError, listing
-from crypsis.table.attribute import UNMASKED, UNPUBLISHED, Role
+from crypsis.table.attribute import UNMASKED, UNPUBLISHED, Dates, Role
 from crypsis.table.files import read_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -15,6 +15,9 @@ from crypsis.table.table import LOCAL, Column, Table
 
 SWAPPED = (Role.CONFIDENTIAL, Role.WEIGHT, Role.STRATUM)
 """Roles of columns that a masking may have swapped by themselves: one alone is no key."""
+
+SECONDS = 86_400.0
+"""Of a day."""
 
 
 def read_aligned(original: Table, path: str | Path) -> Table:
@@ -67,13 +70,8 @@ def align(original: Table, masked: Table, where: str = "the masked table") -> Ta
 def aligned_pair(original: Table | Frame, masked: Table | Frame) -> tuple[Table, Table]:
     """Return an original and its masked version, tables or frames, in one set of roles and codes.
 
-    original, masked  row by row the same records. A table gives its roles and codes to a frame beside it; two tables
-        are returned as they are; of two frames no column has a role
-
-    Raises
-    ------
-    TableError
-        If rows or columns do not correspond.
+    original, masked  row by row the same records, or they are refused. A table gives its roles and codes to a frame
+        beside it; two tables are returned as they are; of two frames no column has a role
 
     Examples
     --------
@@ -110,10 +108,34 @@ def read_alike(table: Table, frame: Frame) -> Table:
                 f"column {name!r} is {read.attribute(name).kind} in the frame and {attribute.kind} in the table beside "
                 f"it; give both with the same type"
             )
-        if not attribute.numeric:
+        if attribute.numeric:
+            read = with_dates(read, name, attribute.dates)
+        else:
             read = read.with_categories(name, attribute.categories)
         read = read.with_columns({}, attributes={name: attribute})
     return read
+
+
+def with_dates(table: Table, name: str, dates: Dates) -> Table:
+    """The table with a column of dates as moments, or of moments as dates: files hold midnights as dates.
+
+    name  a numeric column; one without dates, and any where none are wanted, stays as it is
+    dates  what its numbers count: "date" for days, "datetime" for seconds
+
+    Examples
+    --------
+    >>> import datetime as dt
+    >>> import polars as pl
+    >>> days = as_table(pl.DataFrame({"born": [dt.date(1970, 1, 2)]}))
+    >>> with_dates(days, "born", "datetime").column("born").tolist()
+    [86400.0]
+    """
+    attribute = table.attribute(name)
+    if not dates or not attribute.dates or dates == attribute.dates:
+        return table
+    column = table.column(name)
+    column = column * SECONDS if dates == "datetime" else column / SECONDS
+    return table.with_columns({name: column}, attributes={name: attribute.but(dates=dates)})
 
 
 def ordered_by_key(original: Table, aligned: Table) -> Table:
@@ -180,7 +202,7 @@ def in_terms_of(original: Table, masked: Table, where: str = "the masked table")
 def _take_over(aligned: Table, masked: Table, name: str, where: str) -> Table:
     attribute = aligned.attribute(name)
     if attribute.numeric and masked.holds_numbers(name):
-        return aligned.with_columns({name: masked.column(name)})
+        return aligned.with_columns({name: with_dates(masked, name, attribute.dates).column(name)})
     if attribute.numeric and attribute.hierarchy is None:
         raise TableError(
             f"{where}: column {name!r} is numeric in the original and text here; give its hierarchy, "

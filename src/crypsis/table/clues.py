@@ -31,6 +31,9 @@ class Clue(StrEnum):
     """It would restore what is masked in another column, so it is masked too."""
     DATES_AS_NUMBERS = "dates as numbers"
     CODES = "codes"
+    TWO_NUMBERS = "two numbers"
+    SEVERAL_PEAKS = "several peaks"
+    """Few whole numbers whose counts rise and fall more than once."""
     ORDER = "order"
 
 
@@ -60,12 +63,12 @@ NAMES: tuple[tuple[Role, Clue, str], ...] = (
     (
         Role.HOUSEHOLD,
         Clue.HOUSEHOLD_NAME,
-        "household householdid hh hhid hid family familyid famid dwelling dwellingid",
+        "household householdid hh hhid hid family familyid famid dwelling dwellingid id uid personid patientid",
     ),
     (
         Role.WEIGHT,
         Clue.WEIGHT_NAME,
-        "weight wgt fnlwgt pweight weights",
+        "fnlwgt pweight dweight anweight perweight hhweight weight weights wgt",
     ),
     (
         Role.STRATUM,
@@ -85,16 +88,31 @@ NAMES: tuple[tuple[Role, Clue, str], ...] = (
         "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
         "district province state county city town municipality zip zipcode postcode postal plz place location "
         "occupation job profession employer industry workclass education degree school marital civil married "
-        "household family children kids language hours admission discharge death height",
+        "household family children kids language hours admission discharge death height weight wgt",
     ),
 )
-"""Words in the name of a column that suggest its role; the first match decides."""
+"""Words in the name of a column that suggest its role; the first match that the values do not contradict decides."""
+SURELY_WEIGHTS = "fnlwgt pweight dweight anweight perweight hhweight"
+"""Names of sampling weights alone; others are also names of what scales show."""
+SURVEY = (
+    "sample sampling survey household households person population final design calibrated calibration expansion "
+    "grossing poststratification frequency analysis probability"
+)
+"""Words that make a weight a sampling weight."""
+MONEY = "income salary wages earnings revenue profit credit wealth assets capital expenditure"
+"""Words for amounts; inside a longer word they mean one only if the values are amounts."""
 CODED = (
     "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
     "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
     "marital civil married religion party diagnosis icd disease condition code class type status category group"
 )
 """Words in the name of a column whose whole numbers are codes and not quantities."""
+COUNTED = (
+    "age year years month months week weeks day days hour hours minute minutes time number num nr count counts size "
+    "amount quantity total sum times rooms children kids persons members siblings cylinders score points rating rank "
+    "grade level degree stage income price cost pay wage rate weight height width length"
+)
+"""Words in the name of a column whose whole numbers are counted, measured or ranked."""
 ORDERED = "education degree grade level severity satisfaction rating stage"
 """Words in the name of a column whose categories often have an order."""
 COMPOUND = 6

@@ -16,21 +16,14 @@ from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
 
-# district, region, part of the country, share of the people, wage level
-DISTRICTS = (
-    ("Harbour", "Capital", "South", 0.16, 1.18),
-    ("Old Town", "Capital", "South", 0.12, 1.12),
-    ("Eastgate", "Capital", "South", 0.11, 1.02),
-    ("Vineyards", "River Plain", "South", 0.10, 0.98),
-    ("Mill Valley", "River Plain", "South", 0.09, 0.95),
-    ("Saltmarsh", "River Plain", "South", 0.07, 0.92),
-    ("Northport", "Coast", "North", 0.10, 1.00),
-    ("Lighthouse", "Coast", "North", 0.06, 0.93),
-    ("Fishers Bay", "Coast", "North", 0.04, 0.88),
-    ("Ironhill", "Highlands", "North", 0.08, 0.94),
-    ("Deepwood", "Highlands", "North", 0.05, 0.86),
-    ("Stone Pass", "Highlands", "North", 0.02, 0.84),
-)
+# region and part of the country: district, share of the people, wage level
+REGIONS = {
+    ("Capital", "South"): (("Harbour", 0.16, 1.18), ("Old Town", 0.12, 1.12), ("Eastgate", 0.11, 1.02)),
+    ("River Plain", "South"): (("Vineyards", 0.10, 0.98), ("Mill Valley", 0.09, 0.95), ("Saltmarsh", 0.07, 0.92)),
+    ("Coast", "North"): (("Northport", 0.10, 1.00), ("Lighthouse", 0.06, 0.93), ("Fishers Bay", 0.04, 0.88)),
+    ("Highlands", "North"): (("Ironhill", 0.08, 0.94), ("Deepwood", 0.05, 0.86), ("Stone Pass", 0.02, 0.84)),
+}
+DISTRICTS = tuple((name, *region, share, wage) for region, places in REGIONS.items() for name, share, wage in places)
 # level of education, its group, its effect on the logarithm of the wage
 EDUCATION = (
     ("none", "basic", -0.25),

@@ -29,6 +29,12 @@ __all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", 
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".tab", ".txt")
+FOREIGN = {
+    ".xlsx": "an Excel workbook", ".xls": "an Excel workbook", ".ods": "a spreadsheet", ".sav": "an SPSS file",
+    ".dta": "a Stata file", ".sas7bdat": "a SAS file", ".rds": "a file of R", ".rda": "a file of R",
+    ".feather": "a Feather file", ".json": "a JSON file",
+}  # fmt: skip
+"""Files that people have and no reader reads, by their suffix."""
 CELL = 32
 """Approximate bytes of a cell while a file is read: as read, as kept, and in between."""
 FORMULA = r"^'*[=+\-@\t\r\n\x{FF1D}\x{FF0B}\x{FF0D}\x{FF20}]"
@@ -99,6 +105,9 @@ def read_table(
         frame = _read_parquet(path)
         source = Source(path.name)
         return table_of(frame, chosen, kinds, hierarchies, source, masked)
+    if path.suffix.lower() in FOREIGN and path.is_file():
+        what = FOREIGN[path.suffix.lower()]
+        raise TableError(f"{path} is {what}, which Crypsis does not read; save the table as CSV, TSV or Parquet")
     if path.suffix.lower() not in TEXT and path.exists() and read_bytes(path)[:4] == b"PAR1":
         raise TableError(f"{path} is a Parquet file with another suffix; rename it to end in .parquet")
     file = Delimited.open(path, delimiter, encoding)
@@ -190,9 +199,12 @@ def write_table(
     return path
 
 
-def _whole_seconds(moments: pl.Series) -> bool:
-    """Whether moments of no time zone are whole seconds."""
-    return getattr(moments.dtype, "time_zone", None) is None and not (moments.dt.nanosecond() != 0).any()
+def _moment_form(moments: pl.Series) -> str:
+    """How moments are written, as people do: days alone where all are midnights, seconds without a row of zeros."""
+    if getattr(moments.dtype, "time_zone", None) is not None or (moments.dt.nanosecond() != 0).any():
+        return "iso:strict"
+    midnights = moments.null_count() < len(moments) and not (moments.dt.truncate("1d") != moments).any()
+    return "%Y-%m-%d" if midnights else "%Y-%m-%dT%H:%M:%S"
 
 
 def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
@@ -202,8 +214,7 @@ def _plain(frame: pl.DataFrame, spreadsheet_safe: bool) -> pl.DataFrame:
         if series.dtype.is_float():
             series = series.fill_nan(None)
         elif series.dtype == pl.Datetime:
-            # Whole seconds without a row of zeros, as people write them.
-            series = series.dt.to_string("%Y-%m-%dT%H:%M:%S" if _whole_seconds(series) else "iso:strict")
+            series = series.dt.to_string(_moment_form(series))
         elif series.dtype in (pl.Categorical, pl.Enum):
             series = series.cast(pl.String)
         elif series.dtype.is_nested() or series.dtype in (pl.Duration, pl.Binary, pl.Object):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +18,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.errors import EngineError, TableError, listing, repeated, suggestion, unknown_column
-from crypsis.table.attribute import Role
+from crypsis.table.attribute import UNPUBLISHED, Role, read_role
 from crypsis.table.builders import merges
 from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
@@ -53,6 +53,9 @@ class LazyTable:
         The tuples as a table, row by row.
     identifiers : tuple of str
         Columns that a release leaves out.
+    roles : mapping of str to Role
+        Roles of columns that are not counted; one without a role is undecided, and nothing is released before it has
+        one.
     """
 
     frame: Lazy
@@ -60,6 +63,32 @@ class LazyTable:
     tuples: pl.DataFrame
     coded: Table
     identifiers: tuple[str, ...] = ()
+    roles: Mapping[str, Role] = field(default_factory=dict)
+
+    def decided(self, roles: Mapping[str, str]) -> LazyTable:
+        """The table with roles for columns that are not counted.
+
+        Parameters
+        ----------
+        roles : mapping of str to str
+            E.g. ``{"wage": "confidential", "hours": "other"}``. Identifiers and households are left out.
+
+        Returns
+        -------
+        LazyTable
+        """
+        given = {name: read_role(role, name) for name, role in roles.items() if name not in self.counts.names}
+        hidden = (name for name, role in given.items() if role in UNPUBLISHED)
+        return replace(
+            self, identifiers=tuple(dict.fromkeys((*self.identifiers, *hidden))), roles={**self.roles, **given}
+        )
+
+    @property
+    def published(self) -> dict[str, Role]:
+        """Every published column and its role."""
+        counted = {attribute.name: attribute.role for attribute in self.counts.attributes}
+        names = [name for name in self.frame.collect_schema().names() if name not in self.identifiers]
+        return {name: counted.get(name) or self.roles.get(name, Role.UNDECIDED) for name in names}
 
     def __repr__(self) -> str:
         return f"LazyTable({self.counts.total} records, {len(self.tuples)} distinct: {', '.join(self.counts.names)})"

@@ -25,12 +25,9 @@ EVIDENCE = 30.0
 class Link:
     """A column that another one determines.
 
-    Parameters
-    ----------
-    name, lead : str
-        The column, and the one that determines it.
-    mutual : bool
-        Whether each determines the other.
+    name    the column
+    lead    the one that determines it
+    mutual  whether each determines the other
 
     Examples
     --------
@@ -46,19 +43,8 @@ class Link:
 def links(table: Table, names: Sequence[str], leading: Collection[str] | None = None) -> tuple[Link, ...]:
     """Find columns that another one determines in every record, more often than chance would.
 
-    Parameters
-    ----------
-    table : Table
-        The data.
-    names : sequence of str
-        Columns among which links are looked for.
-    leading : collection of str, optional
-        Those that may lead; by default the columns of categories.
-
-    Returns
-    -------
-    tuple of Link
-        At most one for a column; a column that leads does not follow.
+    leading  columns that may lead; by default those of categories
+    returns  at most one for a column; a column that leads does not follow
 
     Examples
     --------

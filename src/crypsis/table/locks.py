@@ -14,17 +14,6 @@ from crypsis.table.table import Table
 def lock(table: Table, names: Iterable[str]) -> Table:
     """The same table with some columns locked: their hierarchies keep the values alone, so that nothing is coarser.
 
-    Parameters
-    ----------
-    table : Table
-        As collected.
-    names : iterable of str
-        Columns that are published as they are.
-
-    Returns
-    -------
-    Table
-
     Examples
     --------
     >>> table = lock(Table.from_columns({"sex": ["f", "m"]}, {"sex": "quasi"}), ["sex"])

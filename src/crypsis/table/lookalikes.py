@@ -36,15 +36,6 @@ class LookAlikes(NamedTuple):
 def folded_label(label: str) -> str:
     """One spelling for all labels that look alike.
 
-    Parameters
-    ----------
-    label : str
-        A category.
-
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> folded_label("  Type\\u00a0 II ") == folded_label("type ii")

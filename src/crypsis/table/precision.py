@@ -13,6 +13,8 @@ MOST_DECIMALS = 6
 """Decimals up to which a source is taken to be rounded."""
 SPREAD_DIGITS = 5
 """Significant digits of the standard deviation that are published of a source that is not."""
+FEWEST_DIGITS = 3
+"""The same where more than six decimals would be needed."""
 
 
 def at_source_precision(masked: Table, original: Table) -> Table:
@@ -20,16 +22,8 @@ def at_source_precision(masked: Table, original: Table) -> Table:
 
     Rounding makes classes equal that were not and never splits one, so that class sizes only grow.
 
-    Parameters
-    ----------
-    masked : Table
-        The masked table.
-    original : Table
-        As collected, row by row.
-
-    Returns
-    -------
-    Table
+    masked    the masked table
+    original  as collected, row by row
 
     Examples
     --------
@@ -52,15 +46,8 @@ def at_source_precision(masked: Table, original: Table) -> Table:
 def moment_step(seconds: NDArray[np.float64]) -> float:
     """The step of a column of moments: whole days, hours or minutes where every one is, else seconds.
 
-    Parameters
-    ----------
-    seconds : float64[n]
-        As collected.
-
-    Returns
-    -------
-    float
-        In seconds.
+    seconds  float64[n]: as collected
+    returns  in seconds
 
     Examples
     --------
@@ -74,16 +61,9 @@ def moment_step(seconds: NDArray[np.float64]) -> float:
 def decimals(values: NDArray[np.float64]) -> int:
     """The decimals a column of numbers is written with.
 
-    Parameters
-    ----------
-    values : float64[n]
-        As collected.
-
-    Returns
-    -------
-    int
-        The fewest that keep every value; where more than six are needed, so many that five significant digits of the
-        standard deviation are kept.
+    values  float64[n]: as collected
+    returns  the fewest that keep every value; where more than six are needed, so many that five significant digits of
+        the standard deviation are kept: at most six, unless they are needed for three significant digits
 
     Examples
     --------
@@ -95,4 +75,7 @@ def decimals(values: NDArray[np.float64]) -> int:
         if np.array_equal(np.round(known, digits), known):
             return digits
     spread = float(np.std(known))
-    return max(0, SPREAD_DIGITS - 1 - floor(log10(spread))) if spread > 0 else MOST_DECIMALS
+    if spread == 0:
+        return MOST_DECIMALS
+    last = -1 - floor(log10(spread))
+    return max(0, min(SPREAD_DIGITS + last, max(FEWEST_DIGITS + last, MOST_DECIMALS)))

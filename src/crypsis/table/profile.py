@@ -13,18 +13,19 @@ from numpy.typing import NDArray
 
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builder_choice import builder_for
-from crypsis.table.clues import CODED, NAMES, ORDERED, Clue, Reason, known_word, name_words
+from crypsis.table.clues import CODED, COUNTED, NAMES, ORDERED, Clue, Reason, known_word, name_words
 from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.evidence import ENOUGH, ColumnEvidence
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
 
-ENOUGH = 20
-"""Values a column must have before their shape says anything."""
 LARGEST_SHARE = 0.05
 """Share of the records that one column may single out by itself before somebody has to decide about it."""
-LARGEST_HOUSEHOLD = 20
-"""Records per value of a column that says which records belong together, at most, on average."""
+MOST_CODES = 10
+"""Whole numbers with more values are not taken for codes by their counts."""
+DIP = 3.0
+"""Standard deviations by which a value must be rarer than values on both sides of it to part two peaks."""
 RARE = 3
 """A value held by fewer records than this is rare."""
 
@@ -33,20 +34,12 @@ RARE = 3
 class ColumnProfile:
     """The suggested role and kind of one column.
 
-    Attributes
-    ----------
-    name, role, kind : str
-        The column, and what is suggested.
-    reasons : tuple of Reason
-        Why; `crypsis.text.reason_text` gives the sentence.
-    distinct, missing : int
-        Distinct values, and records without a value.
-    rare : int
-        Values that fewer than three records have.
-    unique : int
-        Records with a value that no other record has.
-    hierarchy : str
-        A builder to start from, for a column that is or may become a quasi-identifier.
+    reasons    why; `crypsis.text.reason_text` gives the sentence
+    distinct   how many values there are
+    missing    records without a value
+    rare       values that fewer than three records have
+    unique     records with a value that no other record has
+    hierarchy  a builder to start from, for a column that is or may become a quasi-identifier
     """
 
     name: str
@@ -123,7 +116,7 @@ def _column(table: Table, attribute: Attribute) -> ColumnProfile:
     name = attribute.name
     counts = _value_counts(table, name)
     shape = _shape(table, name, counts)
-    role, why = _role(attribute, shape)
+    role, why = _role(attribute, shape, _evidence(table, attribute, shape))
     kind, because = _kind(attribute, shape, role)
     return ColumnProfile(
         name=name,
@@ -148,6 +141,7 @@ class Shape:
     alone  records with a value that no other record has
     running  whole numbers with few gaps: 1, 2, 3, …
     digits  length of its texts if all are digits and equally long, else 0
+    peaks  whole numbers of few values that are common, rare and common again
     """
 
     present: int
@@ -156,6 +150,7 @@ class Shape:
     whole: bool
     running: bool
     digits: int
+    peaks: bool
 
     @property
     def spread(self) -> float:
@@ -183,7 +178,8 @@ def _value_counts(table: Table, name: str) -> NDArray[np.int64]:
 def _shape(table: Table, name: str, counts: NDArray[np.int64]) -> Shape:
     present = int(counts.sum())
     alone = int(np.sum(counts == 1))
-    return Shape(present, len(counts), alone, _whole(table, name), _running(table, name), _digits(table, name))
+    whole, peaks = _whole(table, name), len(counts) <= MOST_CODES and several_peaks(table, name)
+    return Shape(present, len(counts), alone, whole, _running(table, name), _digits(table, name), peaks)
 
 
 def _whole(table: Table, name: str) -> bool:
@@ -200,6 +196,40 @@ def _running(table: Table, name: str) -> bool:
     return len(numbers) > 0 and bool(numbers[-1] - numbers[0] < 2 * len(numbers))
 
 
+def several_peaks(table: Table, name: str) -> bool:
+    """Whether whole numbers are common, rare and common again, beyond chance: codes are, what is counted seldom.
+
+    A value that does not occur counts as rare, unless all values are multiples of a common step.
+
+    Examples
+    --------
+    >>> roofs = Table.from_columns({"roof": [2] * 40 + [3] * 5 + [4] * 50, "rooms": [1] * 20 + [2] * 50 + [3] * 25})
+    >>> several_peaks(roofs, "roof"), several_peaks(roofs, "rooms")
+    (True, False)
+    """
+    if not _whole(table, name):
+        return False
+    numbers = table.column(name)
+    values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
+    if len(values) < 2:
+        return False
+    steps = np.diff(values).astype(np.int64)
+    regular = np.gcd.reduce(steps)
+    for place in range(1, len(values)):
+        left, right = int(counts[:place].max()), int(counts[place:].max())
+        if steps[place - 1] > regular and _dips(left, 0, right):
+            return True
+        if place < len(values) - 1 and _dips(left, int(counts[place]), int(counts[place + 1 :].max())):
+            return True
+    return False
+
+
+def _dips(left: int, middle: int, right: int) -> bool:
+    """Whether a value is at most half as common as values on both sides, and not by chance."""
+    least = min(left, right)
+    return bool(2 * middle <= least and least - middle > DIP * np.sqrt(least + middle))
+
+
 def _digits(table: Table, name: str) -> int:
     attribute = table.attribute(name)
     lengths = {len(label) for label in attribute.categories if label.isdigit()}
@@ -207,7 +237,13 @@ def _digits(table: Table, name: str) -> int:
     return lengths.pop() if every and len(lengths) == 1 else 0
 
 
-def _role(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
+def _evidence(table: Table, attribute: Attribute, shape: Shape) -> ColumnEvidence:
+    column = table.column(attribute.name)
+    numbers = column[~np.isnan(column)] if table.holds_numbers(attribute.name) else None
+    return ColumnEvidence(attribute, numbers, shape.distinct, shape.spread, shape.whole, shape.numbering)
+
+
+def _role(attribute: Attribute, shape: Shape, evidence: ColumnEvidence) -> tuple[Role, Reason]:
     if attribute.role is not Role.UNDECIDED:
         return attribute.role, Reason(Clue.DECLARED)
     if shape.distinct < 2:
@@ -215,20 +251,9 @@ def _role(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
     words = name_words(attribute.name)
     for role, clue, known in NAMES:
         match = known_word(words, known.split())
-        if match and _fits(role, attribute, shape):
+        if match and evidence.fits(role, match):
             return role, Reason(clue, word=match)
     return _role_by_shape(attribute, shape)
-
-
-def _fits(role: Role, attribute: Attribute, shape: Shape) -> bool:
-    """Whether the values can be what the name of the column says."""
-    if role is Role.IDENTIFIER:
-        return shape.spread >= 0.5  # a 'name' that many records share identifies nobody
-    if role is Role.HOUSEHOLD:
-        return shape.distinct >= ENOUGH and 1 / LARGEST_HOUSEHOLD <= shape.spread < 1.0
-    if role is Role.QUASI_IDENTIFIER:
-        return attribute.dates != "" or not shape.numbering
-    return role is not Role.WEIGHT or attribute.numeric
 
 
 def _role_by_shape(attribute: Attribute, shape: Shape) -> tuple[Role, Reason]:
@@ -251,10 +276,22 @@ def _kind(attribute: Attribute, shape: Shape, role: Role) -> tuple[Kind, Reason 
     if attribute.numeric:
         if shape.whole and words.intersection(CODED.split()) and role is not Role.IDENTIFIER:
             return Kind.NOMINAL, Reason(Clue.CODES)
+        category = _by_counts(shape) if role not in (Role.IDENTIFIER, Role.HOUSEHOLD, Role.WEIGHT) else None
+        if category is not None and not words.intersection(COUNTED.split()):
+            return Kind.NOMINAL, category
         return Kind.NUMERIC, None
     if attribute.kind is Kind.NOMINAL and words.intersection(ORDERED.split()):
         return Kind.NOMINAL, Reason(Clue.ORDER)
     return attribute.kind, None
+
+
+def _by_counts(shape: Shape) -> Reason | None:
+    """Why whole numbers are categories rather than quantities; None where they may be either."""
+    if not shape.whole or shape.present < ENOUGH:
+        return None
+    if shape.distinct == 2:
+        return Reason(Clue.TWO_NUMBERS)
+    return Reason(Clue.SEVERAL_PEAKS, values=shape.distinct) if shape.peaks else None
 
 
 def suggested_builder(table: Table, name: str) -> str:

@@ -23,12 +23,15 @@ class MaskingStep:
         What was done, in one sentence.
     settings : mapping
         By name; a seed is never among them.
+    together : tuple of tuples of str
+        Columns that were masked together, each group apart from the others; empty where all were.
     """
 
     method: str
     family: str
     message: str = ""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    together: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,11 @@ class Provenance:
             if family in families:
                 return family
         return families[0] if families else UNKNOWN
+
+    def sharing(self, name: str) -> tuple[str, ...]:
+        """Columns that a step masked together with one, itself included; empty where no step tells groups apart."""
+        groups = [group for step in self.steps for group in step.together if name in group]
+        return groups[-1] if groups else ()
 
     @property
     def message(self) -> str:

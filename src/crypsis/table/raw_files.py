@@ -75,8 +75,8 @@ def read_text(path: Path, encoding: str = "utf8") -> bytes:
         line = content.count(b"\n", 0, error.start) + 1
         hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
         raise TableError(
-            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8 or name "
-            f"its encoding, e.g. encoding={hint!r}"
+            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8, or "
+            f'name its encoding: in a plan [data] encoding = "{hint}", in Python encoding="{hint}"'
         ) from None
     if codec != "utf-8":
         content = text.removeprefix("\ufeff").encode()

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from crypsis.kernels.arrays import Floats
+
 Scaling = Literal["z", "range", "none"]
 """By the population deviation, by the range, or in the column's own unit."""
 

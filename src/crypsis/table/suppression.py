@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from pydantic_core import PydanticCustomError
 
 from crypsis.errors import PlanError, TableError, suggestion
 from crypsis.kernels.classes import attainable_diversity, attainable_size
@@ -141,3 +142,11 @@ def rule_code(rule: str, demanded: bool = False) -> int:
     if rule not in rules:
         raise PlanError(f"there is no suppression rule {rule!r}{suggestion(rule, rules)}; known: {', '.join(rules)}")
     return rules[rule]
+
+
+def checked_share(share: object) -> object:
+    """A share of the records as it was given; a number that is none is refused in words."""
+    if isinstance(share, (int, float)) and not 0 <= share <= 1:
+        words = "a share lies between 0 and 1 (0.01 is 1 %), and this would be {percent} % of the records"
+        raise PydanticCustomError("share", words, {"percent": f"{100 * share:g}"})
+    return share

@@ -5,14 +5,14 @@ from crypsis.text.cards import card_facts, opening_text
 from crypsis.text.evaluations import complaint_text, omission_text
 from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
 from crypsis.text.groupings import grouping_text, representatives_text
-from crypsis.text.guarantees import assumptions_text, over_all_text
+from crypsis.text.guarantees import assumptions_text, over_all_text, uncovered_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
 from crypsis.text.offers import offer_text, ruin_text
 from crypsis.text.profiles import reason_text
 from crypsis.text.reports import treatment_text
 from crypsis.text.rules import rule_text
-from crypsis.text.treatments import treatments_text
+from crypsis.text.treatments import exchange_text, treatments_text
 
 __all__ = [
     "assumptions_text",
@@ -25,6 +25,7 @@ __all__ = [
     "column_text",
     "complaint_text",
     "decisions_text",
+    "exchange_text",
     "finding_text",
     "grouping_text",
     "level_text",
@@ -41,4 +42,5 @@ __all__ = [
     "rule_text",
     "treatment_text",
     "treatments_text",
+    "uncovered_text",
 ]

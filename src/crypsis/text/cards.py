@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
-from crypsis.measures.utility.card import Harm, UtilityCard
+from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard
 from crypsis.measures.utility.distributions import ColumnHarm
 from crypsis.measures.utility.propensity import PropensityScore
-from crypsis.text.reports import number_text
+from crypsis.text.reports import number_text, sentence_text
 
 TIES = {"pearson": "correlation", "cramer": "Cramér's V", "ratio": "correlation ratio"}
 PUBLIC = ("loss", "distance", "association")
 """Harms whose sentences hold no count of records, so that users of the file may read them."""
+MISSED = 25.0
+"""Part of the values of a column, or of the records at one of its ends, whose loss the opening of a card names."""
+FEW = 10
+"""Records at the end of a number below which nothing is said of them."""
 MODELS = {
     "main": "a logistic regression",
     "pairs": "a logistic regression with squares and pairs",
@@ -23,27 +28,25 @@ MODELS = {
 def harm_text(harm: Harm, card: UtilityCard) -> str:
     """One harm in a sentence.
 
-    Parameters
-    ----------
-    harm : Harm
-        What was harmed.
-    card : UtilityCard
-        The card it is from, for counts.
-
-    Returns
-    -------
-    str
+    harm  what was harmed
+    card  the card it is from, for counts
 
     Examples
     --------
     >>> original, masked = crypsis.example_pair("categories")
     >>> card = crypsis.utility_card(original, masked)
     >>> harm_text(card.harms[0], card)
-    "town and illness: Cramér's V 0.00 → 0.51"
+    "town and illness: tied closer than in the original, Cramér's V 0.00 → 0.51"
     """
     if harm.kind == "association":
         pair = next(p for p in card.pairs if (p.first, p.second) == harm.columns)
-        return f"{pair.first} and {pair.second}: {TIES[pair.tie]} {pair.before:.2f} → {pair.after:.2f}"
+        how = "closer" if abs(pair.after) > abs(pair.before) else "looser"
+        ties = f"{TIES[pair.tie]} {pair.before:.2f} → {pair.after:.2f}"
+        return f"{pair.first} and {pair.second}: tied {how} than in the original, {ties}"
+    if harm.kind == "rule":
+        return rule_harm_text(next(each for each in card.rules if each.title == harm.columns[0]))
+    if harm.kind == "use":
+        return use_text(next(each for each in card.uses if each.title == harm.columns[0]))
     column = next(each for each in card.columns if each.name == harm.columns[0])
     return f"{column.name}: {_of_column(harm, column)}"
 
@@ -65,36 +68,86 @@ def _of_column(harm: Harm, column: ColumnHarm) -> str:
 
 
 def vanished_text(column: ColumnHarm) -> str:
-    """How many values of a column vanished; empty if none did.
+    """How many values of a column vanished or are released only within groups; empty if none did.
 
-    Parameters
-    ----------
-    column : ColumnHarm
-        The column.
-
-    Returns
-    -------
-    str
+    column  the column
     """
-    if not column.vanished:
-        return ""
-    share = number_text(round(column.vanished_share, 1))
+    parts = []
+    for many, records, what in (
+        (column.vanished, column.vanished_records, "vanished"),
+        (column.merged, column.merged_records, "are released only within groups"),
+    ):
+        if many:
+            share = number_text(round(100.0 * records / max(column.records, 1), 1))
+            parts.append(f"{many} of {column.values} values {what}, held by {records} records ({share} %)")
+    return "; ".join(parts)
+
+
+def rule_harm_text(rule: RuleHarm) -> str:
+    """The violations that a masking made, in a sentence.
+
+    rule  of a card
+
+    Examples
+    --------
+    >>> from crypsis.measures.utility import RuleHarm
+    >>> rule_harm_text(RuleHarm("rule start <= end", 3, 200))
+    'rule start <= end: 3 records break it that kept it (1.5 %)'
+    """
+    if not rule.created:
+        return f"{rule.title}: no record breaks it that kept it"
+    one = rule.created == 1
     return (
-        f"{column.vanished} of {column.values} values vanished, held by {column.vanished_records} records ({share} %)"
+        f"{rule.title}: {rule.created} record{'' if one else 's'} break{'s' if one else ''} it that kept it "
+        f"({number_text(round(rule.share, 2))} %)"
     )
+
+
+def use_text(use: UseResult) -> str:
+    """How well a declared use is served, in a sentence, with what the analysis gave where that says more.
+
+    use  of a card
+
+    Examples
+    --------
+    >>> from crypsis.measures.utility import UseResult
+    >>> use_text(UseResult("wages", 12.5, 20.0, "regression-use", {"slopes": 4, "mean overlap": 0.75}))
+    'use wages: changed by 12.5 %, at most 20 % wanted (95 % intervals of 4 slopes overlap by 0.75 on average)'
+    """
+    if use.value is None:
+        return f"use {use.title}: could not be measured"
+    beyond = "" if use.value <= use.tolerance else ", which is exceeded"
+    head = f"use {use.title}: changed by {number_text(use.value)} %, at most {number_text(use.tolerance)} % wanted"
+    details = analysis_text(use.measure, use.counts)
+    return f"{head}{beyond}{f' ({details})' if details else ''}"
+
+
+def analysis_text(measure: str, counts: Mapping[str, float]) -> str:
+    """What a declared analysis gave before and after; empty where its figure says all.
+
+    measure  name of the measure
+    counts   what it counted
+    """
+    if measure == "regression-use" and "mean overlap" in counts:
+        slopes, apart = int(counts["slopes"]), int(counts.get("slopes with disjoint intervals", 0))
+        text = (
+            f"95 % intervals of {slopes} slope{'s'[: slopes != 1]} overlap by {counts['mean overlap']:.2f} on average"
+        )
+        return f"{text}, {apart} {'is' if apart == 1 else 'are'} disjoint" if apart else text
+    if measure == "classifier-use":
+        return (
+            f"area under the ROC curve {counts['area under the curve before']:.3f} → "
+            f"{counts['area under the curve after']:.3f}, accuracy {counts['accuracy before, %']:.1f} % → "
+            f"{counts['accuracy after, %']:.1f} % on held-out original records, commonest class "
+            f"{counts['commonest class, %']:.1f} %"
+        )
+    return ""
 
 
 def propensity_text(score: PropensityScore) -> str:
     """General utility in a sentence.
 
-    Parameters
-    ----------
-    score : PropensityScore
-        pMSE with its null expectation.
-
-    Returns
-    -------
-    str
+    score  pMSE with its null expectation
     """
     away = score.standardised
     if away is None:
@@ -109,18 +162,32 @@ def propensity_text(score: PropensityScore) -> str:
     )
 
 
+def general_text(score: PropensityScore) -> str:
+    """General utility in a sentence that needs no statistics.
+
+    score  of a card
+
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> general_text(crypsis.propensity_score(original, masked, ("x", "y"), "main"))
+    'a model cannot tell released from original records better than by chance'
+    """
+    away, part = score.standardised, 100.0 * score.value / score.largest if score.largest > 0 else 0.0
+    if part < 0.1 or (away is not None and away <= 2):
+        return "a model cannot tell released from original records better than by chance"
+    chance = 100.0 * score.null_mean / score.largest
+    return (
+        f"a model tells released from original records: {number_text(round(part, 1))} % of what would be possible, "
+        f"{number_text(round(chance, 1))} % by chance"
+    )
+
+
 def column_rows(columns: Sequence[ColumnHarm]) -> list[dict[str, Any]]:
     """What a table of a card shows of each column, worst first.
 
-    Parameters
-    ----------
-    columns : sequence of ColumnHarm
-        Of a card.
-
-    Returns
-    -------
-    list of dict
-        name, loss, distance, vanished, tails and cells, as text.
+    columns  of a card
+    returns  name, loss, distance, vanished, tails and cells, as text
     """
     return [
         {
@@ -128,13 +195,20 @@ def column_rows(columns: Sequence[ColumnHarm]) -> list[dict[str, Any]]:
             "loss": f"{each.loss:.1f}",
             "distance": f"{each.moved:.1f}",
             "variation": f"{each.distance:.1f}",
-            "vanished": f"{each.vanished} of {each.values}" if each.vanished else "–",
-            "vanished_records": str(each.vanished_records) if each.vanished else "–",
+            "vanished": _gone(each),
+            "vanished_records": str(each.vanished_records + each.merged_records) if _gone(each) != "–" else "–",
             "tails": " · ".join(f"{t.before} → {t.after}" for t in each.tails) or "–",
             "cells": _cells(each),
         }
         for each in columns
     ]
+
+
+def _gone(column: ColumnHarm) -> str:
+    """Values that vanished, and those that only groups stand for."""
+    if column.vanished:
+        return f"{column.vanished} of {column.values}" + (f", {column.merged} grouped" if column.merged else "")
+    return f"{column.merged} of {column.values} grouped" if column.merged else "–"
 
 
 def _cells(column: ColumnHarm) -> str:
@@ -145,42 +219,41 @@ def _cells(column: ColumnHarm) -> str:
 def opening_text(card: UtilityCard, most: int = 5, kinds: Sequence[str] | None = None) -> list[str]:
     """What was harmed most, one sentence each; a column or pair is named at most once.
 
-    Parameters
-    ----------
-    card : UtilityCard
-        Of a solution.
-    most : int
-        Largest number of sentences.
-    kinds : sequence of str, optional
-        Only these kinds of harm.
-
-    Returns
-    -------
-    list of str
+    card   of a solution
+    most   largest number of sentences
+    kinds  only these kinds of harm
 
     Examples
     --------
     >>> people = crypsis.example(60)
-    >>> opening_text(crypsis.utility_card(people, people, general=False))
+    >>> opening_text(crypsis.utility_card(people, people, general=()))
     ['Nothing was harmed by one per cent or more.']
     """
     seen: dict[tuple[str, ...], str] = {}
     for harm in (each for each in card.harms if kinds is None or each.kind in kinds):
         seen.setdefault(harm.columns, harm_text(harm, card))
-    return list(seen.values())[:most] or ["Nothing was harmed by one per cent or more."]
+    rest = [] if kinds is not None else [text for text in _hidden_harms(card) if text not in seen.values()]
+    return [*list(seen.values())[: most - len(rest)], *rest] or ["Nothing was harmed by one per cent or more."]
+
+
+def _hidden_harms(card: UtilityCard) -> list[str]:
+    """What few records suffer and people miss at once: values that are gone, and an end of a number that is emptied."""
+    texts = []
+    gone = max((c for c in card.columns if c.lost_values >= MISSED), key=lambda c: c.lost_values, default=None)
+    if gone is not None:
+        texts.append(f"{gone.name}: {vanished_text(gone)}")
+    ends = [(tail, column) for column in card.columns if (tail := column.emptied) is not None and tail.before >= FEW]
+    tail, column = min(ends, key=lambda each: each[0].after / each[0].before, default=(None, None))
+    if tail is not None and column is not None and tail.after <= (1 - MISSED / 100) * tail.before:
+        side = "below its 5 %" if tail.point < 50 else "above its 95 %"
+        texts.append(f"{column.name}: of {tail.before} records {side} point {tail.after} are left")
+    return texts
 
 
 def card_facts(card: UtilityCard) -> Mapping[str, Any]:
     """A card as plain data for reports and JSON.
 
-    Parameters
-    ----------
-    card : UtilityCard
-        Of a solution.
-
-    Returns
-    -------
-    dict
+    card  of a solution
     """
     return {
         "opening": opening_text(card),
@@ -191,6 +264,11 @@ def card_facts(card: UtilityCard) -> Mapping[str, Any]:
             for p in card.pairs
         ],
         "general": [propensity_text(each) for each in card.general],
-        "uses": [{"title": u.title, "value": u.value, "tolerance": u.tolerance} for u in card.uses],
+        "whole": sentence_text(general_text(card.general[0])) if card.general else "",
+        "uses": [
+            {**asdict(use), "text": use_text(use), "analysis": analysis_text(use.measure, use.counts)}
+            for use in card.uses
+        ],
+        "rules": [{**asdict(rule), "text": rule_harm_text(rule)} for rule in card.rules],
         "ruined": list(dict.fromkeys(ruin.column for ruin in card.ruins)),
     }

@@ -48,6 +48,11 @@ def finding_text(finding: Finding) -> str:
             return f"{first} and {others}: {records} records hold a pair of values that no original record holds"
         case FindingKind.INVENTED:
             return f"{first}: {records} numbers lie outside the range of the original"
+        case FindingKind.EARLIER_RELEASE if not finding.records:
+            return (
+                "an earlier release of the same source is no longer where it was written: if it was moved and not "
+                "withdrawn, what both reveal together is unknown"
+            )
         case FindingKind.EARLIER_RELEASE if rest:
             return (
                 f"{first}: joined with an earlier release of the same source by {others}, {share} of the people share "
@@ -65,14 +70,7 @@ def finding_text(finding: Finding) -> str:
 def remedies(finding: Finding) -> list[str]:
     """What to write into the plan about a finding, a line each.
 
-    Parameters
-    ----------
-    finding : Finding
-        A finding.
-
-    Returns
-    -------
-    list of str
+    finding  a finding
     """
     first = finding.columns[0] if finding.columns else ""
     key, name = plan_key(first), json.dumps(first, ensure_ascii=False)
@@ -102,6 +100,12 @@ def remedies(finding: Finding) -> list[str]:
 def audited_text(audit: Audit) -> str:
     """What an audit looked at, in one sentence."""
     text = f"The audit looked at all {audit.columns} published columns of {audit.records} records"
+    if not audit.whole:
+        return (
+            f"{text}, one by one and in {audit.combinations} of {audit.all_combinations} pairs; the table is counted "
+            f"and not read as a whole, so combinations of three columns, and masked cells that other columns restore, "
+            f"were not looked at."
+        )
     if not audit.all_combinations:
         return f"{text}, one by one."
     text += f", one by one and in {audit.combinations} of {audit.all_combinations} combinations of two or three"

@@ -39,8 +39,8 @@ def representatives_text(numbers: str, categories: str) -> str:
     return "".join(f"; {each}" for each in words if each)
 
 
-def grouping_text(groups: Sequence[Sequence[str]], k: int) -> str:
-    """Which columns are averaged together, and the size of the clusters.
+def grouping_text(groups: Sequence[Sequence[str]], k: int, verb: str = "averaged") -> str:
+    """Which columns are masked together, and the size of the clusters.
 
     Parameters
     ----------
@@ -48,6 +48,8 @@ def grouping_text(groups: Sequence[Sequence[str]], k: int) -> str:
         Columns by group.
     k : int
         Smallest cluster.
+    verb : str
+        What is done to them.
 
     Returns
     -------
@@ -61,5 +63,5 @@ def grouping_text(groups: Sequence[Sequence[str]], k: int) -> str:
     parts = []
     for group in groups:
         *others, last = group
-        parts.append(f"{', '.join(others)} and {last} averaged together" if others else f"{last} alone")
+        parts.append(f"{', '.join(others)} and {last} {verb} together" if others else f"{last} alone")
     return f"{'; '.join(parts)}; clusters of at least {k} records"

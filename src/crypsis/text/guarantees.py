@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
@@ -29,17 +29,47 @@ def assumptions_text(assumptions: Iterable[Assumption]) -> str:
     return f"The unit is the record. It is assumed that {'; that '.join(named)}." if named else ""
 
 
-def over_all_text(smallest: SmallestClass | None, family: str) -> str:
+def uncovered_text(figures: Mapping[str, float | None]) -> str:
+    """Whom the scenarios of a plan do not cover, from the figures of a solution; empty where they cover everybody.
+
+    Examples
+    --------
+    >>> uncovered_text({"all-knowing": 57.25, "k": 1.0})
+    'not covered by any scenario: an intruder who knows every quasi-identifier finds 57.2 % of the people; the \
+smallest class over all of them has 1 record'
+    """
+    if "all-knowing" not in figures:
+        return ""
+    found, size = figures["all-knowing"], figures.get("k")
+    text = "not covered by any scenario: an intruder who knows every quasi-identifier"
+    text += f" finds {found:.1f} % of the people" if found is not None else ""
+    if size is None:
+        return text
+    return f"{text}; the smallest class over all of them has {size:.0f} record{'s' * (size != 1)}"
+
+
+def over_all_text(
+    smallest: SmallestClass | None, family: str, promised: Collection[Sequence[str]] | None = None
+) -> str:
     """k over every quasi-identifier in a sentence, which stands beside every demand on some of them.
+
+    promised  the columns that each guarantee names; None where nothing was guaranteed yet
 
     Examples
     --------
     >>> over_all_text(SmallestClass(("sex", "age"), 1), "aggregation")
     'Over all quasi-identifiers together (sex, age) the smallest class has 1 record.'
+    >>> over_all_text(SmallestClass(("sex", "age"), 1), "aggregation", [("sex",)]).partition("record. ")[2]
+    'An intruder who knows them all is not covered: every guarantee names fewer columns.'
     """
     if smallest is None:
         return "No column of the file is a quasi-identifier, so that no class can be counted over all of them."
     records = "1 record" if smallest.size == 1 else f"{smallest.size} records"
     columns = ", ".join(smallest.columns)
     protects = ", which protects nobody in a perturbed file" if family == "perturbation" else ""
-    return f"Over all quasi-identifiers together ({columns}) the smallest class has {records}{protects}."
+    text = f"Over all quasi-identifiers together ({columns}) the smallest class has {records}{protects}."
+    if promised is None or family == "perturbation" or any(set(each) >= set(smallest.columns) for each in promised):
+        return text
+    if not promised:
+        return f"{text} No class size is guaranteed: the file is released by a limit on its measured risk."
+    return f"{text} An intruder who knows them all is not covered: every guarantee names fewer columns."

@@ -27,17 +27,9 @@ def level_text(level: LevelDescription) -> str:
 def node_text(lattice: Lattice, levels: Sequence[int]) -> str:
     """What a node of a lattice publishes.
 
-    Parameters
-    ----------
-    lattice : Lattice
-        The columns and their hierarchies.
-    levels : sequence of int
-        The level of each column.
-
-    Returns
-    -------
-    str
-        For example 'age in 10-year bands, education in 3 groups, country hidden, the rest as collected'.
+    lattice  the columns and their hierarchies
+    levels   the level of each column
+    returns  for example 'age in 10-year bands, education in 3 groups, country hidden, the rest as collected'
 
     Raises
     ------

@@ -30,28 +30,24 @@ def _treatment(column: ColumnDescription) -> str:
     if column.treatment is Treatment.GENERALISED:
         return level_text(column.levels[0].level)
     if column.treatment is Treatment.LOCALLY_RECODED:
-        parts = [f"{each.share:.0f} % {level_text(each.level)}" for each in column.levels if each.share >= SHOWN]
+        parts = [f"{_share(each.share)} {level_text(each.level)}" for each in column.levels if each.share >= SHOWN]
         if column.replaced >= SHOWN:
-            parts.append(f"{column.replaced:.0f} % replaced by another value")
+            parts.append(f"{_share(column.replaced)} replaced by another value")
         return ", ".join(parts) or "recoded record by record"
     if column.treatment is Treatment.MOVED:
-        return f"{column.changed:.0f} % of its numbers changed, by {column.shift:.1f} % of the range on average"
-    return f"{column.changed:.0f} % of its values replaced by another category"
+        return f"{_share(column.changed)} of its numbers changed, by {column.shift:.1f} % of the range on average"
+    return f"{_share(column.changed)} of its values replaced by another category"
+
+
+def _share(percent: float) -> str:
+    """Whole per cent; where that would say none or all and it is not so, a decimal more or a bound."""
+    if percent in (0.0, 100.0) or 0.5 <= percent < 99.5:
+        return f"{percent:.0f} %"
+    return "under 0.1 %" if percent < 0.05 else "over 99.9 %" if percent > 99.95 else f"{percent:.1f} %"
 
 
 def missing_text(blanked: int, filled: int) -> str:
     """How many cells lost their value, and how many were given one they never had; empty if none.
-
-    Parameters
-    ----------
-    blanked : int
-        Cells with a value in the original alone.
-    filled : int
-        Cells with a value in the masked table alone.
-
-    Returns
-    -------
-    str
 
     Examples
     --------
@@ -65,16 +61,7 @@ def missing_text(blanked: int, filled: int) -> str:
 def blanked_text(cells: Mapping[str, int], because: str = "others of their group lack a value") -> str:
     """Which columns lost values and why, to be added to a sentence; empty if none did.
 
-    Parameters
-    ----------
-    cells : mapping of str to int
-        Blanked cells by column.
-    because : str
-        The reason.
-
-    Returns
-    -------
-    str
+    cells  blanked cells by column
 
     Examples
     --------

@@ -57,6 +57,27 @@ def offer_text(
     return words
 
 
+def offer_title(names: Sequence[str]) -> str:
+    """The heading of a solution that is offered under one or several names.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Of the offers.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> offer_title(["faithful", "safest"])
+    'Most faithful that passes, safest still useful'
+    """
+    first, *others = (TITLES[name] for name in names)
+    return ", ".join([first, *(f"{each[0].lower()}{each[1:]}" for each in others)])
+
+
 def _words(
     name: str,
     figures: Mapping[str, float | None],

@@ -24,6 +24,8 @@ _TEXTS = {
     Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
     Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
     Clue.CODES: "its numbers look like codes",
+    Clue.TWO_NUMBERS: "two whole numbers are a category",
+    Clue.SEVERAL_PEAKS: "few whole numbers that are common, rare and common again look like codes ({values} values)",
     Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",
 }
 

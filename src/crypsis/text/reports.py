@@ -43,8 +43,20 @@ def sentence_text(text: str) -> str:
     >>> sentence_text("half the sum")
     'Half the sum.'
     """
+    ended = ended_text(text)
+    return f"{ended[:1].upper()}{ended[1:]}"
+
+
+def ended_text(text: str) -> str:
+    """A text with a full stop last; its first word may be the name of a column and stays as it is.
+
+    Examples
+    --------
+    >>> ended_text("income: 4 cells were blanked")
+    'income: 4 cells were blanked.'
+    """
     text = text.strip()
-    return f"{text[0].upper()}{text[1:].rstrip('.')}." if text else ""
+    return f"{text.rstrip('.')}." if text else ""
 
 
 def interval_text(interval: Sequence[float] | None) -> str:
@@ -67,7 +79,7 @@ def interval_text(interval: Sequence[float] | None) -> str:
     return "–" if not interval else f"{number_text(interval[0])}–{number_text(interval[1])}"
 
 
-def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True) -> str:
+def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True, replaced: bool = False) -> str:
     """What was done to a published column, in the words of the reports.
 
     Parameters
@@ -78,6 +90,8 @@ def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True
         Number of groups of a generalised column.
     masked : bool
         Whether the column was to be masked; otherwise a change is called a change.
+    replaced : bool
+        Whether a locally recoded column has cells with another value.
 
     Returns
     -------
@@ -91,10 +105,13 @@ def treatment_text(treatment: Treatment, groups: int = 0, *, masked: bool = True
     if treatment is Treatment.UNCHANGED:
         return "unchanged"
     if treatment is Treatment.LOCALLY_RECODED:
-        return "recoded record by record to coarser values where needed"
+        text = "recoded record by record to coarser values where needed"
+        return f"{text}, some values replaced by another" if replaced else text
     if treatment is Treatment.GENERALISED:
         return "hidden" if groups == 1 else f"recoded to {groups} groups"
-    return "masked" if masked else "changed"
+    if not masked:
+        return "changed"
+    return "some values replaced by another" if treatment is Treatment.REPLACED else "masked"
 
 
 def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,16 +8,8 @@ from crypsis.table.rules import RuleCounts
 def rule_text(title: str, counts: RuleCounts) -> str:
     """How the published records keep a rule.
 
-    Parameters
-    ----------
-    title : str
-        Name of the rule.
-    counts : RuleCounts
-        Records by how they keep it before and after.
-
-    Returns
-    -------
-    str
+    title   name of the rule
+    counts  records by how they keep it before and after
 
     Examples
     --------

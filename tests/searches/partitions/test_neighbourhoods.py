@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
 from crypsis.searches.partitions.memetic import Memetic
-from crypsis.searches.partitions.neighbourhoods import nearest, nearly_nearest
+from crypsis.searches.partitions.neighbourhoods import Survey, nearest
 
 
 def test_neighbours_by_hand() -> None:
@@ -34,14 +34,14 @@ def test_nearest_is_what_all_distances_say(seed: int, n: int, distinct: int) -> 
 
 def test_quick_lists_are_true_and_mostly_complete() -> None:
     points = np.random.default_rng(1).standard_normal((3000, 4))
-    squares, rows = nearly_nearest(points, 10)
+    squares, rows = Survey(points, 10, exact=False).complete()
     exact, _ = nearest(points, 10)
     assert squares == pytest.approx(np.square(points[:, None] - points[rows]).sum(axis=2))
     assert all(row not in near and len(set(near)) == 10 for row, near in enumerate(rows.tolist()))
     assert (np.diff(squares, axis=1) >= 0).all()
     assert (squares >= exact * (1 - 1e-9)).all()
     assert squares.mean() < 1.1 * exact.mean()
-    assert np.array_equal(rows, nearly_nearest(points, 10)[1])
+    assert np.array_equal(rows, Survey(points, 10, exact=False).complete()[1])
 
 
 def test_a_large_table_of_duplicates_can_be_searched() -> None:

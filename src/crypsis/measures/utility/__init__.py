@@ -1,7 +1,8 @@
 """What a masked file is still good for: distributions, associations, general utility, and when a column is ruined."""
 
 from crypsis.measures.utility.associations import AssociationChange, AssociationLoss, association_changes
-from crypsis.measures.utility.card import Harm, UseResult, UtilityCard, utility_card
+from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard, general_utility, utility_card
+from crypsis.measures.utility.distribution_measures import DistributionDistance, TailChange, VanishedValues
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions, Tail
 from crypsis.measures.utility.propensity import Propensity, PropensityScore, propensity_score
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
@@ -10,16 +11,21 @@ __all__ = [
     "AssociationChange",
     "AssociationLoss",
     "ColumnHarm",
+    "DistributionDistance",
     "Distributions",
     "Harm",
     "Propensity",
     "PropensityScore",
     "Ruin",
+    "RuleHarm",
     "Tail",
+    "TailChange",
     "UseResult",
     "Usefulness",
     "UtilityCard",
+    "VanishedValues",
     "association_changes",
+    "general_utility",
     "propensity_score",
     "utility_card",
 ]

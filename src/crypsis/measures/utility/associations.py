@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
 from crypsis.table.table import Table
 
 Tie = Literal["pearson", "cramer", "ratio"]
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 _MISSING = "a pair rests on the records that hold both columns; suppressed records are left out of the released side"
 
 
@@ -130,7 +129,7 @@ def pearson(a: Floats, b: Floats) -> float:
     return float(np.clip((a @ b) / scale, -1.0, 1.0)) if scale > 0 else 0.0
 
 
-def cramer(a: Integers, b: Integers) -> float:
+def cramer(a: Ints, b: Ints) -> float:
     """Cramér's V corrected for its bias (Bergsma 2013); 0 where a column is constant."""
     records = len(a)
     if records < 2:
@@ -148,7 +147,7 @@ def cramer(a: Integers, b: Integers) -> float:
     return float(min(np.sqrt(square / least), 1.0)) if least > 0 else 0.0
 
 
-def correlation_ratio(numbers: Floats, groups: Integers) -> float:
+def correlation_ratio(numbers: Floats, groups: Ints) -> float:
     """Square root of the share of the variance between groups; 0 where the numbers do not vary."""
     if len(numbers) < 2:
         return 0.0

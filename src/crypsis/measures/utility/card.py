@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from crypsis.errors import TableError
 from crypsis.measures.utility.associations import AssociationChange, association_changes
 from crypsis.measures.utility.distributions import ColumnHarm, Distributions
-from crypsis.measures.utility.propensity import PropensityScore, propensity_score
+from crypsis.measures.utility.propensity import Model, PropensityScore, propensity_score
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
 
-HarmKind = Literal["loss", "distance", "vanished", "tail", "filled", "blanked", "association"]
+HarmKind = Literal["loss", "distance", "vanished", "tail", "filled", "blanked", "association", "rule", "use"]
 
 PAIRED = 16
 """Largest number of columns whose pairs are compared."""
@@ -28,14 +28,9 @@ NOTICED = 1.0
 class Harm:
     """One thing that was harmed.
 
-    Attributes
-    ----------
-    kind : str
-        What happened: "loss", "distance", "vanished", "tail", "filled", "blanked" or "association".
-    columns : tuple of str
-        Where; two columns for an association.
-    size : float
-        Per cent: of the information, of the records, or 100 times the change of an association.
+    kind     what happened: "loss", "distance", "vanished", "tail", "filled", "blanked", "association", "rule" or "use"
+    columns  where; two columns for an association, the name of a rule or of a use
+    size     per cent: of the information, of the records, of a use, or 100 times the change of an association
     """
 
     kind: HarmKind
@@ -45,11 +40,38 @@ class Harm:
 
 @dataclass(frozen=True)
 class UseResult:
-    """A declared use: how much its analysis changed, and how much it may."""
+    """A declared use: how much its analysis changed, how much it may, and what the analysis gave.
+
+    title, measure  name of the use and of its measure
+    value           how much it changed; None where it could not be measured
+    tolerance       how much it may
+    counts          what the measure counted, such as the overlap of intervals or the accuracy of a classifier
+    """
 
     title: str
     value: float | None
     tolerance: float
+    measure: str = ""
+    counts: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RuleHarm:
+    """An edit rule: published records that kept it before and break it now.
+
+    title    name of the rule
+    created  violations that the masking made
+    records  published records
+    """
+
+    title: str
+    created: int
+    records: int
+
+    @property
+    def share(self) -> float:
+        """Violations made, per cent of the published records."""
+        return 100.0 * self.created / max(self.records, 1)
 
 
 @dataclass(frozen=True)
@@ -68,6 +90,8 @@ class UtilityCard:
         pMSE by each model that could be fitted, with its null expectation.
     uses : tuple of UseResult
         Declared uses.
+    rules : tuple of RuleHarm
+        Edit rules.
     ruins : tuple of Ruin
         Columns beyond a threshold, worst first.
 
@@ -85,14 +109,18 @@ class UtilityCard:
     pairs: tuple[AssociationChange, ...]
     general: tuple[PropensityScore, ...]
     uses: tuple[UseResult, ...]
+    rules: tuple[RuleHarm, ...]
     ruins: tuple[Ruin, ...]
 
     @property
     def harms(self) -> tuple[Harm, ...]:
-        """What was harmed, the greatest first: sizes of at least one per cent."""
+        """What was harmed, the greatest first: sizes of at least one per cent, uses beyond their tolerance, rules."""
         found = [harm for column in self.columns for harm in _harms(column)]
         found += [Harm("association", (p.first, p.second), 100.0 * p.change) for p in self.pairs]
-        return tuple(sorted((h for h in found if h.size >= NOTICED), key=lambda h: (-h.size, h.kind, h.columns)))
+        found = [harm for harm in found if harm.size >= NOTICED]
+        found += [Harm("rule", (rule.title,), rule.share) for rule in self.rules if rule.created]
+        found += [Harm("use", (u.title,), u.value) for u in self.uses if u.value is not None and u.value > u.tolerance]
+        return tuple(sorted(found, key=lambda h: (-h.size, h.kind, h.columns)))
 
 
 def utility_card(
@@ -100,8 +128,9 @@ def utility_card(
     masked: Table,
     useful: Usefulness | None = None,
     uses: Sequence[UseResult] = (),
+    rules: Sequence[RuleHarm] = (),
     *,
-    general: bool = True,
+    general: Sequence[Model] = ("pairs", "cart"),
 ) -> UtilityCard:
     """Compare a masked table with its original, column by column, pair by pair, and as a whole.
 
@@ -113,8 +142,10 @@ def utility_card(
         When a column is ruined.
     uses : sequence of UseResult
         Declared uses, measured before.
-    general : bool
-        Whether the general utility is measured, which takes longest.
+    rules : sequence of RuleHarm
+        Edit rules, counted before.
+    general : sequence of {"main", "pairs", "cart"}
+        Models by which the general utility is measured, which takes longest; empty: it is not.
 
     Returns
     -------
@@ -127,8 +158,7 @@ def utility_card(
     ()
     """
     useful = useful or Usefulness()
-    hidden = set(original.named(*UNPUBLISHED))
-    names = [name for name in original.names if name in masked.names and name not in hidden]
+    names = _published(original, masked)
     harms = Distributions(original).harms(masked, names)
     changed = [h for h in harms if h.loss or h.distance or h.filled or h.blanked or h.changed]
     figures = {h.name: {"loss": h.loss, "distance": h.moved, "vanished": h.vanished_share} for h in changed}
@@ -140,8 +170,9 @@ def utility_card(
         int(masked.kept.sum()),
         tuple(ranked),
         association_changes(original, masked, paired),
-        _general(original, masked, quasi or tuple(names)) if general else (),
+        general_utility(original, masked, general),
         tuple(uses),
+        tuple(rules),
         useful.ruins(figures),
     )
 
@@ -167,9 +198,24 @@ def _harms(column: ColumnHarm) -> list[Harm]:
     ]
 
 
-def _general(original: Table, masked: Table, names: tuple[str, ...]) -> tuple[PropensityScore, ...]:
+def _published(original: Table, masked: Table) -> list[str]:
+    hidden = set(original.named(*UNPUBLISHED))
+    return [name for name in original.names if name in masked.names and name not in hidden]
+
+
+def general_utility(
+    original: Table, masked: Table, models: Sequence[Model] = ("pairs", "cart")
+) -> tuple[PropensityScore, ...]:
+    """pMSE over the quasi-identifiers, or over all published columns where there are none, by every model at hand.
+
+    original, masked  row by row the same records
+    models            what tells them apart
+    returns  without the tree where scikit-learn is not installed; empty where no record is released
+    """
+    published = _published(original, masked)
+    names = tuple(name for name in original.quasi_identifiers if name in published) or tuple(published)
     found = []
-    for model in ("pairs", "cart"):
+    for model in models:
         try:
             found.append(propensity_score(original, masked, names, model, SAMPLE))
         except TableError:  # no scikit-learn, no released record

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.errors import TableError
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.measures.cell_loss import cell_losses
 from crypsis.measures.pairing import alike_codes, check_rows, finite_numbers, published_numbers
 from crypsis.measures.spreading import Grid, binned
+from crypsis.measures.utility.distances import code_counts, kolmogorov, records_beyond, total_variation
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
@@ -25,24 +26,18 @@ BINS = 10
 """Quantile bins in which numbers are compared."""
 TAILS = (1.0, 5.0, 95.0, 99.0)
 """Points of the original, per cent, beyond which records are counted."""
-
+FEW = 20
+"""A number with at most so many values, all whole, is looked at value by value: codes, ranks, small counts."""
 FORGIVEN = 0.05
 """Shift of a number, as a part of its range, by which its distribution does not count as moved."""
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Tail:
     """Records beyond a point of the original: below it for a point under 50 %, above it otherwise.
 
-    Attributes
-    ----------
-    point : float
-        Per cent of the original.
-    before, after : int
-        Records strictly beyond it.
+    point          per cent of the original
+    before, after  records strictly beyond it
     """
 
     point: float
@@ -69,9 +64,10 @@ class ColumnHarm:
     values : int
         Distinct values of the original (groups, where the column is recoded to one level).
     vanished, vanished_records : int
-        Values that no released record can hold, and original records that held them.
-    merged : int
-        Further values that are released only within groups of values.
+        Values that no released record can hold, and original records that held them; of a number only where it has at
+        most twenty values, all whole.
+    merged, merged_records : int
+        Further values that are released only within groups of values, and original records that held them.
     tails : tuple of Tail
         Of a number.
     filled, blanked, changed : int
@@ -96,6 +92,7 @@ class ColumnHarm:
     vanished: int
     vanished_records: int
     merged: int
+    merged_records: int
     tails: tuple[Tail, ...]
     filled: int
     blanked: int
@@ -108,14 +105,28 @@ class ColumnHarm:
         return self.distance if self.shifted is None else self.shifted
 
     @property
+    def lost_values(self) -> float:
+        """Values that vanished or are released only within groups, per cent of the values."""
+        return 100.0 * (self.vanished + self.merged) / max(self.values, 1)
+
+    @property
+    def emptied(self) -> Tail | None:
+        """The end of a number, 5 or 95 %, that lost the greatest part of its records; None where none lost any."""
+        ends = [tail for tail in self.tails if tail.point in (5.0, 95.0) and tail.after < tail.before]
+        return min(ends, key=lambda tail: tail.after / tail.before, default=None)
+
+    @property
     def vanished_share(self) -> float:
         """Original records whose value vanished, per cent."""
         return 100.0 * self.vanished_records / max(self.records, 1)
 
 
 @dataclass(frozen=True)
-class _Compared:
-    """Distance and vanished values of one column."""
+class ComparedColumn:
+    """The distributions of one column before and after; names as in `ColumnHarm`.
+
+    held, released  records of the original and of the released file that hold a number; 0 for a category
+    """
 
     distance: float
     kolmogorov: float | None = None
@@ -124,7 +135,10 @@ class _Compared:
     vanished: int = 0
     vanished_records: int = 0
     merged: int = 0
+    merged_records: int = 0
     tails: tuple[Tail, ...] = ()
+    held: int = 0
+    released: int = 0
 
 
 class Distributions:
@@ -208,8 +222,7 @@ class Distributions:
         TableError
             If the column cannot be compared.
         """
-        check_rows(len(self.original), masked)
-        compared = self._compared(masked, name)
+        compared = self.compared(masked, name)
         lost = cell_losses(self.original, masked, name)
         kept = masked.kept
         before, after = self.original.missing(name)[kept], masked.missing(name)[kept]
@@ -223,6 +236,7 @@ class Distributions:
             compared.vanished,
             compared.vanished_records,
             compared.merged,
+            compared.merged_records,
             compared.tails,
             filled=int((before & ~after).sum()),
             blanked=int((after & ~before).sum()),
@@ -230,18 +244,48 @@ class Distributions:
             records=len(self.original),
         )
 
-    def _compared(self, masked: Table, name: str) -> _Compared:
+    def compared(self, masked: Table, name: str) -> ComparedColumn:
+        """The distributions of one column before and after, without its cells.
+
+        Parameters
+        ----------
+        masked : Table
+            As for `harm`.
+        name : str
+            One of its columns.
+
+        Returns
+        -------
+        ComparedColumn
+        """
+        check_rows(len(self.original), masked)
         if self.original.holds_numbers(name):
             return self._held(name).compared(masked)
         if masked.level(name) == LOCAL:
             return self._recoded(masked, name)
         before, after = _codes(self.original, masked, name)
-        first, last = _counts(before, after[masked.kept])
+        first, last = code_counts(before, after[masked.kept])
         gone = (first[1:] > 0) & (last[1:] == 0)
         values, lost = int((first[1:] > 0).sum()), int(first[1:][gone].sum())
-        return _Compared(_variation(first, last), values=values, vanished=int(gone.sum()), vanished_records=lost)
+        return ComparedColumn(
+            total_variation(first, last), values=values, vanished=int(gone.sum()), vanished_records=lost
+        )
 
-    def _recoded(self, masked: Table, name: str) -> _Compared:
+    def listed(self, name: str) -> bool:
+        """Whether the values of a number are looked at one by one: at most twenty, all whole.
+
+        Parameters
+        ----------
+        name : str
+            A column of numbers.
+
+        Returns
+        -------
+        bool
+        """
+        return self._held(name).listed
+
+    def _recoded(self, masked: Table, name: str) -> ComparedColumn:
         """A column recoded record by record, spread over the values that its groups cover."""
         grid = self._grids.setdefault(name, Grid.of(self.original, (name,), BINS))
         ones = np.ones((len(self.original), 1))
@@ -256,13 +300,14 @@ class Distributions:
         leaf = leaves[np.unique(grid.owner, return_index=True)[1]]
         merged = real & ~gone & np.array([int(each) not in own for each in leaf])
         outside = max(float(masked.kept.sum()) - float(last.sum()), 0.0)
-        distance = _variation(np.append(first, 0.0), np.append(last, outside))
-        return _Compared(
+        distance = total_variation(np.append(first, 0.0), np.append(last, outside))
+        return ComparedColumn(
             distance,
             values=int(real.sum()),
             vanished=int(gone.sum()),
             vanished_records=int(first[gone].sum()),
             merged=int(merged.sum()),
+            merged_records=int(first[merged].sum()),
         )
 
     def _held(self, name: str) -> _Numbers:
@@ -283,6 +328,17 @@ class _Numbers:
         return np.sort(self.values[~np.isnan(self.values)])
 
     @cached_property
+    def counted(self) -> tuple[Floats, Ints]:
+        """The different values, and the records that hold each."""
+        return np.unique(self.ordered, return_counts=True)
+
+    @cached_property
+    def listed(self) -> bool:
+        """Whether there are so few values, all whole, that each is looked at by itself."""
+        values = self.counted[0]
+        return len(values) <= FEW and bool((values == np.round(values)).all())
+
+    @cached_property
     def edges(self) -> Floats:
         held = self.ordered
         return np.unique(np.quantile(held, np.linspace(0, 1, BINS + 1)[1:-1])) if held.size else np.empty(0)
@@ -293,18 +349,25 @@ class _Numbers:
         low, high = np.quantile(self.ordered, [0.01, 0.99]) if self.ordered.size else (0.0, 0.0)
         return FORGIVEN * float(high - low)
 
-    def compared(self, masked: Table) -> _Compared:
+    def compared(self, masked: Table) -> ComparedColumn:
         """Distances and tails of the released numbers."""
         after = published_numbers(masked, self.name)[masked.kept]
         held = np.sort(after[~np.isnan(after)])
-        first, last = _counts(binned(self.values, self.edges), binned(after, self.edges))
-        values = len(np.unique(self.ordered))
-        return _Compared(
-            _variation(first, last),
-            _kolmogorov(self.ordered, held),
-            _kolmogorov(self.ordered, held, self.forgiven),
-            values,
+        first, last = code_counts(binned(self.values, self.edges), binned(after, self.edges))
+        values, counts = self.counted
+        gone = (
+            ~np.isin(values, held) if self.listed and masked.holds_numbers(self.name) else np.zeros(len(values), bool)
+        )
+        return ComparedColumn(
+            total_variation(first, last),
+            kolmogorov(self.ordered, held),
+            kolmogorov(self.ordered, held, self.forgiven),
+            len(values),
+            int(gone.sum()),
+            int(counts[gone].sum()),
             tails=self._tails(held),
+            held=len(self.ordered),
+            released=len(held),
         )
 
     def _tails(self, held: Floats) -> tuple[Tail, ...]:
@@ -312,17 +375,12 @@ class _Numbers:
             return ()
         points = np.quantile(self.ordered, np.array(TAILS) / 100.0)
         return tuple(
-            Tail(share, _beyond(self.ordered, at, share), _beyond(held, at, share))
+            Tail(share, records_beyond(self.ordered, at, share), records_beyond(held, at, share))
             for share, at in zip(TAILS, points.tolist(), strict=True)
         )
 
 
-def _beyond(ordered: Floats, at: float, share: float) -> int:
-    low = int(np.searchsorted(ordered, at, side="left"))
-    return low if share < 50 else len(ordered) - int(np.searchsorted(ordered, at, side="right"))
-
-
-def _codes(original: Table, masked: Table, name: str) -> tuple[Integers, Integers]:
+def _codes(original: Table, masked: Table, name: str) -> tuple[Ints, Ints]:
     """Categories before and after in one numbering; a generalised column by the groups of its level."""
     level = masked.level(name)
     if level == 0:
@@ -332,32 +390,3 @@ def _codes(original: Table, masked: Table, name: str) -> tuple[Integers, Integer
         raise TableError(f"column {name!r} is generalised but has no hierarchy; give the one that was used")
     lifted = hierarchy.lift(original.leaf_codes(name), level)
     return lifted.astype(np.int64), masked.column(name).astype(np.int64)
-
-
-def _counts(before: Integers, after: Integers) -> tuple[Floats, Floats]:
-    """Records by code in both files; the first entry is of missing cells."""
-    size = max(int(before.max(initial=MISSING)), int(after.max(initial=MISSING))) + 2
-    first, last = np.bincount(before + 1, minlength=size), np.bincount(after + 1, minlength=size)
-    return first.astype(np.float64), last.astype(np.float64)
-
-
-def _variation(first: Floats, last: Floats) -> float:
-    """Total variation distance of two tables of counts, per cent; 100 where one of them is empty."""
-    if first.sum() <= 0 or last.sum() <= 0:
-        return 0.0 if first.sum() == last.sum() else 100.0
-    distance = 50.0 * float(np.abs(first / first.sum() - last / last.sum()).sum())
-    return 0.0 if distance < 1e-9 else min(distance, 100.0)
-
-
-def _kolmogorov(before: Floats, after: Floats, forgiven: float = 0.0) -> float:
-    """Largest difference of two distribution functions, per cent; 100 where one of them is empty.
-
-    forgiven  the first function may be read so far to the left or right, whichever is nearer
-    """
-    if not before.size or not after.size:
-        return 0.0 if before.size == after.size else 100.0
-    points = np.concatenate([before - forgiven, before + forgiven, after])
-    last = np.searchsorted(after, points, side="right") / after.size
-    low = np.searchsorted(before, points - forgiven, side="right") / before.size
-    high = np.searchsorted(before, points + forgiven, side="right") / before.size
-    return 100.0 * max(float(np.maximum(low - last, last - high).max()), 0.0)

@@ -10,19 +10,15 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
+from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
+from crypsis.measures.utility.logistic import fit_labellings, logistic_scores
 from crypsis.measures.utility.propensity_design import pair_terms, paired_design
 from crypsis.table.table import Table
 
-Floats = NDArray[np.float64]
 Model = Literal["main", "pairs", "cart"]
 
-RIDGE = 1e-6
-"""Penalty on the squared standardised coefficients: values of one file only would separate the files for ever."""
-CAP = 30.0
-"""Largest linear predictor, either way."""
-STEPS = 50
 LEAF = 0.05
 """Smallest leaf of a tree, as a share of the records of one file."""
 SWAPS = 20
@@ -74,63 +70,6 @@ class PropensityScore:
     def standardised(self) -> float | None:
         """Distance from the null expectation in standard deviations; None where the null does not vary."""
         return (self.value - self.null_mean) / self.null_deviation if self.null_deviation > 1e-15 else None
-
-
-def logistic_scores(design: Floats, label: Floats) -> Floats:
-    """Fitted probabilities of a logistic regression with a constant, by Newton's method with a slight ridge.
-
-    Parameters
-    ----------
-    design : float64[N, q]
-        Columns; standardised here.
-    label : float64[N]
-        0 or 1.
-
-    Returns
-    -------
-    float64[N]
-
-    Notes
-    -----
-    Minimises the negative log-likelihood plus `RIDGE` / 2 times the squared standardised coefficients; linear
-    predictors are cut at ± `CAP`.
-    """
-    scale = design.std(axis=0)
-    varied = scale > 1e-12
-    x = (design[:, varied] - design[:, varied].mean(axis=0)) / scale[varied]
-    x = np.concatenate([np.ones((len(x), 1)), x], axis=1)
-    penalty = np.full(x.shape[1], RIDGE)
-    penalty[0] = 0.0
-    share = float(label.mean())
-    beta = np.zeros(x.shape[1])
-    beta[0] = np.log(share / (1 - share)) if 0 < share < 1 else 0.0
-    cost = _cost(x, label, beta, penalty)
-    for _ in range(STEPS):
-        fitted = _fitted(x @ beta)
-        weight = np.maximum(fitted * (1 - fitted), 1e-12)
-        hessian = (x * weight[:, None]).T @ x + np.diag(penalty + 1e-12)
-        step = np.linalg.solve(hessian, x.T @ (label - fitted) - penalty * beta)
-        size, better = 1.0, False
-        while size > 1e-6 and not better:
-            tried = beta + size * step
-            new = _cost(x, label, tried, penalty)
-            better = new < cost - 1e-12 * abs(cost)
-            size /= 2
-        if not better:
-            break
-        gain, beta, cost = cost - new, tried, new
-        if gain < 1e-10 * max(cost, 1.0):
-            break
-    return _fitted(x @ beta)
-
-
-def _fitted(eta: Floats) -> Floats:
-    return np.asarray(1.0 / (1.0 + np.exp(-np.clip(eta, -CAP, CAP))))
-
-
-def _cost(x: Floats, label: Floats, beta: Floats, penalty: Floats) -> float:
-    eta = np.clip(x @ beta, -CAP, CAP)
-    return float((np.logaddexp(0.0, eta) - label * eta).sum() + 0.5 * (penalty * beta**2).sum())
 
 
 def tree_scores(design: Floats, label: Floats, leaf: int) -> tuple[Floats, int]:
@@ -239,26 +178,36 @@ def propensity_score(
     """
     before, after, both = _sides(original, masked, names, model, sample)
     value, parameters = pmse(model, before, after)
-    rng = np.random.default_rng(SHARE_OF_SWAPS)
-    nulls = []
-    for _ in range(swaps):
-        exchanged = np.flatnonzero(rng.random(len(both)) < 0.5)
-        rows = np.flatnonzero(both)
-        first, second = before.copy(), after.copy()
-        pairs = exchanged[both[exchanged]]
-        place = np.searchsorted(rows, pairs)
-        first[pairs], second[place] = after[place], before[pairs]
-        nulls.append(pmse(model, first, second)[0])
+    nulls = _nulls(model, before, after, both, swaps)
     share = len(after) / (len(before) + len(after))
     return PropensityScore(
         model,
         0.0 if value < 1e-12 else value,
         share * (1 - share),
-        float(np.mean(nulls)) if nulls else 0.0,
+        float(np.mean(nulls)) if len(nulls) else 0.0,
         float(np.std(nulls, ddof=1)) if len(nulls) > 1 else 0.0,
         parameters,
         len(before) + len(after),
     )
+
+
+def _nulls(model: Model, before: Floats, after: Floats, both: NDArray[np.bool_], swaps: int) -> Floats:
+    """pMSE after random exchanges of the two versions of records that both files hold: their labels trade places."""
+    if not swaps:
+        return np.empty(0)
+    rng = np.random.default_rng(SHARE_OF_SWAPS)
+    design, rows = np.concatenate([before, after]), np.flatnonzero(both)
+    labels = np.repeat([0.0, 1.0], [len(before), len(after)])[:, None].repeat(swaps, axis=1)
+    for label in labels.T:
+        pairs = np.flatnonzero(rng.random(len(both)) < 0.5)
+        pairs = pairs[both[pairs]]
+        label[pairs], label[len(before) + np.searchsorted(rows, pairs)] = 1.0, 0.0
+    if model == "cart":
+        leaf = round(LEAF * len(before))
+        scores = np.stack([tree_scores(design, label, leaf)[0] for label in labels.T], axis=1)
+    else:
+        scores = fit_labellings(design, labels)
+    return np.asarray(((scores - len(after) / len(design)) ** 2).mean(axis=0))
 
 
 def _sides(
@@ -283,7 +232,7 @@ class Propensity(Measure):
     100 times the mean squared distance of the propensity scores from the share of released records, as a part of its
     largest value: 0 where no record can be told apart, 100 where every one can. The scores are fitted by a logistic
     regression on the columns (main), also on squares and products of pairs (pairs), or by a classification tree (cart);
-    at most 20 values of a category count by themselves.
+    at most 20 values of a category count by themselves, and products are added while ten records stand for a column.
 
     Examples
     --------
@@ -331,4 +280,5 @@ class BoundPropensity(BoundColumns[Propensity]):
 
 
 def _percent(score: PropensityScore) -> float:
-    return 100.0 * score.value / score.largest if score.largest > 0 else 0.0
+    """Of the largest value, to three decimals: so far fits agree that meet the columns in another order."""
+    return round(100.0 * score.value / score.largest, 3) if score.largest > 0 else 0.0

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats, Ints
 from crypsis.measures.pairing import alike_codes, finite_numbers, published_numbers
 from crypsis.measures.spreading import ELSEWHERE, Axis
 from crypsis.table.hierarchy import MISSING
@@ -17,9 +17,8 @@ LEVELS = 20
 """Values of a category that are told apart; rarer ones count with the commonest, which has no column of its own."""
 TERMS = 150
 """Largest number of columns with squares and products of pairs."""
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+PER_TERM = 10
+"""Records of both files for each such column: with fewer, a model tells any two files apart."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +31,7 @@ class PropensityDesign:
 
 
 def paired_design(
-    original: Table, masked: Table, names: tuple[str, ...], rows: Integers
+    original: Table, masked: Table, names: tuple[str, ...], rows: Ints
 ) -> tuple[PropensityDesign, PropensityDesign]:
     """Both files in the same columns, suppressed records of the second as they stand.
 
@@ -64,18 +63,21 @@ def paired_design(
 
 
 def pair_terms(before: PropensityDesign, after: PropensityDesign) -> tuple[PropensityDesign, PropensityDesign]:
-    """Squares of numbers and products of columns of two attributes beside them, at most `TERMS` columns.
+    """Squares of numbers and products of columns of two attributes beside them.
 
-    Numbers come first, then categories by how common they are.
+    At most `TERMS` columns, and one for every `PER_TERM` records; numbers come first, then common categories; of these
+    the products that vary most, whatever the order of the columns.
     """
     both = np.concatenate([before.values, after.values])
     centre, scale = both.mean(axis=0), both.std(axis=0)
     scale = np.where(scale > 1e-12, scale, 1.0)
-    weight = np.where(before.numeric, 1.0, scale)
+    weight = np.round(np.where(before.numeric, 1.0, scale), 9)
+    z = (both - centre) / scale
+    spread = np.round((z**2).T @ z**2 / len(z) - (z.T @ z / len(z)) ** 2, 9)
     pairs = [(i, i) for i, number in enumerate(before.numeric) if number]
     pairs += [(i, j) for i, j in combinations(range(both.shape[1]), 2) if before.owner[i] != before.owner[j]]
-    pairs.sort(key=lambda pair: (-weight[pair[0]] * weight[pair[1]], pair[0] != pair[1], pair))
-    pairs = pairs[: max(TERMS - both.shape[1], 0)]
+    pairs.sort(key=lambda pair: (-weight[pair[0]] * weight[pair[1]], pair[0] != pair[1], -spread[pair], pair))
+    pairs = pairs[: max(min(TERMS, len(both) // PER_TERM) - both.shape[1], 0)]
     return _with(before, pairs, centre, scale), _with(after, pairs, centre, scale)
 
 
@@ -105,7 +107,7 @@ def _number(before: Floats, after: Floats) -> tuple[Floats, Floats]:
     return sides[0][:, keep], sides[1][:, keep]
 
 
-def _category(original: Table, masked: Table, name: str, rows: Integers) -> tuple[Floats, Floats]:
+def _category(original: Table, masked: Table, name: str, rows: Ints) -> tuple[Floats, Floats]:
     """A column for each common value but the commonest; rarer ones share the rest; groups as equal shares."""
     level = masked.level(name)
     hierarchy = masked.attribute(name).hierarchy
@@ -120,18 +122,18 @@ def _category(original: Table, masked: Table, name: str, rows: Integers) -> tupl
     return _dummies(before[rows], cells), _dummies(after[rows], cells)
 
 
-def _common(before: Integers, after: Integers) -> Integers:
+def _common(before: Ints, after: Ints) -> Ints:
     """The commonest values of both files together, without the very commonest."""
     values, counts = np.unique(np.concatenate([before, after]), return_counts=True)
     return values[np.argsort(-counts, kind="stable")][1:LEVELS]
 
 
-def _dummies(codes: Integers, cells: Integers) -> Floats:
+def _dummies(codes: Ints, cells: Ints) -> Floats:
     """One column for each cell."""
     return np.asarray((codes[:, None] == cells[None, :]).astype(np.float64))
 
 
-def _spread(original: Table, masked: Table, name: str, cells: Integers) -> Floats:
+def _spread(original: Table, masked: Table, name: str, cells: Ints) -> Floats:
     """The share of each cell in what a locally recoded record publishes."""
     design = np.zeros((masked.rows, len(cells)))
     for codes, wanted, share in Axis.of(original, name, 2).readings(original, masked, cells):

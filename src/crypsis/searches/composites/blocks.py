@@ -6,8 +6,8 @@ A quantum looks at one block alone, so that its time does not grow with the tabl
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Ints, Words
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.walk import CompositeWalk
 
@@ -22,7 +22,7 @@ def block_count(space: CompositeSpace) -> int:
     return -(-len(space) // BLOCK) + 1
 
 
-def block_rows(space: CompositeSpace, labels: Labels, turn: int, block: int) -> NDArray[np.int64]:
+def block_rows(space: CompositeSpace, labels: Labels, turn: int, block: int) -> Ints:
     """Records of the groups whose middle lies in a block: stretches of two orders in turn, shifted every other time."""
     place = space.place(turn % 2)
     sizes = np.bincount(labels)
@@ -37,8 +37,8 @@ def walked_block(
     profile: int,
     k: int,
     labels: Labels,
-    rows: NDArray[np.int64],
-    chance: NDArray[np.uint64],
+    rows: Ints,
+    chance: Words,
     pace: tuple[int, float, float],
 ) -> Labels:
     """The labels after some records have walked for so many cells from hot to cold, if they lose less afterwards.

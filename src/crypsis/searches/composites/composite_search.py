@@ -20,14 +20,13 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
-from crypsis.privacy.model import PrivacyModel
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.composites.lineages import CompositeLineages
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
 from crypsis.searches.ladder import LadderSearch
-from crypsis.searches.search import Idle, ObjectiveScores, searches
+from crypsis.searches.search import Idle, ObjectiveScores, privacy_models, searches
 from crypsis.table.attribute import Attribute, weights
 from crypsis.table.table import Table
 
@@ -82,7 +81,7 @@ class CompositeSearch(LadderSearch):
         "of a quick local recoding, which needs a hierarchy for each column",
     )
     treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
-    breedings: int = Field(default=1, ge=1, le=1000, description="group sizes advanced in one generation")
+    breedings: int = Field(default=2, ge=1, le=1000, description="group sizes advanced in one generation")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
@@ -119,7 +118,7 @@ class CompositeSearch(LadderSearch):
     def problem(self, encoding: CompositeEncoding, objective: Objective | None, rng: Generator) -> Problem:
         table, names = encoding.table, encoding.names
         attributes = [table.attribute(name) for name in names]
-        models = self.demanded or (() if objective is None else _privacy_models(objective))
+        models = self.demanded or (() if objective is None else privacy_models(objective))
         demands, apart = class_demands(models, table, self.names(table)), strata(table, self.names(table))
         least, most = demands.least, least_stratum(table, self.names(table))
         ladder = tuple(dict.fromkeys(min(max(k, least), most) for k in self.table_ladder(table)))
@@ -170,8 +169,3 @@ class LossAndClasses:
         masked = self.encoding.decode(genome)
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
         return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
-
-
-def _privacy_models(objective: Objective) -> list[PrivacyModel]:
-    """The models of an objective that say what they demand of a class."""
-    return [model for model in objective.models if isinstance(model, PrivacyModel)]

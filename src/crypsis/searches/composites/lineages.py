@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.composite import CompositeGenes
 from crypsis.evolution import Engine, Genome, Problem, State
-from crypsis.evolution.generation import empty_state, record, score, with_first
+from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
 from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
@@ -74,6 +74,8 @@ class CompositeLineages:
         How first groups are found.
     breedings : int
         Lineages advanced in one quantum.
+    brief : bool
+        Whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum.
     """
 
     space: CompositeSpace = field(repr=False)
@@ -81,6 +83,7 @@ class CompositeLineages:
     treatments: Treatments
     start: Start = "halving"
     breedings: int = 1
+    brief: bool = False
     fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
 
     @property
@@ -90,7 +93,7 @@ class CompositeLineages:
 
     def first(self) -> tuple[Genome, ...]:
         """The first groups of the first lineage."""
-        return (self._genome(0, self._begun(0, 1).best),)
+        return (self._genome(0, self.begun(0, 1).best),)
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
         """The first groups of the first lineage, scored."""
@@ -119,20 +122,20 @@ class CompositeLineages:
             return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1)
         scores, known, fresh = score(problem, worked, children, engine)
         scored = compete(worked, children, scores, tighter, self.fitness)
-        return replace(record(problem, scored, worked, children, scores, known, fresh), idle=0)
+        return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
 
     def _seated(self, problem: Problem, state: State, engine: Engine) -> State:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
-        lineage = self._begun(seat, int(streams["anneal"].integers(2**63)))
+        lineage = self.begun(seat, int(streams["anneal"].integers(2**63)))
         genome = self._genome(seat, lineage.best)
         children = [Child(genome, "", (), problem.key(genome))]
         scores, known, fresh = score(problem, state, children, engine)
         memory = {**state.memory, **_packed([lineage], seat)}
         after = replace(with_first(state, children, scores), memory=memory, rng=streams.snapshot())
-        return replace(record(problem, after, state, children, scores, known, fresh), idle=0)
+        return replace(conclude_generation(problem, after, state, children, scores, known, fresh), idle=0)
 
-    def _begun(self, seat: int, seed: int) -> CompositeLineage:
+    def begun(self, seat: int, seed: int) -> CompositeLineage:
         """A lineage with its first groups."""
         k, profile = self.seats[seat]
         labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
@@ -148,10 +151,10 @@ class CompositeLineages:
 
     def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
         """The seats that walk in the next quantum: fewest runs first, then the smallest k."""
-        able = [seat for seat in range(len(lineages)) if self._divisible(self.seats[seat][0])]
+        able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat][0])]
         return sorted(able, key=lambda seat: (int(lineages[seat].place[0]), seat))[: self.breedings]
 
-    def _divisible(self, k: int) -> bool:
+    def divisible(self, k: int) -> bool:
         """Whether the records can be in more than one group of k."""
         return bool((np.bincount(self.space.strata) >= 2 * k).any())
 
@@ -165,7 +168,8 @@ class CompositeLineages:
         whole, hot = quanta(self.space, k, run), HOT[run % len(HOT)]
         fall, hot = (COLD / hot) ** (1.0 / whole), hot * max(float(lineage.warmth[0]), LEAST_WARMTH)
         walk.load(lineage.walk)
-        walk.anneal(WORK, hot * fall**quantum, hot * fall ** (quantum + 1))
+        cells = min(WORK, run_cells(self.space, k, run)) if self.brief else WORK
+        walk.anneal(cells, hot * fall**quantum, hot * fall ** (quantum + 1))
         found, no = walk.labels(), np.zeros(1, np.bool_)
         if quantum + 1 < whole:
             return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
@@ -207,10 +211,14 @@ def _work(strategy: CompositeLineages, task: tuple[int, CompositeLineage]) -> Co
     return strategy.work(*task)
 
 
+def run_cells(space: CompositeSpace, k: int, run: int) -> int:
+    """How many cells a run reads, about."""
+    return min(FIRST_RUN << min(run, 20), LONGEST_RUN) * len(space) * len(space.names) * k
+
+
 def quanta(space: CompositeSpace, k: int, run: int) -> int:
     """How many quanta a run has."""
-    cells = len(space) * len(space.names) * k
-    return max(1, round(min(FIRST_RUN << min(run, 20), LONGEST_RUN) * cells / WORK))
+    return max(1, round(run_cells(space, k, run) / WORK))
 
 
 def _packed(lineages: Sequence[CompositeLineage], first: int = 0) -> dict[str, NDArray[np.generic]]:

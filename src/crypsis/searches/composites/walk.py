@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.composite import CompositeGroups, arrange_groups
-from crypsis.kernels.composite_walk import Pace, walk_groups
+from crypsis.kernels.composite_walk import WalkSettings, walk_groups
 from crypsis.searches.composites.space import CompositeSpace, Labels
 
 DISSOLVING = 0.1
@@ -48,5 +48,5 @@ class CompositeWalk:
 
     def anneal(self, work: int, hot: float, cold: float) -> float:
         """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached."""
-        pace = Pace(self.k, work, hot, cold, min(DISSOLVING / self.k, DISSOLVING / 2), ANYWHERE)
+        pace = WalkSettings(self.k, work, hot, cold, min(DISSOLVING / self.k, DISSOLVING / 2), ANYWHERE)
         return walk_groups(self.groups, self.charges, self.cells, self.around, self.room, pace, self.chance)

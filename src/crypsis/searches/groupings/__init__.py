@@ -12,7 +12,8 @@ from crypsis.searches.groupings.adhoc import (
 from crypsis.searches.groupings.candidates import genome_of
 from crypsis.searches.groupings.conventions import PAPER, Convention, Fitness
 from crypsis.searches.groupings.fitness import Evaluator, paper_fitness
-from crypsis.searches.groupings.grouping_search import RECIPES, GroupingSearch
+from crypsis.searches.groupings.grouping_search import GroupingSearch
+from crypsis.searches.groupings.recipes import RECIPES
 
 __all__ = [
     "PAPER",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.cluster.hierarchy import fcluster, linkage
 
 from crypsis.encodings.grouping import Groups
 from crypsis.errors import SearchError
@@ -118,9 +118,9 @@ def _families(alike: NDArray[np.float64], most: int) -> list[Groups]:
     pairs = np.maximum(1.0 - alike[np.triu_indices(attributes, 1)], 0.0)
     found: dict[Groups, None] = {}
     for method in ("average", "complete", "ward") if attributes > 1 else ():
-        tree = linkage(pairs, method)
+        tree = scipy.cluster.hierarchy.linkage(pairs, method)
         for count in range(2, min(most, attributes - 1) + 1):
-            labels = fcluster(tree, count, "maxclust")
+            labels = scipy.cluster.hierarchy.fcluster(tree, count, "maxclust")
             found[_canonical([np.flatnonzero(labels == label).tolist() for label in np.unique(labels)])] = None
     return list(found)
 
@@ -137,7 +137,11 @@ def customary(values: NDArray[np.float64]) -> list[Groups]:
     -------
     list of Groups
     """
-    alike = likeness(np.asarray(values, dtype=np.float64))
+    return customary_by(likeness(np.asarray(values, dtype=np.float64)))
+
+
+def customary_by(alike: NDArray[np.float64]) -> list[Groups]:
+    """As `customary`, by a likeness of attributes in 0 … 1: float64[p, p]."""
     listed = [all_together(len(alike)), univariate(len(alike)), *_families(alike, 10)]
     for n in range(2, len(alike) // 2 + 1):
         listed += [_together(alike, n), _apart(alike, n)]

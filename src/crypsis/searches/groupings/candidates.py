@@ -79,12 +79,15 @@ class GroupingCandidates:
     spread : str
         How random groupings are drawn. "uniform": each attribute into one of p groups, which gives many small groups
         (as in the paper); "wide": into one of g, with g uniform on a logarithmic scale in 1 … p.
+    rungs : tuple of int
+        The sizes k may have; empty: every size within the bounds.
     """
 
     attributes: int
     k: int
     largest_k: int
     spread: Literal["uniform", "wide"] = "uniform"
+    rungs: tuple[int, ...] = ()
 
     def draw(self, rng: Generator, size: int) -> list[Genome]:
         """So many random groupings."""
@@ -96,7 +99,9 @@ class GroupingCandidates:
         return np.append(renumber(labels), np.int32(self.draw_k(rng)))
 
     def draw_k(self, rng: Generator) -> int:
-        """k uniform on a logarithmic scale within its bounds; nothing is drawn where it is fixed."""
+        """k uniform on a logarithmic scale within its bounds, or a rung; nothing is drawn where it is fixed."""
+        if self.rungs:
+            return self.rungs[int(rng.integers(len(self.rungs)))]
         return _between(self.k, self.largest_k, rng) if self.largest_k > self.k else self.k
 
     def key(self, genome: Genome) -> bytes:

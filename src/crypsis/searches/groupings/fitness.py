@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from crypsis.encodings.grouping import groups_of
 from crypsis.engines import Engine
@@ -40,6 +39,7 @@ from crypsis.searches.groupings.conventions import (
     check_numbers,
     check_size,
 )
+from crypsis.searches.groupings.tree_links import linked_by_tree
 
 _NO_BLOCK = np.empty(0)
 FEW_VALUES = 5
@@ -218,6 +218,23 @@ class Evaluator:
         self._parts[key] = part
         return part
 
+    def ready(self, candidates: Sequence[Genome], engine: Engine) -> bool:
+        """Work out one group of attributes that is missing, where a whole grouping takes long; whether none is.
+
+        engine  in other processes they are worked out as they are scored
+        """
+        wanted = {(group, int(each[-1])) for each in candidates for group in groups_of(each)}
+        large = any(self._block_size(k) > self.largest_block for _, k in wanted)
+        if not engine.here or not large or len(wanted) * self.points.nbytes > self.megabytes * 1e6:
+            return True  # small, or more than memory holds at once
+        for group, k in sorted(wanted):
+            columns = np.array(group, dtype=np.int32)
+            if (columns.tobytes(), k) not in self._parts:
+                self._reserve(k)
+                self.part(columns, k)
+                return False
+        return True
+
     def _room(self, k: int) -> int:
         """A free slot of the arena, or −1 for a group too large to have one."""
         if self._block_size(k) > self._arena.shape[1]:
@@ -332,22 +349,6 @@ def _counted(evaluator: Evaluator, genome: Genome) -> tuple[Scores, tuple[int, i
     scores = evaluator(genome)
     after = (counts.evaluations, counts.groups_asked, counts.group_evaluations)
     return scores, (after[0] - before[0], after[1] - before[1], after[2] - before[2])
-
-
-def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], sizes: NDArray[np.int32]) -> float:
-    """Credit of the nearest links where there are too many records for distance blocks.
-
-    first, sizes  a row of `masked` for each distinct protected record, and how many share it
-    """
-    distinct, place = np.unique(masked[first], axis=0, return_inverse=True)
-    records = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
-    tree = cKDTree(distinct)
-    least = np.asarray(tree.query(points)[0]) ** 2
-    own = ((points - masked) ** 2).sum(axis=1)
-    won = np.flatnonzero(own <= least + kernels.TOLERANCE)
-    reach = np.sqrt(least[won] + kernels.TOLERANCE)
-    ties = [records[near].sum() for near in tree.query_ball_point(points[won], reach)]
-    return float(sum(1.0 / max(1, count) for count in ties))
 
 
 def paper_fitness(values: Any, groups: Iterable[Iterable[int]], k: int) -> Fitness:

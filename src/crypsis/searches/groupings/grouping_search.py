@@ -1,12 +1,13 @@
 """The search "grouping": which attributes are microaggregated together.
 
 GOMM evolves the grouping and D-GOMM switches useless operators off (Balasch-Masoliver, Muntés-Mulero and Nin 2014).
-Ours beside them: no clones, a start from customary groupings, local moves of the best, and k as a gene.
+Ours beside them: no clones, a start from customary groupings, local moves of the best, k as a gene, and with the recipe
+`mixed` columns of any kind, in groups that keep what is demanded of the columns an intruder knows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -16,29 +17,35 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.encodings.grouping import GroupingEncoding
-from crypsis.errors import SearchError, TableError, listing
+from crypsis.errors import SearchError, TableError
 from crypsis.evolution import Application, Budget, Elitist, Genome, Muting, Operator, Problem
 from crypsis.evolution.selection import DominanceOrder, WeightedMean
 from crypsis.masking.method import Family
 from crypsis.masking.partition import partitioners
+from crypsis.masking.representatives import Representative
 from crypsis.measures.objective import Objective
+from crypsis.searches.composites.treatments import Profile, Treatments, truthful
 from crypsis.searches.groupings import operators
 from crypsis.searches.groupings.adhoc import customary
 from crypsis.searches.groupings.candidates import GroupingCandidates, genome_of
 from crypsis.searches.groupings.conventions import Convention
 from crypsis.searches.groupings.fitness import Evaluator
-from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
+from crypsis.searches.groupings.mixed import LossAndLinkage, MixedCandidates, rungs, together
+from crypsis.searches.groupings.obstacles import column_obstacle, filled, number_obstacle
+from crypsis.searches.groupings.parts import COMPOSITE, Parts
+from crypsis.searches.groupings.recipes import (
+    EXPLORING,
+    MOST_EFFORT,
+    OF_ANY_KIND,
+    OF_NUMBERS,
+    PAPER_CONVENTION,
+    RECIPES,
+    WORK_TOGETHER,
+)
+from crypsis.searches.groupings.units import fixed_obstacle, units
+from crypsis.searches.search import Idle, ObjectiveScores, Search, privacy_models, searches
+from crypsis.table.attribute import Attribute
 from crypsis.table.table import Table
-
-_PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
-_PAPER = {"convention": "paper", "copies": 0, "start": "random", "spread": "uniform", "climbs": 0}
-RECIPES: dict[str, dict[str, Any]] = {
-    "paper": _PAPER,
-    "dynamic": {**_PAPER, "muting": True},
-    "best": {},
-    "pareto": {"select": "dominance", "climbs": 0},
-}
-"""What each recipe sets; a setting given by hand always wins."""
 
 
 @dataclass(frozen=True)
@@ -79,18 +86,20 @@ class GroupingSearch(Search):
     """
 
     family: ClassVar[Family] = Family.AGGREGATION
-    purpose: ClassVar[str] = "which numeric columns are averaged together"
+    purpose: ClassVar[str] = "which columns are masked together"
     pace: ClassVar[int] = 4
 
-    recipe: Literal["best", "paper", "dynamic", "pareto"] = Field(
+    recipe: Literal["best", "paper", "dynamic", "pareto", "mixed"] = Field(
         default="best",
         description="best: no clones, customary start, elites improved by local moves; paper: GOMM as published; "
-        "dynamic: D-GOMM; pareto: selection by dominance over loss and risk. Sets what is not set by hand",
+        "dynamic: D-GOMM; pareto: selection by dominance over loss and risk; mixed: columns of any kind, those an "
+        "intruder knows in one group. Sets what is not set by hand",
     )
     k: int = Field(default=5, ge=2, description="least number of records in a cluster of each attribute group")
     largest_k: int = Field(default=0, ge=0, description="let k evolve between k and this; 0 keeps k as it is")
     columns: tuple[str, ...] = Field(
-        default=(), description="numeric columns to group; empty means every numeric quasi-identifier"
+        default=(),
+        description="columns to group; empty means every numeric quasi-identifier, or with the recipe mixed every one",
     )
     convention: Literal["default", "paper"] = Field(
         default="default",
@@ -98,7 +107,11 @@ class GroupingSearch(Search):
         "the paper's last cluster, intervals by value. Sets what is not set by hand",
     )
     scaling: Literal["z", "range"] = Field(default="z", description="common scale of the attributes")
-    partitioner: str = Field(default="mdav", description="registered partitioner that clusters the records")
+    partitioner: str = Field(
+        default="mdav",
+        description="registered partitioner that clusters the records; with the recipe mixed also composite, which "
+        "anneals on cell loss itself",
+    )
     ending: Literal["generic", "hybrid", "gomm"] = Field(default="generic", description="MDAV's last clusters")
     metric: Literal["euclidean", "manhattan"] = Field(default="euclidean", description="MDAV's distance")
     interval: Literal["rank", "deviation", "value"] = Field(
@@ -148,6 +161,23 @@ class GroupingSearch(Search):
         description="missing values: keep them missing and blank a column for a whole cluster that lacks some; refuse; "
         "or fill in the column's mean",
     )
+    truthful: bool = Field(
+        default=False, description="with the recipe mixed: publish nothing that is false of a record"
+    )
+    numbers: Literal["median", "mean"] = Field(
+        default="median", description="with the recipe mixed: what the numbers of a cluster become"
+    )
+    categories: Literal["cheapest", "typical", "marginal"] = Field(
+        default="cheapest",
+        description="with the recipe mixed: what the categories of a cluster become: the common ancestor or the "
+        "typical value, whichever loses less; the typical value; or one that keeps the distribution",
+    )
+    refinements: int = Field(
+        default=6,
+        ge=0,
+        le=10_000,
+        description="with the recipe mixed: groupings whose clusters are made better, per generation",
+    )
     memory: float = Field(default=64.0, ge=0, description="megabytes for attribute groups already worked out")
 
     @model_validator(mode="before")
@@ -160,7 +190,7 @@ class GroupingSearch(Search):
         """What was given, and what its recipe and convention set beside it."""
         recipe = given.get("recipe", "best")
         settings = {**(RECIPES.get(recipe, {}) if isinstance(recipe, str) else {}), **given}
-        return {**(_PAPER_CONVENTION if settings.get("convention") == "paper" else {}), **settings}
+        return {**(PAPER_CONVENTION if settings.get("convention") == "paper" else {}), **settings}
 
     def idle(self, guided: bool) -> Mapping[str, Idle]:
         found: dict[str, Idle] = {}
@@ -170,30 +200,39 @@ class GroupingSearch(Search):
             found |= dict.fromkeys(("climb_breadth", "elites"), Idle("without climbs", "set climbs to 1 or more"))
         if not self.muting:
             found |= dict.fromkeys(("muting_after", "muting_window"), Idle("without muting", "set muting = true"))
-        if self.partitioner != "mdav":
+        if self.mixed:
+            found |= dict.fromkeys(OF_NUMBERS, Idle("with the recipe 'mixed'", "choose another recipe"))
+            if self.truthful:
+                found["numbers"] = found["categories"] = Idle("with truthful", "set truthful to false")
+        else:
+            found |= dict.fromkeys(OF_ANY_KIND, Idle("without the recipe 'mixed'", "choose that recipe"))
+        if self.partitioner != "mdav" and not self.mixed:
             found |= dict.fromkeys(("ending", "metric"), Idle("without partitioner 'mdav'", "choose that one"))
         if 0 < self.first <= self.population:
             found["first"] = Idle(f"up to a population of {self.population}", "begin with more")
-        followed = self._followed({"recipe": self.recipe, "convention": self.convention})
+        followed = self._followed({"recipe": self.recipe} | ({} if self.mixed else {"convention": self.convention}))
         return {name: why for name, why in found.items() if followed.get(name) != getattr(self, name)}
 
     # -- a first plan --
 
     @classmethod
     def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
-        chosen: dict[str, Any] = {"k": k}
-        if len(table) > 20 * k:
-            chosen["largest_k"] = 10 * k
-        return chosen | ({"population": 30, "climbs": 2} if len(table) > 10_000 else {})
+        records = int(table.kept.sum())
+        return {"recipe": "mixed", "k": k} | ({"largest_k": min(10 * k, records // 2)} if records >= 4 * k else {})
 
     @classmethod
     def drawback(cls, table: Table) -> str:
-        untouched = [name for name in table.quasi_identifiers if not table.attribute(name).numeric]
-        if not untouched:
-            return ""
-        return f"{listing(map(repr, untouched), most=1)} would stay as collected, so k could not hold"
+        return (
+            "k over all quasi-identifiers leaves all columns in one group; see the two forms above that let it mask "
+            "columns apart"
+        )
 
     # -- posing --
+
+    @property
+    def mixed(self) -> bool:
+        """Whether columns of any kind are grouped."""
+        return self.recipe == "mixed"
 
     def names(self, table: Table) -> tuple[str, ...]:
         """The columns to be grouped.
@@ -201,59 +240,48 @@ class GroupingSearch(Search):
         Parameters
         ----------
         table : Table
-            The table; only numeric columns can be grouped.
+            The table; only numeric columns can be grouped, with the recipe mixed columns of any kind.
 
         Returns
         -------
         tuple of str
+            Without those that are locked.
         """
-        return self.columns or tuple(name for name in table.quasi_identifiers if table.holds_numbers(name))
+        known = [name for name in table.quasi_identifiers if self.mixed or table.holds_numbers(name)]
+        locked = [name for name in table.names if table.attribute(name).locked]
+        return tuple(name for name in self.columns or known if name not in locked)
 
     def obstacle(self, table: Table) -> str:
-        try:
-            names = self.names(table)
-            words = [name for name in names if not table.holds_numbers(name)]
-            values = self._values(table, tuple(name for name in names if name not in words))
-        except TableError as error:
-            return str(error)
-        if words:
-            return (
-                f"{_named(words, 'does', 'do')} not hold numbers and microaggregation averages; take only numeric "
-                f"columns into the grouping and protect the others by generalisation or masking"
-            )
-        if len(names) < 2:
-            found = f"only {names[0]!r} is" if names else "no numeric quasi-identifier is"
-            return (
-                f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
-                f"'quasi', or use the masking method 'microaggregation'"
-            )
-        gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
-        if gaps and self.missing == "refuse":
-            return (
-                f"{_named(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
-                f'the column another role, or set missing = "keep"'
-            )
-        unusable = np.atleast_1d(np.isinf(values).any(axis=0) | np.isnan(values).all(axis=0))
-        if unusable.any():
-            broken = [name for name, bad in zip(names, unusable, strict=True) if bad]
-            return (
-                f"{_named(broken, 'holds', 'hold')} infinite values or nothing at all; mend the column or leave it out"
-            )
-        if len(values) < max(self.k, self.largest_k):
-            return (
-                f"{len(values)} records cannot form a cluster of {max(self.k, self.largest_k)}; choose a smaller k "
-                f"or give more records"
-            )
+        records = int(table.kept.sum())
         if self.largest_k and self.largest_k < self.k:
             return f"k may not evolve from {self.k} to {self.largest_k}; give largest_k of at least k, or 0"
-        return ""
+        if self.partitioner == COMPOSITE and not self.mixed:
+            return "the partitioner composite needs columns of any kind; set recipe to mixed"
+        try:
+            names = self.names(table)
+            found = column_obstacle(table, names) if self.mixed else number_obstacle(table, names, self.missing)
+        except TableError as error:
+            return str(error)
+        if found:
+            return found
+        if records < max(self.k, self.largest_k):
+            return (
+                f"{records} records cannot form a cluster of {max(self.k, self.largest_k)}; choose a smaller k "
+                f"or give more records"
+            )
+        least = max((model.least_class_size for model in self.demanded), default=self.k)
+        return fixed_obstacle(table, names, self.demanded, max(self.k, least)) if self.mixed else ""
 
     def encoding(self, table: Table) -> GroupingEncoding:
         names = self.names(table)
-        values = self._values(table, names)
+        if self.mixed:
+            return GroupingEncoding(table, names)
+        values = table.numbers(names)[table.kept]
         return GroupingEncoding(table, names, filled(values) if self.missing == "mean" else values)
 
     def problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        if encoding.values is None:
+            return self._mixed_problem(encoding, objective, rng)
         values = filled(encoding.values)
         evaluator = Evaluator(values, self._convention(), self.memory, absent=np.isnan(encoding.values))
         candidates = GroupingCandidates(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
@@ -266,9 +294,52 @@ class GroupingSearch(Search):
             objectives=("loss", "risk"),
             assess=evaluator.assess if objective is None else None,
             express=express,
+            ready=evaluator.ready,
+            together=max(1, WORK_TOGETHER // len(values) ** 2),
             facts=evaluator.facts,
             notes={"recipe": self.recipe, "columns": list(encoding.names), "generations": self.generations},
         )
+
+    def _mixed_problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        """Columns of any kind: the units that demands leave are grouped, and clusters are worked out by quanta."""
+        table, names = encoding.table, encoding.names
+        attributes = [table.attribute(name) for name in names]
+        models = self.demanded or (() if objective is None else privacy_models(objective))
+        bound = units(table, names, models, self.ties)
+        others = Treatments.of(attributes, Representative(self.numbers), self.truthful)
+        treatments = tuple(dict.fromkeys((self._profile(attributes), *others.wholes)))
+        sizes = rungs(self.k, self.largest_k)
+        candidates = MixedCandidates(
+            encoding,
+            Parts(table, names, bound, tuple(models), treatments[0], self.partitioner, sizes, self.memory),
+            GroupingCandidates(len(bound), self.k, sizes[-1], self.spread, sizes),
+            treatments,
+        )
+        size = max(self.first, self.population)
+        own = LossAndLinkage.of(candidates, self.intruders)
+        return Problem(
+            key=candidates.key,
+            strategy=self._strategy(candidates.groupings),
+            start=candidates.first(size, self.start == "customary", rng),
+            evaluate=own if objective is None else ObjectiveScores(encoding, objective, candidates.express),
+            objectives=("loss", "risk"),
+            express=candidates.express,
+            variants=candidates.variants if len(treatments) > 1 else None,
+            ready=candidates.ready,
+            facts=candidates.facts,
+            together=together(table, len(names)),
+            notes={
+                "recipe": self.recipe,
+                "columns": list(names),
+                "units": [[names[j] for j in unit] for unit in bound],
+            },
+        )
+
+    def _profile(self, attributes: Sequence[Attribute]) -> Profile:
+        """What a cluster publishes in each column."""
+        if self.truthful:
+            return tuple(truthful(each) for each in attributes)
+        return tuple(Representative(self.numbers if each.numeric else self.categories) for each in attributes)
 
     def budget(self) -> Budget:
         return Budget(generations=self.generations)
@@ -283,9 +354,6 @@ class GroupingSearch(Search):
             self.loss_weight,
             self.interval_weight,
         )
-
-    def _values(self, table: Table, names: tuple[str, ...]) -> NDArray[np.float64]:
-        return table.numbers(names)[table.kept]
 
     def _start(self, candidates: GroupingCandidates, values: NDArray[np.float64], rng: Generator) -> tuple[Genome, ...]:
         """The customary groupings, all together and univariate first, if asked for; the rest at random."""
@@ -308,10 +376,14 @@ class GroupingSearch(Search):
             (operators.ElementMove(), self.element_moves),
         ]
         if candidates.largest_k > candidates.k:
-            listed.append((operators.Resize(candidates.k, candidates.largest_k), self.resizes))
-        applications = [Application(operator, times) for operator, times in listed if times]
+            resize = operators.resizing(candidates.k, candidates.largest_k, candidates.rungs)
+            listed.append((resize, self.resizes))
+        applications = [Application(self._carried(operator), times) for operator, times in listed if times]
         if self.climbs:
-            applications.append(Application(operators.Climb(self.climb_breadth), self.climbs, self.elites))
+            climb = self._carried(operators.Climb(self.climb_breadth))
+            applications.append(Application(climb, self.climbs, self.elites))
+        if self.mixed and self.refinements:
+            applications.append(Application(operators.Refine(MOST_EFFORT), self.refinements))
         if not applications:
             raise SearchError("search 'grouping': every operator is set to 0; let at least one work")
         return Elitist(
@@ -323,17 +395,6 @@ class GroupingSearch(Search):
             muting=Muting(self.muting_after, self.muting_window) if self.muting else None,
         )
 
-
-def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values with each column's mean where one is missing."""
-    rows, columns = np.nonzero(np.isnan(values))
-    if not len(rows):
-        return values
-    complete = values.copy()
-    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
-    return complete
-
-
-def _named(names: list[str], one: str, several: str) -> str:
-    """'column 'a' has', or 'columns 'a', 'b' have'."""
-    return f"column{'s' if len(names) > 1 else ''} {listing(map(repr, names))} {several if len(names) > 1 else one}"
+    def _carried(self, operator: Operator) -> Operator:
+        """The operator on the candidates of the recipe."""
+        return operators.Carried(operator, EXPLORING) if self.mixed else operator

@@ -1,4 +1,4 @@
-"""The operators of GOMM: Falkenauer's crossover, five mutations, and two of our own (resize, climb)."""
+"""The operators of GOMM: Falkenauer's crossover, five mutations, and our own (resize, climb, refine)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ from crypsis.encodings.grouping import group_count
 from crypsis.evolution import Operator
 from crypsis.evolution.selection import drawn
 from crypsis.kernels.groupings import inject, settle
+
+CARRIED = 2
+"""Genes behind groups and k in a candidate of columns of any kind: effort, and the place of a treatment."""
 
 
 class Mutation(Operator):
@@ -125,6 +128,34 @@ class Resize(Mutation):
 
 
 @dataclass(frozen=True)
+class Rung(Mutation):
+    """k moved to a neighbouring size, or sometimes to any.
+
+    Parameters
+    ----------
+    rungs : tuple of int
+        The sizes k may have, ascending.
+    """
+
+    rungs: tuple[int, ...]
+    name: ClassVar[str] = "resize"
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        child, last = parents[0].copy(), len(self.rungs) - 1
+        if rng.random() < 0.25:
+            child[-1] = self.rungs[int(rng.integers(last + 1))]
+            return [child]
+        place = self.rungs.index(int(child[-1])) + (1 if rng.random() < 0.5 else -1)
+        child[-1] = self.rungs[min(max(place, 0), last)]
+        return [child]
+
+
+def resizing(smallest: int, largest: int, rungs: tuple[int, ...]) -> Mutation:
+    """The operator that changes k: between rungs where there are any, else freely within its bounds."""
+    return Rung(rungs) if rungs else Resize(smallest, largest)
+
+
+@dataclass(frozen=True)
 class Climb(Mutation):
     """Neighbours of an elite: mostly one or two random steps away, sometimes more, to leave local optima.
 
@@ -166,3 +197,57 @@ def _stepped(parent: Genome, rng: Generator) -> Genome:
         attribute = rng.integers(len(labels))
         labels[attribute] = (labels[attribute] + rng.integers(1, groups + 1)) % (groups + 1)
     return settle(child)
+
+
+@dataclass(frozen=True)
+class Carried(Operator):
+    """An operator on groupings whose candidates carry more genes: effort and treatment follow the child's own parent.
+
+    Parameters
+    ----------
+    operator : Operator
+        Varies groups and k.
+    most : int
+        Effort of a child at most: a new grouping is judged quickly first.
+    """
+
+    operator: Operator
+    most: int
+
+    @property
+    def name(self) -> str:
+        """That of the operator."""
+        return self.operator.name
+
+    @property
+    def arity(self) -> int:
+        """That of the operator."""
+        return self.operator.arity
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        made = self.operator.apply([parent[:-CARRIED] for parent in parents], rng)
+        children = []
+        for place, child in enumerate(made):
+            effort, treatment = parents[place % len(parents)][-CARRIED:].tolist()
+            tail = [min(effort, self.most), treatment]
+            children.append(np.concatenate([child, np.array(tail, dtype=np.int32)]).astype(np.int32))
+        return children
+
+
+@dataclass(frozen=True)
+class Refine(Mutation):
+    """The same grouping with more effort spent on its clusters.
+
+    Parameters
+    ----------
+    most : int
+        Largest effort.
+    """
+
+    most: int
+    name: ClassVar[str] = "refine"
+
+    def apply(self, parents: Sequence[Genome], rng: Generator) -> list[Genome]:
+        child = parents[0].copy()
+        child[-CARRIED] = min(int(child[-CARRIED]) + 1, self.most)
+        return [child]

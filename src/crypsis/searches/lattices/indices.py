@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, listing, suggestion
+from crypsis.kernels.arrays import Floats
 from crypsis.kernels.dominance import undominated
 from crypsis.kernels.nodes import NodeReadings
 
-Floats = NDArray[np.float64]
 Favour = Literal["many", "few"]
 
 INDICES = ("k", "l", "glm", "cm", "s_k", "s_l")

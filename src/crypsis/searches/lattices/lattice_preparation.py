@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, Tail
+from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, TailNodes
 from crypsis.kernels.rollup import Classes, roll_up
 from crypsis.kernels.single_nodes import read_one
 from crypsis.kernels.value_lists import Listed
@@ -37,7 +37,7 @@ class LatticeContext:
     total: int
     classes: Classes
     leaves: Leaves
-    tail: Tail
+    tail: TailNodes
     head: tuple[int, ...]
     """Which attributes of the lattice are the head, in the roll-up's order."""
     tail_places: tuple[int, ...]
@@ -208,7 +208,7 @@ def _leaves(
     )
 
 
-def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> Tail:
+def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> TailNodes:
     """Every combination of levels of the tail, each added up from the one a level lower in the attribute raised last.
 
     records  per cell of the lowest combination, the last attribute running fastest
@@ -232,7 +232,7 @@ def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> 
         step[number, final[below[number]]] = final[number]
         spared[number, final[number]] = len(trees) - lost[number]
     width = final.max(axis=1) + 1
-    return Tail(
+    return TailNodes(
         below,
         step,
         width,

@@ -27,7 +27,7 @@ from crypsis.evolution import (
     Strategy,
 )
 from crypsis.evolution.selection import DominanceOrder, FitnessFunction, Order, StrengthOrder, WeightedMean
-from crypsis.masking.generalisation import Generalisation, checked_share
+from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
 from crypsis.privacy.anonymity import KAnonymity
@@ -44,7 +44,7 @@ from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
-from crypsis.table.suppression import allowed, rule_code
+from crypsis.table.suppression import allowed, checked_share, rule_code
 from crypsis.table.table import Table
 
 SECONDS = 3e-9

@@ -18,7 +18,7 @@ from crypsis.measures.objective import Objective
 from crypsis.searches.maskings.constraints import Constraints, misfit
 from crypsis.searches.maskings.first_files import MethodFiles
 from crypsis.searches.maskings.posing import pose
-from crypsis.searches.populations import PaperFamilies, with_others
+from crypsis.searches.populations import Coded, PaperFamilies, SwapStep, with_others
 from crypsis.searches.search import Idle, Search, searches
 from crypsis.table.table import Table
 
@@ -84,12 +84,9 @@ class MaskingSearch(Search):
     )
     largest_k: int = Field(default=5, ge=2, le=100, description="microaggregations of the start: group sizes 2 to this")
     depths: int = Field(default=2, ge=0, le=20, description="codings and recodings of the start: depths 1 to this")
-    coded: Literal["depth", "share"] = Field(
-        default="depth",
-        description="codings of the start by the same depth in every column, or by the same share of its categories",
-    )
+    coded: Coded = "depth"
     swappings: int = Field(default=5, ge=0, le=20, description="rank swappings of the start: so many steps")
-    swap_step: float = Field(default=5.0, gt=0, le=100, description="per cent of the ranks between two rank swappings")
+    swap_step: SwapStep = 5.0
     prams: int = Field(default=5, ge=0, le=9, description="invariant PRAMs of the start, θ = 0.1, 0.2, …")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 

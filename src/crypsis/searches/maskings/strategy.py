@@ -15,7 +15,7 @@ from numpy.random import Generator
 
 from crypsis.engines import Engine
 from crypsis.errors import SearchError
-from crypsis.evolution.generation import empty_state, record, with_first
+from crypsis.evolution.generation import conclude_generation, empty_state, with_first
 from crypsis.evolution.problem import SELECTION, Child, Problem, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
 from crypsis.evolution.state import State
@@ -104,7 +104,7 @@ class MaskingStrategy:
         )
         if whole and self.settings.score == "front":
             after = replace(after, memory={**after.memory, "slopes": rays(after.scores)})
-        return record(problem, after, state, children, pairs, {}, list(range(len(children))))
+        return conclude_generation(problem, after, state, children, pairs, {}, list(range(len(children))))
 
     @property
     def _rows(self) -> int:
@@ -143,7 +143,7 @@ class MaskingStrategy:
             if child.survives:
                 seats[made_by[0]] = len(seats) + place
         after = succeed(state, children, scores, seats, self.fitness)
-        after = record(problem, after, state, children, scores, {}, list(range(len(children))))
+        after = conclude_generation(problem, after, state, children, scores, {}, list(range(len(children))))
         more = sum(child.tried for child, _ in born) - len(born)
         return replace(after, evaluations=after.evaluations + more, hits=after.hits + len(found) - len(born))
 

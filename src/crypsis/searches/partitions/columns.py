@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import linprog
-from scipy.sparse import csc_array
 
 from crypsis.kernels.pricing import Offers, price
 from crypsis.masking.heuristics import checked
@@ -43,8 +42,8 @@ class Groups:
         starts = np.concatenate(([0], np.cumsum([len(group) for group in groups])))
         shape = (len(self.points), len(groups))
         # Any: the solver takes sparse matrices, its published types do not.
-        cover: Any = csc_array((np.ones(starts[-1]), np.concatenate(groups), starts), shape=shape)
-        solved = linprog(
+        cover: Any = scipy.sparse.csc_array((np.ones(starts[-1]), np.concatenate(groups), starts), shape=shape)
+        solved = scipy.optimize.linprog(
             np.fromiter(self.costs.values(), np.float64),
             A_eq=cover,
             b_eq=np.ones(len(self.points)),

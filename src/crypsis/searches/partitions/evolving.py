@@ -7,14 +7,13 @@ import time
 from abc import abstractmethod
 from collections.abc import Iterator
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.encodings.partition import compact
 from crypsis.errors import SearchError
 from crypsis.evolution import Budget, Engine, Problem, State, evolve
+from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.compile_time import seconds_compiling
 from crypsis.masking.heuristics import checked
 from crypsis.masking.partition import Partitioner
@@ -52,9 +51,7 @@ class EvolvingPartitioner(Partitioner):
         """Until nothing is left to do, or the time is over."""
         return Budget(seconds=math.inf if self.seconds is None else self.seconds, idle=1)
 
-    def problem(
-        self, points: NDArray[np.float64], k: int, rng: Generator, refinement: Refinement | None = None
-    ) -> Problem:
+    def problem(self, points: Floats, k: int, rng: Generator, refinement: Refinement | None = None) -> Problem:
         """What the loop needs to group scaled points by their SSE; a refinement in place of the settings' own."""
         self.check(k)
         space = PartitionSpace(checked(points, k), (k,))
@@ -63,7 +60,7 @@ class EvolvingPartitioner(Partitioner):
 
     def search(
         self,
-        points: NDArray[np.float64],
+        points: Floats,
         k: int,
         rng: Generator,
         budget: Budget | None = None,
@@ -83,7 +80,7 @@ class EvolvingPartitioner(Partitioner):
         problem = settings.problem(points, k, rng, refinement)
         return evolve(problem, rng, budget or settings.budget(), engine, clock=charged, began=began)
 
-    def partition(self, points: NDArray[np.float64], k: int, rng: Generator) -> NDArray[np.int32]:
+    def partition(self, points: Floats, k: int, rng: Generator) -> Int32s:
         return compact(last(self.search(points, k, rng)).best)
 
 

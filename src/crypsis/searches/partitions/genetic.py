@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.encodings.partition import compact
 from crypsis.evolution import Engine, State
+from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import checked
 from crypsis.masking.partition import partitioners
@@ -43,7 +43,7 @@ class GeneticResult:
         The first epoch at which the last of them reached its best; 0 is the first population.
     """
 
-    labels: NDArray[np.int32]
+    labels: Int32s
     sse: float
     start_sse: float
     macrogroups: int
@@ -65,9 +65,7 @@ class GeneticPartitioner(EvolvingPartitioner):
         "paper does not say so, but its figures cannot be reached without",
     )
 
-    def macrogroups(
-        self, points: NDArray[np.float64], k: int, rng: Generator
-    ) -> tuple[NDArray[np.int32], NDArray[np.int32] | None]:
+    def macrogroups(self, points: Floats, k: int, rng: Generator) -> tuple[Int32s, Int32s | None]:
         """Macrogroup 0, 1, … of each row, and a k-partition to start from that tears none, if there is one."""
         return np.zeros(len(points), dtype=np.int32), None
 
@@ -79,12 +77,7 @@ class GeneticPartitioner(EvolvingPartitioner):
         return MacrogroupEvolution(self)
 
     def run(
-        self,
-        points: NDArray[np.float64],
-        k: int,
-        rng: Generator,
-        engine: Engine | None = None,
-        least: float = -math.inf,
+        self, points: Floats, k: int, rng: Generator, engine: Engine | None = None, least: float = -math.inf
     ) -> GeneticResult:
         """Evolve to the end of the epochs.
 
@@ -98,7 +91,7 @@ class GeneticPartitioner(EvolvingPartitioner):
         return self._result(checked(points, k), last(states))
 
     @staticmethod
-    def _result(points: NDArray[np.float64], state: State) -> GeneticResult:
+    def _result(points: Floats, state: State) -> GeneticResult:
         labels = renumbered(compact(state.best))
         loss, parts = sse(points, labels), state.memory.get("0/epochs")
         if parts is None:

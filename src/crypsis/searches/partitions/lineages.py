@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
 from crypsis.evolution import Engine, Genome, Problem, Scores, State
-from crypsis.evolution.generation import empty_state, record, score, with_first
+from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
 from crypsis.evolution.problem import SELECTION, Child, Evaluate, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
@@ -203,7 +203,7 @@ class Lineages:
         scores, known, fresh = score(problem, state, children, engine)
         memory = _packed(lineages) if whole else {**_packed(lineages), SEEDS: memory[SEEDS]}
         after = replace(with_first(state, children, scores), memory=memory, whole=whole)
-        return record(problem, after, state, children, scores, known, fresh)
+        return conclude_generation(problem, after, state, children, scores, known, fresh)
 
     def _at_once(self, k: int) -> bool:
         """Whether a lineage begins at once: there is no choice, the first partition is quick, or the refinement's."""
@@ -234,7 +234,7 @@ class Lineages:
             return replace(worked, generation=state.generation + 1, idle=0 if tasks else state.idle + 1)
         scores, known, fresh = score(problem, worked, children, engine)
         scored = compete(worked, children, scores, tighter, self.fitness)
-        return replace(record(problem, scored, worked, children, scores, known, fresh), idle=0)
+        return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
 
     def _tasks(self, generation: int, lineages: Sequence[Lineage]) -> dict[int, Sequence[Any]]:
         """The pieces of work of the next lineages in turn that have any left, by seat."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
-from scipy.spatial.distance import cdist
 
 from crypsis.engines import Engine, Serial
 
@@ -17,6 +17,8 @@ EXACT_UP_TO = 12_000
 LEAF, SPLITS = 800, 3
 PIECE = 40_000_000
 """Coordinates compared in one piece of a survey: some 50 ms."""
+MERGED, MERGED_AT_A_TIME = 1500, 4
+"""Records whose lists are merged together, and how many such blocks in one piece."""
 
 Near = tuple[NDArray[np.float64], NDArray[np.int32]]
 
@@ -35,10 +37,10 @@ class Located(Protocol):
 
 def nearest(points: NDArray[np.float64], count: int) -> Near:
     """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
-    return _queried((cKDTree(points), points, count), np.arange(len(points)))
+    return _queried((scipy.spatial.cKDTree(points), points, count), np.arange(len(points)))
 
 
-def _queried(tree: tuple[cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
+def _queried(tree: tuple[scipy.spatial.cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
     """What `nearest` gives for some records."""
     kd, points, count = tree
     found = kd.query(points[rows], np.arange(1, count + 2))
@@ -72,6 +74,7 @@ class Survey:
     exact: bool = True
     _pieces: list[NDArray[np.int64]] | None = field(default=None, repr=False)
     _splits: list[Near] = field(default_factory=list, repr=False)
+    _blocks: list[Near] = field(default_factory=list, repr=False)
     _done: int = 0
     _near: Near | None = field(default=None, repr=False)
 
@@ -103,16 +106,38 @@ class Survey:
             empty = (np.full((n, self.count), np.inf), np.zeros((n, self.count), np.int32))
             self._splits = [(empty[0].copy(), empty[1].copy()) for _ in range(1 if self.exact else SPLITS)]
             self._pieces = self._rows() if self.exact else self._leaves()
-        some = self._pieces[self._done : self._done + self._at_a_time()]
-        shared = (cKDTree(self.points) if self.exact else None, self.points, self.count)
+        if self._done < len(self._pieces):
+            self._compare(self._pieces[self._done : self._done + self._at_a_time()], engine)
+        elif not self.exact:
+            self._merge(engine)
+        if self.exact and self._done == len(self._pieces):
+            self._near = self._splits[0]
+        if self._near is not None:
+            self._splits, self._pieces, self._blocks = [], [], []
+        return self._near is not None
+
+    def _compare(self, some: list[NDArray[np.int64]], engine: Engine) -> None:
+        """The nearest others of the records of some pieces."""
+        shared = (self._tree, self.points, self.count)
+        pieces = len(self._pieces or some)
         for place, (rows, (squares, others)) in enumerate(zip(some, engine.map(_near_of, some, shared), strict=True)):
-            split = self._splits[(self._done + place) * len(self._splits) // len(self._pieces)]
+            split = self._splits[(self._done + place) * len(self._splits) // pieces]
             split[0][rows], split[1][rows] = squares, others
         self._done += len(some)
-        if self._done == len(self._pieces):
-            self._near = self._splits[0] if self.exact else self._merged()
-            self._splits, self._pieces = [], []
-        return self._near is not None
+
+    @cached_property
+    def _tree(self) -> scipy.spatial.cKDTree | None:
+        return scipy.spatial.cKDTree(self.points) if self.exact else None
+
+    def _merge(self, engine: Engine) -> None:
+        """The nearest of all splittings for the next blocks of records; the lists are done after the last."""
+        n = len(self.points)
+        first = MERGED * len(self._blocks)
+        some = [slice(at, at + MERGED) for at in range(first, n, MERGED)][:MERGED_AT_A_TIME]
+        self._blocks += engine.map(_merged, some, (self._splits, self.stretch, self.count))
+        if MERGED * len(self._blocks) >= n:
+            squares, rows = zip(*self._blocks, strict=True)
+            self._near = np.concatenate(squares), np.concatenate(rows)
 
     def _at_a_time(self) -> int:
         """Pieces of one quantum."""
@@ -142,29 +167,26 @@ class Survey:
                     leaves.append(part)
         return leaves
 
-    def _merged(self) -> Near:
-        """The nearest of all splittings, each record once."""
-        squares = np.concatenate([one[0] for one in self._splits], axis=1) * self.stretch
-        rows = np.concatenate([one[1] for one in self._splits], axis=1)
-        by_row = np.argsort(rows, axis=1, kind="stable")
-        squares, rows = np.take_along_axis(squares, by_row, 1), np.take_along_axis(rows, by_row, 1)
-        squares[:, 1:][rows[:, 1:] == rows[:, :-1]] = np.inf
-        by_distance = np.argsort(squares, axis=1, kind="stable")[:, : self.count]
-        return np.take_along_axis(squares, by_distance, 1), np.take_along_axis(rows, by_distance, 1)
+
+def _merged(shared: tuple[list[Near], float, int], block: slice) -> Near:
+    """The nearest of all splittings, each record once, for a block of records."""
+    splits, stretch, count = shared
+    squares = np.concatenate([one[0][block] for one in splits], axis=1) * stretch
+    rows = np.concatenate([one[1][block] for one in splits], axis=1)
+    by_row = np.argsort(rows, axis=1, kind="stable")
+    squares, rows = np.take_along_axis(squares, by_row, 1), np.take_along_axis(rows, by_row, 1)
+    squares[:, 1:][rows[:, 1:] == rows[:, :-1]] = np.inf
+    by_distance = np.argsort(squares, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(squares, by_distance, 1), np.take_along_axis(rows, by_distance, 1)
 
 
-def _near_of(shared: tuple[cKDTree | None, NDArray[np.float64], int], part: NDArray[np.int64]) -> Near:
+def _near_of(shared: tuple[scipy.spatial.cKDTree | None, NDArray[np.float64], int], part: NDArray[np.int64]) -> Near:
     """The nearest others of some records: of all, or among themselves."""
     tree, points, count = shared
     if tree is not None:
         return _queried((tree, points, count), part)
     # Not by a matrix product: its threads would wait for each other on a busy machine.
-    apart = cdist(points[part], points[part], "sqeuclidean")
+    apart = scipy.spatial.distance.cdist(points[part], points[part], "sqeuclidean")
     np.fill_diagonal(apart, np.inf)
     near = np.argpartition(apart, count - 1, axis=1)[:, :count]
     return np.take_along_axis(apart, near, 1), part[near].astype(np.int32)
-
-
-def nearly_nearest(points: NDArray[np.float64], count: int) -> Near:
-    """As `nearest`, but only among records that share a leaf of one of a few random splittings."""
-    return Survey(points, count, exact=False).complete()

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 
 def group_costs(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.float64]:
@@ -34,8 +33,10 @@ def cheaper_regions(
 ) -> NDArray[np.int32]:
     """The cheapest partition that follows, component by component, one parent or the other; costs are by group."""
     left, right = int(one.max()) + 1, int(other.max()) + 1
-    overlap = coo_array((np.ones(len(one), np.int8), (one, other + left)), shape=(left + right, left + right))
-    count, component = connected_components(overlap, directed=False)
+    overlap = scipy.sparse.coo_array(
+        (np.ones(len(one), np.int8), (one, other + left)), shape=(left + right, left + right)
+    )
+    count, component = scipy.sparse.csgraph.connected_components(overlap, directed=False)
     cost_one = np.bincount(component[:left], costs, minlength=count)
     cost_other = np.bincount(component[left:], other_costs, minlength=count)
     chosen = np.where((cost_other < cost_one)[component[one]], other + left, one)

@@ -19,6 +19,7 @@ from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, get, post
 from crypsis.studio.studio import Studio, percent
 from crypsis.text import card_facts, ruin_text
+from crypsis.text.cards import propensity_text
 from crypsis.text.offers import TITLES
 
 MOST_MARKS = 1500
@@ -56,7 +57,12 @@ class _FrontPage:
         number = int(request.path_params["number"])
         described = self.studio.session.describe(number)
         card = card_facts(self.studio.session.card(number))
-        return self.studio.part("description.html", description=described, card=card)
+        return self.studio.part("description.html", description=described, card=card, number=number)
+
+    def general(self, request: Request) -> Response:
+        """How well a model tells the released file from the original, with what chance would give."""
+        scores = self.studio.session.general(int(request.path_params["number"]))
+        return self.studio.part("general.html", sentences=[propensity_text(score) for score in scores])
 
     def start(self, request: Request, form: Form) -> Response:
         self.studio.session.start()
@@ -104,6 +110,7 @@ def routes(studio: Studio) -> list[Route]:
         "/front.json": page.figures,
         "/solution/{number:int}": page.panel,
         "/solution/{number:int}/description": page.description,
+        "/solution/{number:int}/general": page.general,
     }
     done = {
         "/search/start": page.start,

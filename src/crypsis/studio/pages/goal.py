@@ -13,16 +13,17 @@ from crypsis.measures.uses import uses
 from crypsis.plan.catalogue import measures, models, searches
 from crypsis.plan.checking import check
 from crypsis.plan.document import Plan
-from crypsis.plan.sections import AXES, Limit, Release, Requirement, Running, SearchChoice, Use
+from crypsis.plan.sections import AXES, Column, Limit, Release, Requirement, RuleDemand, Running, SearchChoice, Use
 from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
 from crypsis.studio.forms import Entry, Form, entries, one
-from crypsis.studio.goal_form import apply_goal
+from crypsis.studio.goal_form import COLUMN_SKIPPED, apply_goal
 from crypsis.studio.reading import WAIT
 from crypsis.studio.responses import answer, get, post, refusal
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.rules import proposed_rules
 
 
 def routes(studio: Studio) -> list[Route]:
@@ -39,6 +40,9 @@ def routes(studio: Studio) -> list[Route]:
 
     def obstacles(request: Request) -> Response:
         return JSONResponse(_obstacles(studio.session) if studio.session.reading.done else {})
+
+    def proposed(request: Request) -> Response:
+        return JSONResponse(_proposed(studio.session) if studio.session.reading.done else [])
 
     def save(request: Request, form: Form) -> Response:
         session = studio.session
@@ -61,6 +65,7 @@ def routes(studio: Studio) -> list[Route]:
         get("/goal", page),
         get("/goal/form", fields),
         get("/goal/obstacles", obstacles),
+        get("/goal/proposed", proposed),
         post("/goal", save),
         post("/goal/check", estimate),
     ]
@@ -87,6 +92,8 @@ def _goal(session: Session) -> dict[str, Any]:
         "models": _demands(document, columns),
         "known_models": {name: models[name].in_brief() for name in models},
         "limits": [(i["measure"], _of(Limit, measures, "measure", i, columns)) for i in document.get("limit", [])],
+        "columns": [(name, _column(document, name)) for name in _quasi(document)],
+        "rules": [entries(RuleDemand, item, columns) for item in document.get("rule", [])],
         "known_limits": [*AXES, *_limitable()],
         "uses": [(i["measure"], _of(Use, measures, "measure", i, columns)) for i in document.get("use", [])],
         "known_uses": {name: cls.in_brief() for name, cls in uses().items()},
@@ -94,6 +101,12 @@ def _goal(session: Session) -> dict[str, Any]:
         "run": entries(Running, document.get("run", {}), (), skip=("seed", "scheduler")),
         "release": entries(Release, document.get("release", {}), ()),
     }
+
+
+def _column(document: dict[str, Any], name: str) -> dict[str, Entry]:
+    """What matters in a quasi-identifier: importance, largest loss, lock, and the column it is linked to."""
+    others = [each for each in _quasi(document) if each != name]
+    return {e.name: e for e in entries(Column, document["columns"][name], others, skip=COLUMN_SKIPPED)}
 
 
 def _limitable() -> list[str]:
@@ -135,6 +148,15 @@ def _obstacles(session: Session) -> dict[str, str]:
         if obstacle:
             found[name] = f"Does not apply: {obstacle}"
     return found
+
+
+def _proposed(session: Session) -> list[str]:
+    """Rules that the file keeps without exception and the plan does not have yet."""
+    document, table = session.document, session.table
+    known = {item.get("holds") for item in document.get("rule", [])}
+    shown = [n for n, c in document.get("columns", {}).items() if c.get("role") not in UNPUBLISHED]
+    found = proposed_rules(table, [name for name in shown if name in table.names], _quasi(document))
+    return [each.rule for each in found if each.rule not in known]
 
 
 def _planned(session: Session) -> list[Any]:

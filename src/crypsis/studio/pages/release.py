@@ -173,7 +173,10 @@ def _verified(studio: Studio, folder: Path, message: str) -> Response:
     found = verify(folder)
     parts = {
         "verified": studio.render(
-            "verified.html", found=found, folder=folder, over_all=over_all_text(found.smallest_class, found.family)
+            "verified.html",
+            found=found,
+            folder=folder,
+            over_all=over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]),
         ),
         "folder-field": studio.render("folder.html", folder=studio.release_folder()),
     }

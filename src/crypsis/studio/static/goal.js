@@ -24,6 +24,20 @@ const obstacles = inTurn(async () => {
   const response = await bring("/goal/obstacles"), found = response?.ok ? await response.json() : {};
   for (const hint of document.querySelectorAll("[data-obstacle]")) hint.textContent = found[hint.dataset.obstacle] ?? "";
 });
-if (form) obstacles();
-document.addEventListener("placed", (event) => { if (event.target.id === "goal-form") obstacles(); });
+// Rules that the file keeps without exception are offered where a rule is written.
+const propose = inTurn(async () => {
+  const response = await bring("/goal/proposed"), rules = response?.ok ? await response.json() : [];
+  const list = document.getElementById("proposed-rules"), hint = document.getElementById("proposed-hint");
+  if (!list) return;
+  list.replaceChildren(...rules.map((rule) => { const option = document.createElement("option"); option.value = rule; return option; }));
+  hint.replaceChildren(...(rules.length ? ["The file keeps these without exception: "] : []), ...rules.map((rule) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", className: "quiet", textContent: rule });
+    button.addEventListener("click", () => { const field = document.getElementById("new-rule"); field.value = rule; field.focus(); });
+    return button;
+  }));
+});
+const know = () => { obstacles(); propose(); };
+if (form) know();
+document.addEventListener("placed", (event) => { if (event.target.id === "goal-form") know(); });
 document.body.dataset.ready = "yes";

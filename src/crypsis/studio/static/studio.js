@@ -91,6 +91,7 @@ export async function load(element) {
   else { element.removeAttribute("aria-busy"); show(element, [text]); }
 }
 for (const element of document.querySelectorAll("[data-load]")) load(element);
+document.addEventListener("placed", (event) => { for (const element of event.target.querySelectorAll("[data-load]")) load(element); });
 
 /** Charts as tables and back, for the whole page. */
 let tables = sessionStorage.getItem("tables") === "yes";

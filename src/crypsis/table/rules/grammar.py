@@ -48,21 +48,20 @@ class Constant:
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class Signed:
+    """Two values with a sign between them."""
+
+    sign: str
+    left: Value
+    right: Value
+
+
+class Arithmetic(Signed):
     """Two values joined by + - * or /."""
 
-    sign: str
-    left: Value
-    right: Value
 
-
-@dataclass(frozen=True)
-class Compared:
+class Relation(Signed):
     """Two values compared by < <= > >= = or !=."""
-
-    sign: str
-    left: Value
-    right: Value
 
 
 @dataclass(frozen=True)
@@ -96,20 +95,16 @@ class Junction:
 
 
 Value = ColumnValue | Constant | Arithmetic
-Condition = Compared | Membership | Absence | Negation | Junction
-CONDITIONS = (Compared, Membership, Absence, Negation, Junction)
+Condition = Relation | Membership | Absence | Negation | Junction
+CONDITIONS = (Relation, Membership, Absence, Negation, Junction)
 
 
 @dataclass(frozen=True)
 class EditRule:
     """A relation between the columns of a record.
 
-    Parameters
-    ----------
-    text : str
-        As it was written.
-    condition : Condition
-        What must hold; `if a then b` is read as `not a or b`.
+    text       as it was written
+    condition  what must hold; `if a then b` is read as `not a or b`
 
     Examples
     --------
@@ -131,7 +126,7 @@ def _names(node: Value | Condition) -> Iterator[ColumnValue]:
         yield node
     elif isinstance(node, (Membership, Absence)):
         yield node.value
-    elif isinstance(node, (Arithmetic, Compared)):
+    elif isinstance(node, (Arithmetic, Relation)):
         yield from _names(node.left)
         yield from _names(node.right)
     elif isinstance(node, Negation):
@@ -144,14 +139,7 @@ def _names(node: Value | Condition) -> Iterator[ColumnValue]:
 def read_rule(text: str) -> EditRule:
     """Read a rule.
 
-    Parameters
-    ----------
-    text : str
-        For example ``start <= end``.
-
-    Returns
-    -------
-    EditRule
+    text  for example ``start <= end``
 
     Raises
     ------
@@ -233,7 +221,7 @@ class _RuleParser:
             return left
         right = self._sum()
         usual = {"==": "=", "<>": "!="}.get(sign, sign)
-        return Compared(usual, self._value(left), self._value(right))
+        return Relation(usual, self._value(left), self._value(right))
 
     # -- values --
 

@@ -23,13 +23,13 @@ from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.rules.grammar import (
     Absence,
     ColumnValue,
-    Compared,
     Condition,
     Constant,
     EditRule,
     Junction,
     Membership,
     Negation,
+    Relation,
     Value,
 )
 from crypsis.table.table import LOCAL, Table
@@ -60,14 +60,11 @@ class Span(NamedTuple):
 class RuleCounts:
     """Records by how they keep a rule before and after masking.
 
-    Parameters
-    ----------
-    records : int
-        Published records.
-    created, healed, kept : int
-        Kept before and broken after; broken before and not after; broken both times.
-    undecided : int
-        Published so that the rule may be kept or broken.
+    records    published records
+    created    kept before and broken after
+    healed     broken before and not after
+    kept       broken both times
+    undecided  published so that the rule may be kept or broken
     """
 
     records: int
@@ -169,11 +166,11 @@ class _Judge:
             absent = self._column(f"{node.value.name} missing", self.table.missing(node.value.name))
             return Truth(absent, absent) if self.collected else Truth(pl.lit(False) & absent, absent)
         if isinstance(node, Membership):
-            each = tuple(Compared("=", node.value, constant) for constant in node.among)
+            each = tuple(Relation("=", node.value, constant) for constant in node.among)
             return self.condition(Junction("or", each)) if self._numeric(node.value) else self._among(node)
         return self._compared(node)
 
-    def _compared(self, node: Compared) -> Truth:
+    def _compared(self, node: Relation) -> Truth:
         left, right, sign = node.left, node.right, node.sign
         words = [side for side in (left, right) if self._wordy(side)]
         if words:

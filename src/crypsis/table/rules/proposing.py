@@ -15,8 +15,8 @@ from itertools import combinations, permutations
 from math import log2
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.kernels.arrays import Floats
 from crypsis.table.attribute import Attribute
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.links import links
@@ -33,7 +33,6 @@ MOST_NUMBERS, MOST_CATEGORIES = 24, 24
 """Columns that are looked at: the first ones."""
 TRIED = 200
 """Records on which sums are tried before all are asked."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

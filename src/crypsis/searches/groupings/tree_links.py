@@ -1,0 +1,26 @@
+"""Links of a grouping of numbers where there are too many records for distance blocks: found by a tree."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from crypsis.kernels import groupings as kernels
+from crypsis.searches.groupings.conventions import Floats
+
+
+def linked_by_tree(points: Floats, masked: Floats, first: NDArray[np.int32], sizes: NDArray[np.int32]) -> float:
+    """Credit of the nearest links where there are too many records for distance blocks.
+
+    first, sizes  a row of `masked` for each distinct protected record, and how many share it
+    """
+    distinct, place = np.unique(masked[first], axis=0, return_inverse=True)
+    records = np.bincount(place.ravel(), weights=sizes, minlength=len(distinct))
+    tree = scipy.spatial.cKDTree(distinct)
+    least = np.asarray(tree.query(points)[0]) ** 2
+    own = ((points - masked) ** 2).sum(axis=1)
+    won = np.flatnonzero(own <= least + kernels.TOLERANCE)
+    reach = np.sqrt(least[won] + kernels.TOLERANCE)
+    ties = [records[near].sum() for near in tree.query_ball_point(points[won], reach)]
+    return float(sum(1.0 / max(1, count) for count in ties))

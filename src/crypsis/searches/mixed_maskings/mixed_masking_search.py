@@ -1,0 +1,236 @@
+"""The search "mixed-masking": values exchanged between records until many attacks find few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.random import Generator
+from pydantic import Field
+
+from crypsis.encodings.exchange import ExchangeEncoding
+from crypsis.evolution import Budget, Genome, Problem, Scores
+from crypsis.masking.method import Family
+from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.linkage_attacks import LinkageAttack, searched_attacks
+from crypsis.measures.measure import BoundMeasure
+from crypsis.measures.objective import Objective
+from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.rule_violations import RuleViolations
+from crypsis.searches.mixed_maskings.combinations import listable
+from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
+from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace
+from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
+from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.rules import EditRule, read_rule
+from crypsis.table.table import Table
+
+FEWEST = 4
+"""Records among which values can be exchanged."""
+MOST_RECORDS = 20_000
+"""Records above which a first plan does not offer the search: every one must be hidden from every attack."""
+CLOSE, FAR = 0.9, 0.6
+"""Shares of a limit of the plan between which the limits of the search begin: held-out attacks find a little more."""
+
+
+@searches.add("mixed-masking")
+class MixedMaskingSearch(Search):
+    """Whose value should each record show? Values exchanged between similar records until attacks find few of them.
+
+    Marés and Torra (2012) for mixed files. Numbers are exchanged between records, so that each column keeps its
+    values; categories are exchanged or replaced; changes are aimed at records that are found. Linkage by every column
+    and by many sets of three and four is followed exactly through each change. The file shows values of other people,
+    so class sizes say nothing about it: a plan releases it by a limit on a risk, and attacks that the search did not
+    use judge it.
+
+    Notes
+    -----
+    - Formula: per limit, minimise cell loss + price · Σ over attacks of what they find beyond the limit
+    - Paper: Marés and Torra (2012), with numbers by ranks after Moore (1996); own moves
+    - Cost: anytime; a change costs O(n) for each attack that sees it, in blocks of a thousand records
+    - Departures: a ladder of limits in place of one score, exact linkage by many attacks, rates that follow success
+
+    Examples
+    --------
+    >>> run = crypsis.evolve(crypsis.example(60), search=crypsis.MixedMaskingSearch(rungs=2), budget="3 generations")
+    >>> {str(solution.family) for solution in run.front if not solution.baseline}
+    {'perturbation'}
+    """
+
+    family: ClassVar[Family] = Family.PERTURBATION
+    purpose: ClassVar[str] = "values exchanged between similar records until attacks find few of them"
+    pace: ClassVar[int] = 6
+
+    columns: tuple[str, ...] = Field(default=(), description="columns to mask; empty means every quasi-identifier")
+    lowest: float = Field(
+        default=3.0, gt=0, le=100, description="smallest share of the records that attacks may find, per cent"
+    )
+    highest: float = Field(default=20.0, gt=0, le=100, description="largest share of them, per cent")
+    rungs: int = Field(default=4, ge=1, le=50, description="how many limits are tried; none above that of the plan")
+    sets: int = Field(
+        default=24, ge=0, le=1000, description="sets of three and four known columns by which records are linked"
+    )
+    categories: Literal["exchanged", "replaced"] = Field(
+        default="exchanged",
+        description="categories are only exchanged, so that each column keeps its distribution, or replaced too",
+    )
+    aimed: float = Field(
+        default=0.8, ge=0.0, le=1.0, description="share of the changes aimed at records that are found too often"
+    )
+    adaptive: bool = Field(default=True, description="whether the rates of the moves follow their success")
+    generations: int = Field(default=300, ge=1, description="generations, where no other budget is given")
+
+    def names(self, table: Table) -> Columns:
+        """The columns that are masked: those named, or every quasi-identifier, unless locked."""
+        chosen = self.columns or tuple(table.quasi_identifiers)
+        return tuple(name for name in chosen if not table.attribute(name).locked)
+
+    def idle(self, guided: bool) -> Mapping[str, Idle]:
+        return {"highest": Idle("with a single rung", "set rungs to 2 or more")} if self.rungs == 1 else {}
+
+    def obstacle(self, table: Table) -> str:
+        if not table.quasi_identifiers and not self.columns:
+            return "the table has no quasi-identifier to mask; give columns the role 'quasi' or name columns"
+        for name in self.names(table):
+            if table.level(name) != 0:
+                return f"column {name!r} is already generalised and values as collected are exchanged; leave it out"
+            if table.attribute(name).numeric and np.isinf(table.column(name)).any():
+                return f"column {name!r} has infinite values, which have no distance; correct them or leave it out"
+        if not self.names(table):
+            return "every column that would be masked is locked; unlock one"
+        if not bool(table.kept.all()):
+            return "the table holds suppressed records, whose values nobody can take; search before suppressing"
+        if len(table) < FEWEST:
+            return f"the table has {len(table)} records, and at least {FEWEST} are needed to exchange values"
+        if self.rungs > 1 and self.highest < self.lowest:
+            return f"limits cannot go from {self.highest:g} down to {self.lowest:g}; give highest of at least lowest"
+        return ""
+
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        return {}
+
+    @classmethod
+    def drawback(cls, table: Table) -> str:
+        if len(table) > MOST_RECORDS:
+            return f"It hides record after record, too slowly for more than {MOST_RECORDS} of them"
+        return (
+            "It promises no k; where a limit on the risk is enough, delete every [[require]] and add [[search]] "
+            'name = "mixed-masking": it keeps the distribution of every column'
+        )
+
+    def encoding(self, table: Table) -> ExchangeEncoding:
+        return ExchangeEncoding(table, self.names(table))
+
+    def problem(self, encoding: ExchangeEncoding, objective: Objective | None, rng: Generator) -> Problem:
+        table, names = encoding.table, encoding.names
+        known = tuple(dict.fromkeys([*table.quasi_identifiers, *names]))
+        rules = _rules(objective)
+        listed = tuple(rule for rule in rules if listable(table, rule))
+        units, ties = units_of(table, names, [rule.columns for rule in rules if rule not in listed])
+        alone = [LinkageAttack((name,)) for name in names if singles_out(table, name)]
+        space = ExchangeSpace(
+            table=table,
+            known=known,
+            units=units,
+            ties=ties,
+            attacks=(*self._attacks(known, objective), *alone),
+            caps=_caps(objective),
+            free=self.categories == "replaced",
+            singling=len(alone),
+            edit_rules=listed,
+        )
+        limits = self.limits(objective)
+        own = LossAndLinkage(
+            encoding, CellLoss(columns=known).against(table), RecordLinkage(columns=known).against(table)
+        )
+        lineages = ExchangeLineages(space, encoding, limits, self.aimed, self.adaptive)
+        return Problem(
+            key=encoding.key,
+            strategy=lineages,
+            start=lineages.first,
+            evaluate=own if objective is None else ObjectiveScores(encoding, objective, family=self.family),
+            objectives=("loss", "risk"),
+            remember=20 * len(limits),
+            notes={"limits": list(limits), "attacks": len(space.attacks), "units": [list(unit) for unit in units]},
+        )
+
+    def limits(self, objective: Objective | None) -> tuple[float, ...]:
+        """Shares of the records that attacks may find, per cent, largest first: all below what the plan allows."""
+        most = None if objective is None else objective.held_out_limit
+        high, low = self.highest, self.lowest
+        if most is not None and 0 < most < 100:
+            high, low = min(high, CLOSE * most), min(low, FAR * most)
+        ladder = np.geomspace(high, low, self.rungs) if self.rungs > 1 else [low]
+        return tuple(sorted({round(float(each), 4) for each in ladder}, reverse=True))
+
+    def _attacks(self, known: Columns, objective: Objective | None) -> Iterable[LinkageAttack]:
+        """All columns by several distances, sets of them, and what each intruder knows."""
+        yield from searched_attacks(known, self.sets)
+        for knows in () if objective is None else objective.intruders.values():
+            if set(knows) != set(known):
+                yield LinkageAttack(tuple(name for name in known if name in knows))
+
+    def budget(self) -> Budget:
+        return Budget(generations=self.generations)
+
+
+def singles_out(table: Table, name: str) -> bool:
+    """Whether more records are alone with their value of a column than a release lets be found by it."""
+    counts = np.unique(table.codes([name])[:, 0], return_counts=True)[1]
+    return int((counts == 1).sum()) > LARGEST_SHARE * len(table)
+
+
+def units_of(table: Table, names: Columns, rules: Iterable[Columns]) -> tuple[tuple[Columns, ...], tuple[Columns, ...]]:
+    """Columns whose values are exchanged together, so that what holds between them in a record holds in every one.
+
+    A column goes with the one it is linked to, and the columns of an edit rule with too many combinations go together.
+
+    names  columns that are masked
+    rules  columns of each such rule
+    returns  the units, and for each the columns of its rules that are published as collected
+    """
+    together: list[set[str]] = [{name} for name in names]
+    fixed: dict[str, set[str]] = {name: set() for name in names}
+    pairs = [{name, table.attribute(name).linked} for name in names if table.attribute(name).linked]
+    for group in [*pairs, *map(set, rules)]:
+        for name in group & set(names):
+            fixed[name] |= {other for other in group - set(names) if other in table.names}
+        joined = [unit for unit in together if unit & group]
+        if joined:
+            together = [unit for unit in together if not unit & group] + [set().union(*joined)]
+    units = sorted((tuple(n for n in names if n in unit) for unit in together), key=lambda unit: names.index(unit[0]))
+    ties = tuple(tuple(sorted(set().union(*(fixed[name] for name in unit)))) for unit in units)
+    return tuple(units), ties
+
+
+def _rules(objective: Objective | None) -> list[EditRule]:
+    """Every edit rule that is limited."""
+    readers = [] if objective is None else [reader for _, _, reader in objective.limits if reader is not None]
+    rules = [r.measure.rule for r in readers if isinstance(r.measure, RuleViolations) and r.measure.rule.strip()]
+    return [read_rule(rule) for rule in rules]
+
+
+def _caps(objective: Objective | None) -> dict[str, float]:
+    """The largest loss of every column that has one, per cent."""
+    limits = [] if objective is None else objective.limits
+    return {
+        reader.measure.columns[0]: most
+        for _, most, reader in limits
+        if reader is not None and isinstance(reader.measure, CellLoss) and len(reader.measure.columns) == 1
+    }
+
+
+@dataclass(frozen=True)
+class LossAndLinkage:
+    """(cell loss, record linkage) over the known columns, per cent: what the search minimises by itself."""
+
+    encoding: ExchangeEncoding
+    loss: BoundMeasure
+    linkage: BoundMeasure
+
+    def __call__(self, genome: Genome) -> Scores:
+        masked = self.encoding.decode(genome)
+        return self.loss.read(masked), self.linkage.read(masked)

@@ -1,0 +1,285 @@
+"""The records of a table as exchanges of values see them: coordinates, what moves together, attacks and blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.exchange_walk import ExchangeRules, near_records
+from crypsis.kernels.exchanges import ExchangeFile, ExchangeRoom, LinkCounts, count_links, total_up
+from crypsis.masking.representatives import Representative
+from crypsis.measures.linkage_attacks import (
+    LinkageAttack,
+    LinkageCoordinates,
+    SeenCoordinates,
+    exchange_file,
+    exchange_room,
+    link_counts,
+)
+from crypsis.privacy.demands import class_demands
+from crypsis.searches.composites.space import CompositeSpace
+from crypsis.searches.mixed_maskings.combinations import rule_tables, ruled_together
+from crypsis.table.attribute import weights
+from crypsis.table.equivalence_classes import equivalence_classes
+from crypsis.table.profile import LARGEST_SHARE
+from crypsis.table.rules import EditRule
+from crypsis.table.table import Table
+
+Donors = NDArray[np.int32]
+Rows = NDArray[np.int64]
+Columns = tuple[str, ...]
+
+WHOLE, BLOCK = 1_500, 1_000
+"""Records up to which all walk together, and of a block of a larger table, about."""
+NEIGHBOURS = 16
+"""Similar records with which a record exchanges values."""
+SINGLED_OUT = 90.0 * LARGEST_SHARE
+"""Per cent of the records that one column may find: a little less than the audit of a release lets pass."""
+GROUPS = (4, 12)
+"""Least and largest size of the groups in which values are exchanged at first."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangeSpace:
+    """Records, columns whose values are exchanged, and attacks that may find only so many.
+
+    table  the original
+    known  columns that somebody may know, among them those that are published as collected
+    units  columns in which values are exchanged, those in one unit together
+    ties  for each unit, columns as collected in which only equal records exchange its values
+    attacks  what records are linked by
+    edit_rules  what every record keeps; all combinations of values that they speak of can be listed
+    singling  how many of the last attacks know one column, by which a release lets few records be found
+    caps  largest loss of a column, per cent, where it has one
+    free  whether categories may be taken from others without giving one's own
+    """
+
+    table: Table = field(repr=False)
+    known: Columns
+    units: tuple[Columns, ...]
+    ties: tuple[Columns, ...]
+    attacks: tuple[LinkageAttack, ...]
+    caps: Mapping[str, float]
+    free: bool
+    singling: int = 0
+    edit_rules: tuple[EditRule, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __getstate__(self) -> dict[str, object]:
+        """Without what a worker can work out for itself."""
+        fields = ("table", "known", "units", "ties", "attacks", "caps", "free", "singling", "edit_rules")
+        return {name: self.__dict__[name] for name in fields}
+
+    @cached_property
+    def coordinates(self) -> LinkageCoordinates:
+        """The known columns as coordinates."""
+        return LinkageCoordinates(self.table, self.known)
+
+    @cached_property
+    def unit_of(self) -> NDArray[np.int32]:
+        """int32[q]: the unit of a coordinate, −1 where it is published as collected."""
+        place = {name: number for number, unit in enumerate(self.units) for name in unit}
+        return np.array([place.get(self.known[c], -1) for c in self.coordinates.column_of], dtype=np.int32)
+
+    @cached_property
+    def charge(self) -> NDArray[np.float64]:
+        """float64[q]: per cent of loss for one record that moves one unit; columns count by their importance."""
+        counts = np.array(weights([self.table.attribute(name) for name in self.known]))
+        share = 100.0 * counts / counts.sum() / len(self)
+        roles = np.array(self.coordinates.roles)
+        lost = np.where(roles == "value", self.coordinates.range_units, (roles == "code").astype(np.float64))
+        return np.asarray(share[self.coordinates.column_of] * lost)
+
+    @cached_property
+    def most(self) -> NDArray[np.float64]:
+        """float64[q]: the largest share of loss, in the unit of `charge`, that a coordinate may have in all records."""
+        counts = np.array(weights([self.table.attribute(name) for name in self.known]))
+        caps = [self.caps.get(name, np.inf) for name in self.known]
+        return np.asarray((np.array(caps) * counts / counts.sum())[self.coordinates.column_of])
+
+    @cached_property
+    def strata(self) -> NDArray[np.int32]:
+        """int32[u, n]: records that may exchange a unit: alike in which cells are missing, and in its ties."""
+        found = []
+        for unit, tied in zip(self.units, self.ties, strict=True):
+            lacking = [self.table.missing(name).astype(np.int32)[:, None] for name in unit]
+            codes = [self.table.codes(list(tied))] if tied else []
+            found.append(equivalence_classes(np.hstack([*lacking, *codes])).of)
+        return np.array(found, dtype=np.int32)
+
+    @cached_property
+    def rules(self) -> ExchangeRules:
+        """The edit rules as a walk looks them up."""
+        return rule_tables(self.table, self.units, self.edit_rules)
+
+    @cached_property
+    def replaceable(self) -> NDArray[np.bool_]:
+        """bool[u]: units of categories that may be taken from others."""
+        named = [all(not self.table.attribute(name).numeric for name in unit) for unit in self.units]
+        return np.array([self.free and each for each in named])
+
+    # -- blocks --
+
+    def blocks(self, turn: int) -> list[Rows]:
+        """Blocks of similar records, cut along other columns in every turn; one of all records of a small table."""
+        if len(self) <= WHOLE:
+            return [np.arange(len(self))]
+        points = self.coordinates.known[np.array(self.coordinates.roles) != "equal"]
+        parts, depth = [np.arange(len(self))], 0
+        while max(map(len, parts)) > BLOCK:
+            parts = [half for part in parts for half in _halves(points, part, depth + turn)]
+            depth += 1
+        return parts
+
+    def donors(self, genome: NDArray[np.int32], names: Columns) -> Donors:
+        """int32[n, u]: the donors of a genome over columns, unit by unit."""
+        return np.ascontiguousarray(genome[:, [names.index(unit[0]) for unit in self.units]])
+
+    def genome(self, donors: Donors, names: Columns) -> NDArray[np.int32]:
+        """int32[n, p]: the genome of donors, column by column."""
+        place = {name: number for number, unit in enumerate(self.units) for name in unit}
+        return np.ascontiguousarray(donors[:, [place[name] for name in names]])
+
+    @cached_property
+    def codes(self) -> NDArray[np.int32]:
+        """int32[n, u]: equal for records with equal values in all columns of a unit."""
+        classes = [equivalence_classes(self.table.codes(list(unit))).of for unit in self.units]
+        return np.stack(classes, axis=1).astype(np.int32)
+
+    def shuffled(self, limit: float) -> Donors:
+        """Donors within groups of similar records, those of one record from different members: a file to begin with.
+
+        limit  per cent of the records that may be found; groups are larger where it is small
+        """
+        rows = np.arange(len(self), dtype=np.int32)
+        donors = np.repeat(rows[:, None], len(self.units), axis=1)
+        size = int(np.clip(np.ceil(100.0 / limit), *GROUPS))
+        labels = self._similar(min(size, len(self)))
+        joined, fixed = ruled_together(self.rules, len(self.units))
+        fixed |= np.isin(joined, joined[self._capped])
+        strata = [equivalence_classes(self.strata[joined == each].T).of for each in joined]
+        for group in np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels))[:-1]):
+            for unit in np.flatnonzero(~fixed):
+                stratum = strata[unit][group]
+                for each in np.unique(stratum):
+                    inside = group[stratum == each]
+                    donors[inside, unit] = np.roll(inside, 1 + joined[unit] % max(len(inside) - 1, 1))
+        return donors
+
+    @cached_property
+    def _capped(self) -> NDArray[np.bool_]:
+        """bool[u]: units of which a column has a largest loss; they begin as collected."""
+        return np.array([bool(set(unit) & set(self.caps)) for unit in self.units])
+
+    def _similar(self, size: int) -> NDArray[np.int32]:
+        """int32[n]: groups of at least so many similar records, as a search over composite groups begins with."""
+        names = tuple(name for unit in self.units for name in unit)
+        attributes = [self.table.attribute(name) for name in names]
+        profile = tuple(Representative.MEDIAN if each.numeric else Representative.TYPICAL for each in attributes)
+        demands = class_demands((), self.table, names)
+        nobody = np.zeros(len(self), np.int32)
+        return CompositeSpace(self.table, names, (profile,), (size,), weights(attributes), nobody, demands).halved(
+            0, size
+        )
+
+    def file(self, rows: Rows, donors: Donors, limits: NDArray[np.float64]) -> ExchangeFile:
+        """A block of records that publish the values of their donors.
+
+        donors  int32[n, u]: of all records
+        limits  float64[A]: per cent of the block that attacks may find
+        """
+        known, seen = self.coordinates.known, self._seen
+        published = np.empty((len(known), len(rows)))
+        for c, unit in enumerate(self.unit_of):
+            published[c] = known[c, rows if unit < 0 else donors[rows, unit]]
+        order = np.argsort(self.unit_of, kind="stable")
+        order = order[self.unit_of[order] >= 0]
+        starts = np.searchsorted(self.unit_of[order], np.arange(len(self.units) + 1))
+        share = len(rows) / len(self)
+        return exchange_file(self.coordinates, seen, rows, published)._replace(
+            charge=self.charge / share, caps=self.most, starts=starts.astype(np.int32), coords=order.astype(np.int32),
+            unit_of=self.unit_of, donors=np.ascontiguousarray(donors[rows]), touched=self._touched,
+            strata=np.ascontiguousarray(self.strata[:, rows]), limits=limits,
+        )  # fmt: skip
+
+    def limits(self, limit: float) -> NDArray[np.float64]:
+        """float64[A]: what each attack may find, per cent."""
+        found = np.full(len(self.attacks), limit)
+        found[len(found) - self.singling :] = min(limit, SINGLED_OUT)
+        return found
+
+    @cached_property
+    def _seen(self) -> SeenCoordinates:
+        """What attacks see."""
+        return self.coordinates.seen(self.attacks)
+
+    @cached_property
+    def _touched(self) -> NDArray[np.bool_]:
+        """bool[u, A]: whether an attack sees a unit."""
+        return np.array([[bool(set(unit) & set(a.columns)) for a in self.attacks] for unit in self.units])
+
+    def loaded(self, place: tuple[int, ...], rows: Rows, donors: Donors, limits: NDArray[np.float64]) -> LoadedBlock:
+        """A block ready to walk; what was counted for the same donors before is not counted again.
+
+        place  lineage, run and block: where the counts are looked for
+        """
+        held = self._loaded.get(place)
+        if held is None or not np.array_equal(held.file.donors, donors[rows]):
+            file = self.file(rows, donors, limits)
+            counts, room = self.counted(file)
+            near = self._near if len(rows) == len(self) else near_rows(file, room)
+            held = LoadedBlock(file, counts, room, near)
+            for other in [each for each in self._loaded if each[0] == place[0] and each[1:-1] != place[1:-1]]:
+                del self._loaded[other]
+            self._loaded[place] = held
+        total_up(held.file, held.counts)
+        return held
+
+    @cached_property
+    def _loaded(self) -> dict[tuple[int, ...], LoadedBlock]:
+        """Blocks of the present run of every lineage."""
+        return {}
+
+    @cached_property
+    def _near(self) -> NDArray[np.int32]:
+        """int32[n, m]: similar records of every record."""
+        file = self.file(np.arange(len(self)), self.shuffled(100.0), np.zeros(len(self.attacks)))
+        return near_rows(file, exchange_room(len(file.known), len(self), len(self.attacks), 0))
+
+    def counted(self, file: ExchangeFile) -> tuple[LinkCounts, ExchangeRoom]:
+        """The counts of a block, and buffers for a walk."""
+        q, records = file.known.shape
+        counts = link_counts(len(self.attacks), records)
+        room = exchange_room(q, records, len(self.attacks), 2 * len(self.attacks) * (records + 1))
+        count_links(file, counts, room, np.arange(records))
+        return counts, room
+
+
+class LoadedBlock(NamedTuple):
+    """A block with its counts, buffers, and similar records of every record."""
+
+    file: ExchangeFile
+    counts: LinkCounts
+    room: ExchangeRoom
+    near: NDArray[np.int32]
+
+
+def near_rows(file: ExchangeFile, room: ExchangeRoom) -> NDArray[np.int32]:
+    """int32[b, m]: the most similar records of every record of a block, by the first attack."""
+    records = file.known.shape[1]
+    found = np.zeros((records, max(1, min(NEIGHBOURS, records - 1))), np.int32)
+    near_records(file, room, found, np.zeros(found.shape[1]))
+    return found
+
+
+def _halves(points: NDArray[np.float64], rows: Rows, turn: int) -> Sequence[Rows]:
+    """A part cut at the middle of a coordinate, the next one in every turn."""
+    order = rows[np.argsort(points[turn % len(points), rows], kind="stable")]
+    return np.sort(order[: len(order) // 2]), np.sort(order[len(order) // 2 :])
