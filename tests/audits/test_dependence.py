@@ -79,6 +79,19 @@ def test_small_groups_and_nearly_constant_columns_restore_by_chance_alone() -> N
     assert dependence(Published(hidden(original, "sex", np.arange(400) < 200), original)) == []
 
 
+def test_pairs_of_equal_amounts_that_agree_now_and_then_accuse_nobody() -> None:
+    """Forty pairs of people with one income, which says little about the occupation: some pairs share it."""
+    accused = 0
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        income = rng.permutation(np.r_[np.repeat(np.arange(40), 2), np.arange(100, 320)])
+        job = rng.integers(0, 10, 300) + 10 * (income % 2)
+        columns = {"job": [f"j{n}" for n in job], "income": income.astype(float).tolist()}
+        original = Table.from_columns(columns, {"job": "quasi", "income": "confidential"})
+        accused += bool(dependence(Published(hidden(original, "job", np.arange(300) < 100), original)))
+    assert accused == 0
+
+
 def test_planted_dependences_are_found_and_independent_columns_are_not() -> None:
     """Bands fixed beforehand: at least 99 % of the plants, at most 2 % of the clean tables."""
     found = alarms = 0

@@ -21,6 +21,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammainc
 
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published, collected_codes
@@ -36,8 +37,8 @@ SHUFFLES = 5
 """Random orders of the values from which the part of chance is estimated."""
 FEWEST = 5
 """Restored cells up to which nothing is said."""
-SURELY = 4.0
-"""Standard deviations by which what is restored exceeds chance; many keys are tried."""
+UNLIKELY = 1e-5
+"""Probability below which chance does not explain how many groups of a key agree; many keys are tried."""
 SAME_ORDER = 0.99
 """Rank correlation from which on one number restores another."""
 FEWEST_RANKS = 20
@@ -168,14 +169,23 @@ class _Restoring:
         holders = np.bincount(self.classes.of[told], minlength=self.classes.count)
         fewest = SHARED if self.size > 1 or self.averaged else PAIR
         counted = masked & self.known & (holders >= fewest)[self.classes.of]
-        named = int(np.sum(_named(self.classes, values)[self.classes.of] & counted))
+        named = _agreement(self.classes, values, counted)
         if named <= max(FEWEST, most * masked.sum()):
             return 0
         chance = _chance(self.classes, values, counted, self.strata)
         if self.averaged and named - chance < MOSTLY * (counted.sum() - chance):
             return 0
-        spread = np.sqrt(chance + 1) * (1.0 if self.size == 1 else np.sqrt(SHARED))
-        return round(named - chance) if named - chance > max(FEWEST, SURELY * spread) else 0
+        return round(named - chance) if named - chance > FEWEST and _unlikely(named, chance, fewest) else 0
+
+
+def _unlikely(named: int, chance: float, fewest: int) -> bool:
+    """Whether so many cells hardly agree by chance, the number of agreeing groups being that of rare events (Poisson).
+
+    named  cells that agree
+    chance  the mean of a few random orders, counted as if they had shown one group more
+    fewest  records of the smallest group; a larger one counts for several
+    """
+    return bool(gammainc(named / fewest, chance / fewest + 1 / SHUFFLES) < UNLIKELY)
 
 
 def restoring(table: Table) -> list[Finding]:
@@ -240,9 +250,9 @@ def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
                 if same >= SAME_ORDER:
                     found.setdefault(name, []).append(target)
                 continue
-            named = _named(classes, values)[classes.of] & counted
+            named = _agreement(classes, values, counted)
             by_chance = _chance(classes, values, counted, np.zeros(len(table), dtype=np.int32))
-            if counted.sum() - named.sum() <= most * counted.sum() and named.sum() - by_chance > 0.5 * counted.sum():
+            if counted.sum() - named <= most * counted.sum() and named - by_chance > 0.5 * counted.sum():
                 found.setdefault(name, []).append(target)
     return found
 
@@ -281,17 +291,22 @@ def _named(classes: EquivalenceClasses, values: Codes) -> Flags:
     return np.asarray(low == high)
 
 
+def _agreement(classes: EquivalenceClasses, values: Codes, counted: Flags) -> int:
+    """Counted cells whose class holds one known value."""
+    return int(np.sum(_named(classes, values)[classes.of] & counted))
+
+
 def _chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes) -> float:
-    return float(np.mean([_once_by_chance(classes, values, counted, strata, seed) for seed in range(SHUFFLES)]))
-
-
-def _once_by_chance(classes: EquivalenceClasses, values: Codes, counted: Flags, strata: Codes, seed: int) -> int:
-    """Cells that are restored when the known values of each stratum stand in a random order."""
+    """Cells that agree, on average, when the known values of each stratum stand in a random order."""
     known = np.flatnonzero(values != MISSING)
-    mixed = known[np.lexsort((np.random.default_rng(seed).random(len(known)), strata[known]))]
-    shuffled = values.copy()
-    shuffled[known[np.argsort(strata[known], kind="stable")]] = values[mixed]
-    return int(np.sum(_named(classes, shuffled)[classes.of] & counted))
+    ordered = known[np.argsort(strata[known], kind="stable")]
+    found = list[int]()
+    for seed in range(SHUFFLES):
+        mixed = known[np.lexsort((np.random.default_rng(seed).random(len(known)), strata[known]))]
+        shuffled = values.copy()
+        shuffled[ordered] = values[mixed]
+        found.append(_agreement(classes, shuffled, counted))
+    return float(np.mean(found))
 
 
 def _in_the_same_order(seen: Published, name: str, target: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES, SURELY
+from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Published, collected_codes
 from crypsis.table.attribute import Role
@@ -21,6 +21,9 @@ CONSTANT = 0.99
 """Share of the households in which all members agree, from which on a column is one of the household."""
 OFTEN = 0.9
 """The same for what is restored: a region that a few households give differently is still known from fellows."""
+
+SURELY = 4.0
+"""Standard deviations by which what is restored exceeds chance."""
 
 
 def fellows(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:

@@ -26,6 +26,7 @@ from crypsis.run.clock import Clock, Moment, charged_now
 from crypsis.run.decoding import Encodings
 from crypsis.run.finishing import Finishing
 from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Found, Outlook, next_in_turn
+from crypsis.run.interrupts import interrupts_deferred
 from crypsis.run.measuring import Measuring
 from crypsis.run.pace import Pace, Step
 from crypsis.run.progress import Progress
@@ -93,6 +94,7 @@ class Schedule:
     encodings: Encodings
     engine: Engine
     began: Moment = field(default_factory=Moment.now)
+    _broken: bool = field(default=False, init=False)
 
     def proceed(self) -> Iterator[Progress]:
         """Run until the budget is used; if it is stopped, the front so far stays in the store.
@@ -101,20 +103,37 @@ class Schedule:
         ------
         Progress
         """
+        states = list[SearchState]()
+        steps = self._steps(states)
+        try:
+            while (step := self._undisturbed(steps)) is not None:
+                yield step
+        except (KeyboardInterrupt, GeneratorExit):
+            if not self._broken:
+                with interrupts_deferred():
+                    self._keep_what_is_there(states)
+            raise
+
+    def _undisturbed(self, steps: Iterator[Progress]) -> Progress | None:
+        """The next step, done as a whole even if somebody asks to stop, unless they ask twice."""
+        with interrupts_deferred():
+            self._broken = True
+            step = next(steps, None)
+            self._broken = False
+        return step
+
+    def _steps(self, states: list[SearchState]) -> Iterator[Progress]:
+        """Every step until the deadline; the searches are put into the list."""
         with self.store.transaction():
             self.store.forget_provisional()
-        states = [self._state(index) for index in range(len(self.plan.search))]
-        try:
-            while (task := self._next(states)) is not None:
-                started = charged_now()
-                step = task.carry_out()
-                self._pace.took(task.step, charged_now() - started)
-                yield step
-            for search in states:
-                self._commit(search)
-        except (KeyboardInterrupt, GeneratorExit):
-            self._keep_what_is_there(states)
-            raise
+        states.extend(self._state(index) for index in range(len(self.plan.search)))
+        while (task := self._next(states)) is not None:
+            started = charged_now()
+            step = task.carry_out()
+            self._pace.took(task.step, charged_now() - started)
+            yield step
+        for search in states:
+            self._commit(search)
         with self.store.transaction():
             self.store.note("elapsed", self._clock.elapsed)
             self.store.note("finished", True)
