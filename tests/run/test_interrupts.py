@@ -13,7 +13,7 @@ from crypsis.run.interrupts import interrupts_deferred
 
 def test_a_signal_waits_for_the_end_of_the_step() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         done.append("the rest of the step")
     assert done
@@ -22,7 +22,7 @@ def test_a_signal_waits_for_the_end_of_the_step() -> None:
 
 def test_a_second_signal_is_obeyed_at_once() -> None:
     done = []
-    with pytest.raises(KeyboardInterrupt), interrupts_deferred():
+    with pytest.raises(KeyboardInterrupt), interrupts_deferred():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         done.append("after the first")
         os.kill(os.getpid(), signal.SIGINT)
@@ -31,7 +31,7 @@ def test_a_second_signal_is_obeyed_at_once() -> None:
 
 
 def test_a_step_that_fails_keeps_its_own_error() -> None:
-    with pytest.raises(ZeroDivisionError), interrupts_deferred():
+    with pytest.raises(ZeroDivisionError), interrupts_deferred():  # noqa: PT012
         os.kill(os.getpid(), signal.SIGINT)
         1 / 0  # noqa: B018
 
