@@ -38,6 +38,18 @@ def test_tails_of_a_number() -> None:
     assert harm.kolmogorov == pytest.approx(20.0)
     assert harm.shifted == pytest.approx(16.0)  # 85 to 100 are above 80 by more than the 4.9 that are forgiven
     assert harm.moved == harm.shifted
+    assert harm.emptied_share == 100.0
+    half = original.with_columns({"age": np.where(original.column("age") > 97, 50.0, original.column("age"))})
+    assert Distributions(original).harm(half, "age").emptied_share == pytest.approx(60.0)  # 98, 99, 100 of 96 to 100
+
+
+def test_a_few_extreme_values_are_no_end_of_a_number() -> None:
+    ages = [30.0] * 150 + [40.0] * 149 + [90.0]
+    original = Table.from_columns({"age": ages}, roles={"age": "quasi"})
+    masked = original.with_columns({"age": np.minimum(original.column("age"), 40.0)})
+    harm = Distributions(original).harm(masked, "age")
+    assert harm.emptied is not None
+    assert harm.emptied_share == 0.0
 
 
 def test_one_level_is_compared_at_that_level_and_local_groups_are_spread() -> None:

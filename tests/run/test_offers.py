@@ -73,13 +73,14 @@ def test_where_every_solution_is_ruined_the_offers_say_so() -> None:
 
 
 def test_thresholds_are_settings() -> None:
-    columns = {"age": {"loss": 30.0, "distance": 10.0, "vanished": 4.0}}
+    columns = {"age": {"loss": 30.0, "distance": 10.0, "vanished": 4.0, "tail": 60.0}}
     solutions = (point(1, 2.0, 4.0, columns=columns), point(2, 6.0, 3.0))
     assert Front(solutions).default().number == 1
     for strict in (
         Usefulness(column_loss=20),
         Usefulness(distance=5),
         Usefulness(vanished=2),
+        Usefulness(tail=50),
     ):
         assert Front(solutions, useful=strict).default().number == 2
     assert Front(solutions, useful=Usefulness(loss=1)).default().number == 1  # nothing is useful: the least loss

@@ -13,7 +13,7 @@ MOST_DECIMALS = 6
 """Decimals up to which a source is taken to be rounded."""
 SPREAD_DIGITS = 5
 """Significant digits of the standard deviation that are published of a source that is not."""
-FEWEST_DIGITS = 3
+FEWEST_DIGITS = 2
 """The same where more than six decimals would be needed."""
 
 
@@ -63,7 +63,7 @@ def decimals(values: NDArray[np.float64]) -> int:
 
     values  float64[n]: as collected
     returns  the fewest that keep every value; where more than six are needed, so many that five significant digits of
-        the standard deviation are kept: at most six, unless they are needed for three significant digits
+        the standard deviation are kept: at most six, unless they are needed for two significant digits
 
     Examples
     --------

@@ -134,4 +134,6 @@ def _one(ruin: Ruin) -> str:
         return f"{found} % of its information is lost, {most}"
     if ruin.harm == "distance":
         return f"its distribution moved by {found} % of the records, {most}"
+    if ruin.harm == "tail":
+        return f"{found} % of the records at its low or high end are gone from there, {most}"
     return f"the values of {found} % of the records vanished, {most}"

@@ -161,8 +161,8 @@ def utility_card(
     names = _published(original, masked)
     harms = Distributions(original).harms(masked, names)
     changed = [h for h in harms if h.loss or h.distance or h.filled or h.blanked or h.changed]
-    figures = {h.name: {"loss": h.loss, "distance": h.moved, "vanished": h.vanished_share} for h in changed}
-    ranked = sorted(changed, key=lambda h: (-_severity(figures[h.name], useful), h.name))
+    figures = {h.name: h.figures for h in changed}
+    ranked = sorted(changed, key=lambda h: (-useful.severity(h.figures), h.name))
     quasi = tuple(name for name in original.quasi_identifiers if name in names)
     paired = [*quasi, *(name for name in names if name not in quasi)][:PAIRED]
     return UtilityCard(
@@ -174,14 +174,6 @@ def utility_card(
         tuple(uses),
         tuple(rules),
         useful.ruins(figures),
-    )
-
-
-def _severity(figures: Mapping[str, float], useful: Usefulness) -> float:
-    return max(
-        figures["loss"] / useful.column_loss,
-        figures["distance"] / useful.distance,
-        figures["vanished"] / useful.vanished,
     )
 
 

@@ -120,6 +120,27 @@ class ColumnHarm:
         """Original records whose value vanished, per cent."""
         return 100.0 * self.vanished_records / max(self.records, 1)
 
+    @property
+    def emptied_share(self) -> float:
+        """Records that the end of a number lost, per cent of those it held; 0 where it held hardly any.
+
+        An end of fewer than one record in a hundred is no end of the distribution but a few extreme values.
+        """
+        tail = self.emptied
+        if tail is None or 100 * tail.before < self.records:
+            return 0.0
+        return 100.0 * (tail.before - tail.after) / tail.before
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """What `Usefulness` judges, per cent."""
+        return {
+            "loss": self.loss,
+            "distance": self.moved,
+            "vanished": self.vanished_share,
+            "tail": self.emptied_share,
+        }
+
 
 @dataclass(frozen=True)
 class ComparedColumn:
@@ -184,7 +205,7 @@ class Distributions:
         return tuple(found)
 
     def figures(self, masked: Table, names: Sequence[str]) -> dict[str, dict[str, float]]:
-        """Loss, distance and vanished share of some columns, per cent: what `Usefulness` judges.
+        """Loss, distance, vanished share and lost tail of some columns, per cent: what `Usefulness` judges.
 
         Parameters
         ----------
@@ -198,10 +219,7 @@ class Distributions:
         dict
             Column → figure → per cent.
         """
-        return {
-            harm.name: {"loss": harm.loss, "distance": harm.moved, "vanished": harm.vanished_share}
-            for harm in self.harms(masked, names)
-        }
+        return {harm.name: harm.figures for harm in self.harms(masked, names)}
 
     def harm(self, masked: Table, name: str) -> ColumnHarm:
         """What became of one column.

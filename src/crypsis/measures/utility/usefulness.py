@@ -10,7 +10,7 @@ from pydantic import Field
 
 from crypsis.registry import Settings
 
-Harm = Literal["loss", "distance", "vanished"]
+Harm = Literal["loss", "distance", "vanished", "tail"]
 
 
 @dataclass(frozen=True)
@@ -21,9 +21,9 @@ class Ruin:
     ----------
     column : str
         The column.
-    harm : {"loss", "distance", "vanished"}
-        What is beyond its threshold: the loss of the column, the distance of its distribution, or the share of the
-        records whose value no longer occurs.
+    harm : {"loss", "distance", "vanished", "tail"}
+        What is beyond its threshold: the loss of the column, the distance of its distribution, the share of the
+        records whose value no longer occurs, or the share of the records that one end of a number lost.
     found, at_most : float
         What was found and the threshold, per cent.
 
@@ -65,6 +65,32 @@ class Usefulness(Settings):
     vanished: float = Field(
         default=10.0, gt=0, le=100, description="largest share of the records whose value no longer occurs, per cent"
     )
+    tail: float = Field(
+        default=90.0,
+        gt=0,
+        le=100,
+        description="largest share of the records below the 5 % point of a number, or above its 95 % point, that are "
+        "lost there, per cent; 100 if an end may become empty",
+    )
+
+    @property
+    def limits(self) -> dict[Harm, float]:
+        """The threshold of each harm to a column."""
+        return {"loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail}
+
+    def severity(self, figures: Mapping[str, float]) -> float:
+        """The harm to a column that is nearest to its threshold, or farthest beyond it, as a part of the threshold.
+
+        Parameters
+        ----------
+        figures : mapping
+            Harm → per cent.
+
+        Returns
+        -------
+        float
+        """
+        return max(figures.get(harm, 0.0) / most for harm, most in self.limits.items())
 
     def ruins(self, columns: Mapping[str, Mapping[str, float]]) -> tuple[Ruin, ...]:
         """What is beyond a threshold, worst first.
@@ -72,19 +98,16 @@ class Usefulness(Settings):
         Parameters
         ----------
         columns : mapping
-            Column → "loss", "distance" and "vanished", per cent.
+            Column → "loss", "distance", "vanished" and "tail", per cent.
 
         Returns
         -------
         tuple of Ruin
         """
-        limits: dict[Harm, float] = {
-            "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished
-        }  # fmt: skip
         found = [
             Ruin(name, harm, figures[harm], most)
             for name, figures in columns.items()
-            for harm, most in limits.items()
+            for harm, most in self.limits.items()
             if figures.get(harm, 0.0) > most
         ]
         return tuple(sorted(found, key=lambda ruin: (-ruin.found / ruin.at_most, ruin.column, ruin.harm)))
