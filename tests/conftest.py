@@ -7,6 +7,10 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("untimed", deadline=None)  # a slow machine is no fault
+settings.load_profile("untimed")
 
 BESIDE = Path(__file__).resolve().parents[2] / "shared" / "data"
 

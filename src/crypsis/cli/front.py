@@ -164,11 +164,12 @@ def _show_closest(found: Front) -> None:
 
 def _show_offers(found: Front) -> None:
     """The offers, each in two sentences; a solution that is offered under several names once."""
+    from crypsis.run.choosing import by_solution
     from crypsis.text.offers import offer_title
 
-    for number in dict.fromkeys(offer.solution.number for offer in found.offers):
-        offers = [offer for offer in found.offers if offer.solution.number == number]
+    for offers in by_solution(found.offers):
         default = ", the default" if offers[0] is found.offers[0] else ""
+        number = offers[0].solution.number
         say(f"{offer_title([o.name for o in offers])} (--pick {offers[0].name}{default}): no. {number}")
         say(f"  {found.why(offers[0])}")
 

@@ -47,6 +47,12 @@ class Offer:
     useful: bool
 
 
+def by_solution(offers: Sequence[Offer]) -> list[tuple[Offer, ...]]:
+    """The offers of each solution together, in the order of the offers."""
+    numbers = dict.fromkeys(offer.solution.number for offer in offers)
+    return [tuple(offer for offer in offers if offer.solution.number == number) for number in numbers]
+
+
 def ruins_of(solution: Solution, useful: Usefulness) -> tuple[Ruin, ...]:
     """The ruined columns of a solution, worst first.
 

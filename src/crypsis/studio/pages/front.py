@@ -14,13 +14,14 @@ from crypsis.errors import CrypsisError, SearchError
 from crypsis.measures.utility.usefulness import ruined_columns
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
+from crypsis.run.choosing import by_solution
 from crypsis.run.front import standing
 from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, get, post
 from crypsis.studio.studio import Studio, percent
 from crypsis.text import card_facts, ruin_text
 from crypsis.text.cards import propensity_text
-from crypsis.text.offers import TITLES
+from crypsis.text.offers import offer_title
 
 MOST_MARKS = 1500
 """Largest number of points in the chart: the front and baselines, and the latest of the dominated ones."""
@@ -198,10 +199,14 @@ def _points(found: Front) -> list[dict[str, Any]]:
 
 
 def _offers(found: Front) -> list[dict[str, Any]]:
-    """The offers as the page lists them."""
+    """The offers as the page lists them, each solution once."""
     return [
-        {"name": offer.name, "title": TITLES[offer.name], "number": offer.solution.number, "why": found.why(offer)}
-        for offer in found.offers
+        {
+            "title": offer_title([offer.name for offer in offers]),
+            "number": offers[0].solution.number,
+            "why": found.why(offers[0]),
+        }
+        for offers in by_solution(found.offers)
     ]
 
 
