@@ -334,7 +334,7 @@ rehome_group = kernel(_rehome_group)
 
 
 def _rehome_in(order: Ints, tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
-    """One pass over the groups in the given order; → as `rehome`."""
+    """One pass over the groups in the given order; → comparisons left of `effort`, 0 once nothing changes any more."""
     changed = False
     for rank in range(order.shape[0]):
         group = order[rank]
@@ -357,15 +357,6 @@ def _rehome_in(order: Ints, tuples: Tuples, homes: Homes, k: int, lending: bool,
 
 
 rehome_in = kernel(_rehome_in)
-
-
-def rehome(tuples: Tuples, homes: Homes, k: int, lending: bool, effort: int) -> int:
-    """One pass over the groups, dearest first; → comparisons left of `effort`, 0 once nothing changes any more.
-
-    Of groups equally dear the earlier comes first.
-    """
-    order = np.argsort(-homes.loss[: int(homes.used[1])], kind="stable")
-    return rehome_in(order, tuples, homes, k, lending, effort)
 
 
 def _house_leftovers(tuples: Tuples, homes: Homes, owner: Ints, k: int, lending: bool) -> None:

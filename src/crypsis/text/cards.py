@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard
-from crypsis.measures.utility.distributions import ColumnHarm
+from crypsis.measures.utility.column_harm import ColumnHarm
 from crypsis.measures.utility.propensity import PropensityScore
 from crypsis.text.reports import number_text, sentence_text
 

@@ -2,8 +2,9 @@
 
 from crypsis.measures.utility.associations import AssociationChange, AssociationLoss, association_changes
 from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard, general_utility, utility_card
+from crypsis.measures.utility.column_harm import ColumnHarm, Tail
 from crypsis.measures.utility.distribution_measures import DistributionDistance, TailChange, VanishedValues
-from crypsis.measures.utility.distributions import ColumnHarm, Distributions, Tail
+from crypsis.measures.utility.distributions import Distributions
 from crypsis.measures.utility.propensity import Propensity, PropensityScore, propensity_score
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 

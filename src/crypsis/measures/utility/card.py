@@ -8,7 +8,8 @@ from typing import Literal
 
 from crypsis.errors import TableError
 from crypsis.measures.utility.associations import AssociationChange, association_changes
-from crypsis.measures.utility.distributions import ColumnHarm, Distributions
+from crypsis.measures.utility.column_harm import ColumnHarm
+from crypsis.measures.utility.distributions import Distributions
 from crypsis.measures.utility.propensity import Model, PropensityScore, propensity_score
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.table.attribute import UNPUBLISHED
