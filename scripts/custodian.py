@@ -36,9 +36,9 @@ of sdcMicro and Adult, each with the roles that `init` suggests, answered as a c
 which asks nothing. At the end of each walk an intruder (`scripts/intruder.py`, which shares no code with the package)
 looks for 200 people by true values of any one, two or three published columns: exactly, and by the nearest record.
 
-A confidential column is declared to be known to nobody outside. What happens if it is known after all is printed too:
-whoever knows the confidential amount of a person and two more columns finds many. Give such a column the role `quasi`
-if somebody may know it.
+Where a confidential column would single people out together with two others, the custodian says why nobody outside
+knows it, which the reports state as an assumption, or makes it `quasi`; `--cautious` makes it `quasi`. What happens if
+a stated column is known after all is printed too: whoever knows an amount and two more columns finds many.
 """
 LONGEST = 60
 """Lines of one answer that are shown."""
@@ -52,6 +52,7 @@ class Case:
 
     answers  column that is undecided → role, as the custodian decides at once
     later  column that a refusal names → role
+    stated  confidential column → why nobody outside knows it
     """
 
     title: str
@@ -59,19 +60,35 @@ class Case:
     cautious: bool
     answers: dict[str, str] = field(default_factory=dict)
     later: dict[str, str] = field(default_factory=dict)
+    stated: dict[str, str] = field(default_factory=dict)
 
 
 DWELLING = dict.fromkeys(("urbrur", "roof", "walls", "water", "electcon", "relat", "hhcivil"), "quasi")
 """What a neighbour sees of a household."""
 CASES = {
-    "example-suggested": Case("The built-in example, suggested roles", "example.csv", False),
+    "example-suggested": Case(
+        "The built-in example, suggested roles",
+        "example.csv",
+        False,
+        stated={"income": "invented amounts that nobody knows", "diagnosis": "invented people have no doctor"},
+    ),
     "example-cautious": Case("The built-in example, --cautious", "example.csv", True),
     "testdata-suggested": Case(
-        "testdata.csv, suggested roles", "testdata.csv", False, DWELLING, {"household_weights": "quasi"}
+        "testdata.csv, suggested roles",
+        "testdata.csv",
+        False,
+        DWELLING,
+        {"household_weights": "quasi"},
+        {"income": "no register holds incomes of households"},
     ),
     "testdata-cautious": Case("testdata.csv, --cautious", "testdata.csv", True),
     "adult-suggested": Case(
-        "adult.csv, suggested roles", "adult.csv", False, {"relationship": "quasi"}, {"fnlwgt": "quasi"}
+        "adult.csv, suggested roles",
+        "adult.csv",
+        False,
+        {"relationship": "quasi"},
+        {"fnlwgt": "quasi"},
+        {"capital-gain": "tax returns are secret", "capital-loss": "tax returns are secret"},
     ),
     "adult-cautious": Case("adult.csv, --cautious", "adult.csv", True),
 }
@@ -118,6 +135,17 @@ class Walk:
             self.say()
         return changed
 
+    def state(self, reasons: dict[str, str]) -> None:
+        """Write into the plan why nobody outside knows confidential columns."""
+        plan = self.home / "plan.toml"
+        text = plan.read_text(encoding="utf-8")
+        for column, reason in reasons.items():
+            line = re.compile(rf'^("?{re.escape(column)}"? = \{{ role = "confidential")', re.MULTILINE)
+            text = line.sub(rf'\g<1>, because = "{reason}"', text)
+            self.say(f"The custodian writes into the plan why nobody outside knows {column}: {reason}.")
+            self.say()
+        plan.write_text(text, encoding="utf-8")
+
     def walk(self) -> bool:
         case = self.case
         self.say(f"## {case.title}")
@@ -126,6 +154,7 @@ class Walk:
         if self.step("init", case.file, "-o", "plan.toml", *cautious):
             return False
         self.answer(case.answers, "A neighbour or another file may know them.")
+        self.state(case.stated)
         self.step("check", "plan.toml", "--no-estimate")
         for number in range(1, ROUNDS + 1):
             run, out = f"run{number}", "release"
@@ -141,9 +170,8 @@ class Walk:
     def attacked(self, run: str, out: str) -> bool:
         """The intruder, on the released rows in the order of the original."""
         with Run.open(self.home / run) as opened:
-            solution = opened.choose()
-            table = opened.decode(solution)
-            roles = {a.name: str(a.role) for a in table.attributes}
+            table = opened.decode(opened.choose())
+            unknown = set(table.confidential) - set(opened.plan.unstated())
             rows = [place for place, kept in enumerate(table.kept) if kept]
             shown = pl.DataFrame(crypsis.to_frame(table))[rows]
         released = pl.read_csv(self.home / out / "public" / "data.csv", infer_schema=False)
@@ -154,11 +182,11 @@ class Walk:
             self.say("The decoded rows are not the released ones.")
             return False
         pl.read_csv(self.home / self.case.file, infer_schema=False)[rows].write_csv(self.home / "original.csv")
-        hidden = [name for name in released.columns if roles[name] == "confidential"]
+        hidden = [name for name in released.columns if name in unknown]
         words = [sys.executable, str(SCRIPTS / "intruder.py"), "original.csv", "in-order.csv", "--people", "200"]
-        words += ["--confidential", ",".join(hidden)]
+        words += ["--unknown", ",".join(hidden)]
         done = subprocess.run(words, cwd=self.home, capture_output=True, text=True, check=False)
-        self.say(f"An intruder (confidential: {', '.join(hidden) or 'none'}):")
+        self.say(f"An intruder (stated to be unknown: {', '.join(hidden) or 'none'}):")
         self.say()
         self.say("```text")
         self.lines += (done.stdout + done.stderr).splitlines()

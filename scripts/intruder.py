@@ -1,6 +1,6 @@
 """An intruder who knows true values of one, two or three published columns of a person looks for the person's record.
 
-    python scripts/intruder.py ORIGINAL RELEASED [--confidential income,diagnosis] [--known 3] [--people 300] [--seed 1]
+    python scripts/intruder.py ORIGINAL RELEASED [--unknown income,diagnosis] [--known 3] [--people 300] [--seed 1]
 
 RELEASED is a folder of a release or a data file, with the rows of ORIGINAL in the same order and none left out (in a
 plan: `[release] order = "kept"` and `suppression = "0%"`), so that it is known whom the intruder looks for. Nothing of
@@ -13,8 +13,9 @@ nearest  takes the records at the smallest distance: numbers by their difference
 
 Of t records that fit equally well the intruder takes one at random: 1/t of a success if the right one is among them.
 Printed are, by the number of known columns, the mean share of people found over all sets and that of the worst set,
-for each intruder, for sets without and with a confidential column, and the share that guessing finds. Exit 1 if more
-than --most per cent are found by some set without confidential columns.
+for each intruder, for sets without and with a column that is stated to be unknown outside (by the manifest of a release
+or by --unknown), and the share that guessing finds. Exit 1 if more than --most per cent are found by some set of
+columns none of which is stated to be unknown.
 """
 
 from __future__ import annotations
@@ -43,12 +44,12 @@ CLOSE = 1e-6
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one intruder finds with one set of columns: shares of the people, and whether one is confidential."""
+    """What one intruder finds with one set of columns: shares of the people, and whether one is unknown."""
 
     columns: tuple[str, ...]
     exact: float
     nearest: float
-    confidential: bool
+    unknown: bool
 
 
 def read(file: Path) -> pl.DataFrame:
@@ -60,11 +61,11 @@ def read(file: Path) -> pl.DataFrame:
 
 
 def released_file(path: Path) -> tuple[Path, set[str]]:
-    """The data of a release and its confidential columns; a bare file names none."""
+    """The data of a release and the columns it states to be unknown outside; a bare file names none."""
     if not path.is_dir():
         return path, set()
-    schema = json.loads((path / "public" / "schema.json").read_text(encoding="utf-8"))
-    return path / "public" / schema["file"], {c["name"] for c in schema["columns"] if c["role"] == "confidential"}
+    schema, manifest = (json.loads((path / "public" / f"{n}.json").read_text("utf-8")) for n in ("schema", "manifest"))
+    return path / "public" / schema["file"], set(manifest["assumed"])
 
 
 # -- how far a published cell is from what the intruder knows --
@@ -135,7 +136,7 @@ def sets(names: list[str], size: int, rng: np.random.Generator) -> Iterator[tupl
 
 
 def attack(
-    old: pl.DataFrame, new: pl.DataFrame, confidential: set[str], options: argparse.Namespace
+    old: pl.DataFrame, new: pl.DataFrame, unknown: set[str], options: argparse.Namespace
 ) -> dict[int, list[Outcome]]:
     """The outcomes of every set of columns, by its size."""
     rng = np.random.default_rng(options.seed)
@@ -149,7 +150,7 @@ def attack(
             for name in columns[1:]:
                 together += away[name]
             outcomes.setdefault(size, []).append(
-                Outcome(columns, *found(together, people), bool(confidential & set(columns)))
+                Outcome(columns, *found(together, people), bool(unknown & set(columns)))
             )
     return outcomes
 
@@ -157,11 +158,11 @@ def attack(
 def lines(outcomes: dict[int, list[Outcome]], records: int) -> Iterator[str]:
     yield f"guessing finds {100 / records:.3f} % of the people"
     for size, every in outcomes.items():
-        for confidential in (False, True):
-            some = [each for each in every if each.confidential is confidential]
+        for unknown in (False, True):
+            some = [each for each in every if each.unknown is unknown]
             if not some:
                 continue
-            kind = "with a confidential one" if confidential else "none confidential"
+            kind = "with one stated to be unknown" if unknown else "none stated to be unknown"
             yield f"{size} known, {kind}, {len(some)} sets of columns:"
             for intruder in ("exact", "nearest"):
                 shares = [100 * float(getattr(each, intruder)) for each in some]
@@ -183,14 +184,14 @@ def main() -> int:
     given = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     given.add_argument("original", type=Path)
     given.add_argument("released", type=Path)
-    given.add_argument("--confidential", default="", help="columns, beside those the release calls so")
+    given.add_argument("--unknown", default="", help="columns nobody outside knows, beside those the release states")
     given.add_argument("--known", type=int, default=3, help="columns the intruder knows at most")
     given.add_argument("--people", type=int, default=300, help="people who are looked for")
     given.add_argument("--seed", type=int, default=1)
     given.add_argument("--most", type=float, default=10.0, help="per cent of the people that may be found")
     options = given.parse_args()
-    file, confidential = released_file(options.released)
-    confidential |= {name for name in options.confidential.split(",") if name}
+    file, unknown = released_file(options.released)
+    unknown |= {name for name in options.unknown.split(",") if name}
     old, new = read(options.original), read(file)
     if len(old) != len(new):
         sys.stdout.write(
@@ -204,13 +205,13 @@ def main() -> int:
             f'not known; release with order = "kept"\n'
         )
         return 2
-    outcomes = attack(old, new, confidential, options)
+    outcomes = attack(old, new, unknown, options)
     sys.stdout.write("\n".join(lines(outcomes, len(new))) + "\n")
-    worst = max((each.nearest for every in outcomes.values() for each in every if not each.confidential), default=0.0)
+    worst = max((each.nearest for every in outcomes.values() for each in every if not each.unknown), default=0.0)
     passed = 100 * worst <= options.most
     sys.stdout.write(
-        f"{'passed' if passed else 'FAILED'}: at most {100 * worst:.2f} % are found by columns that are not "
-        f"confidential; {options.most:g} % may be\n"
+        f"{'passed' if passed else 'FAILED'}: at most {100 * worst:.2f} % are found by columns that are not stated to "
+        f"be unknown; {options.most:g} % may be\n"
     )
     return int(not passed)
 

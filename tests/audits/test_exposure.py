@@ -93,8 +93,11 @@ def test_two_columns_single_out_what_neither_does() -> None:
     assert few_together(seen).findings == (Finding(FindingKind.COMBINATION, ("job", "town"), 40, 1.0),)
     both = Published(table.with_roles({"job": Role.QUASI_IDENTIFIER}))
     assert few_together(both).findings == (), "k-anonymity speaks of quasi-identifiers together"
-    told = few_together(Published(table.with_roles({"job": Role.CONFIDENTIAL}))).findings
-    assert [(each.columns, each.refuses) for each in told] == [(("job", "town"), False)]
+    secret = table.with_roles({"job": Role.CONFIDENTIAL})
+    told = few_together(Published(secret)).findings
+    assert told == (Finding(FindingKind.ASSUMPTION, ("job", "town"), 40, 1.0, refuses=False),)
+    silent = few_together(Published(secret, unstated=frozenset({"job"}))).findings
+    assert silent == (Finding(FindingKind.ASSUMPTION, ("job", "town"), 40, 1.0),), "nobody said that it is unknown"
     assert few_together(seen, without=["job"]).findings == ()
 
 
@@ -117,16 +120,20 @@ def test_combinations_are_their_slow_twin(seed: int) -> None:
     columns["c0"][rng.random(rows) < 0.2] = np.nan
     roles = {name: str(rng.choice(["quasi", "other", "confidential", "weight"])) for name in columns}
     table = Table.from_columns({n: [None if v != v else v for v in c] for n, c in columns.items()}, roles)
+    unstated = {name for name in columns if rng.random() < 0.5}
+    values = {name: int(table.codes([name]).max()) for name in columns}
     worst: dict[tuple[str, bool], int] = {}
     for size in (2, 3):
         for names in combinations([n for n in columns if table.codes([n]).max() > 0], size):
             tuples = Counter(zip(*(table.codes([name])[:, 0].tolist() for name in names), strict=True))
             single = sum(count == 1 and -1 not in key for key, count in tuples.items())
             secret = [name for name in names if roles[name] == "confidential"]
-            keys = [(secret[0], False)] if secret else [(n, True) for n in names if roles[n] != "quasi"]
+            stated = [name for name in secret if name not in unstated]
+            asked = sorted(stated or secret, key=lambda name: -values[name])[:1]
+            keys = [(n, not stated) for n in asked] or [(n, True) for n in names if roles[n] != "quasi"]
             for key in keys:
                 worst[key] = max(worst.get(key, 0), single)
-    found = few_together(Published(table))
+    found = few_together(Published(table, unstated=frozenset(unstated)))
     assert found.looked == found.all
     expected = {key: single for key, single in worst.items() if single > LARGEST_SHARE * rows}
     assert {(each.columns[0], each.refuses): each.records for each in found.findings} == expected

@@ -96,7 +96,7 @@ def test_profile_suggests_roles_with_reasons(people: Path) -> None:
 
 def test_from_file_to_verified_release(people: Path, tmp_path: Path) -> None:
     plan = tmp_path / "plan.toml"
-    answer = crypsis("init", people, "-o", plan)
+    answer = crypsis("init", people, "--confidential", "income,diagnosis", "-o", plan)
     assert answer.returncode == 0, answer.stderr
     masked = tmp_path / "masked.csv"
     answer = crypsis(

@@ -174,13 +174,22 @@ def test_columns_that_cannot_be_masked_on_their_own(masking: dict[str, object], 
     assert words in " ".join(Plan.understand({**base, "mask": [masking]})[1])
 
 
-def test_a_reason_belongs_to_the_role_other() -> None:
+def test_a_reason_belongs_to_the_roles_other_and_confidential() -> None:
     base = {"data": {"source": "people.csv"}, "columns": {"age": {"role": "quasi"}}}
     decided = {**base["columns"], "x": {"role": "other", "because": "a reading of an instrument"}}
     plan = Plan.parse({**base, "columns": decided})
     assert plan.waivers() == {"combination:x": "a reading of an instrument"}
-    wrong = {**base["columns"], "x": {"role": "confidential", "because": "a reading of an instrument"}}
-    assert "because is the reason for the role other" in Plan.understand({**base, "columns": wrong})[1][0]
+    secret = {
+        **base["columns"],
+        "x": {"role": "confidential", "because": "in no register"},
+        "y": {"role": "confidential"},
+    }
+    stated = Plan.parse({**base, "columns": secret})
+    assert stated.waivers() == {"assumption:x": "in no register"}
+    assert stated.unstated() == ["y"]
+    wrong = {**base["columns"], "x": {"role": "weight", "because": "a reading of an instrument"}}
+    message = "because is the reason for the roles other, confidential; its role is weight"
+    assert message in Plan.understand({**base, "columns": wrong})[1][0]
     assert plan_fingerprint(plan) == plan_fingerprint(
         Plan.parse({**base, "columns": {**base["columns"], "x": {"role": "other"}}})
     ), "a reason does not change what is searched"

@@ -15,7 +15,8 @@ from crypsis.attacks.together import reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish, verify
-from crypsis.release.ledger import earlier_findings, source_digest
+from crypsis.release.ledger import earlier_findings
+from crypsis.release.sources import ENOUGH, KEPT, Sketch, source_digest
 from crypsis.table.table import Table
 from crypsis.text import finding_text
 
@@ -143,7 +144,7 @@ def test_the_ledger_is_private_and_holds_no_value(tmp_path: Path, monkeypatch: p
     (entry,) = json.loads(file.read_text(encoding="utf-8"))["releases"]
     assert entry["source"] == source_digest(ORIGINAL)
     assert entry["quasi_identifiers"] == ["region", "age"]
-    assert set(entry) == {"source", "path", "folder", "date", "manifest", "quasi_identifiers"}
+    assert set(entry) == {"source", "path", "folder", "date", "manifest", "quasi_identifiers", "sketch"}
 
 
 def test_the_digest_is_of_values_whatever_their_roles_and_order() -> None:
@@ -173,3 +174,111 @@ def test_diff_release_says_what_both_fix(tmp_path: Path) -> None:
         assert found.together.fixed == {"ill": 8.0}
         assert found.reveals_more
     assert not diff_release(one, one).reveals_more
+
+
+# -- whether two tables are one source --
+
+
+def survey(rows: int, seed: int) -> Table:
+    """Records of which most are different."""
+    rng = np.random.default_rng(seed)
+    columns = {
+        "age": rng.integers(18, 90, rows).astype(float).tolist(),
+        "town": [f"t{n}" for n in rng.integers(0, 30, rows)],
+        "pay": rng.normal(2000, 400, rows).round().tolist(),
+        "name": [f"p{n}" for n in range(rows)],
+    }
+    return Table.from_columns(columns, {"age": "quasi", "town": "quasi", "pay": "confidential", "name": "identifier"})
+
+
+def test_the_order_of_records_and_columns_is_no_difference() -> None:
+    table = survey(50, 1)
+    shuffled = table.take(np.random.default_rng(2).permutation(50))
+    assert source_digest(table) == source_digest(shuffled.with_roles({"town": "other"}))
+    assert source_digest(table) != source_digest(table.take(np.arange(49)))
+    twice = Table.from_columns({"a": [1, 1, 2]}), Table.from_columns({"a": [1, 2, 2]})
+    assert source_digest(twice[0]) != source_digest(twice[1]), "how often a record occurs counts"
+    swapped = Table.from_columns({"a": [1, 2], "b": [3, 4]}), Table.from_columns({"a": [1, 2], "b": [4, 3]})
+    assert source_digest(swapped[0]) != source_digest(swapped[1]), "which values belong together counts"
+
+
+def test_a_number_is_the_same_as_a_category() -> None:
+    texts, numbers = Table.from_columns({"a": ["1", "2.5", None]}), Table.from_columns({"a": [1.0, 2.5, None]})
+    assert source_digest(texts) == source_digest(numbers)
+    zeros = Table.from_columns({"a": [0.0]}), Table.from_columns({"a": [-0.0]})
+    assert source_digest(zeros[0]) == source_digest(zeros[1])
+
+
+@given(st.integers(0, 10_000), st.integers(30, 900), st.floats(0.0, 1.0))
+@settings(max_examples=40, deadline=None)
+def test_the_share_of_common_records_is_estimated(seed: int, rows: int, share: float) -> None:
+    """The second table has a share of the first's records and as many others; the error is that of a sample."""
+    first, others = survey(rows, seed), survey(rows, seed + 20_000)
+    old = {tuple(first.column(n)[row] for n in ("age", "town", "pay")) for row in range(rows)}
+    kept = np.random.default_rng(seed).permutation(rows)[: int(share * rows)]
+    columns = {
+        name: [*np.asarray(_values(first, name))[kept].tolist(), *_values(others, name)]
+        for name in ("age", "town", "pay")
+    }
+    second = Table.from_columns(columns, {"age": "quasi", "town": "quasi", "pay": "confidential"})
+    sketches = Sketch.of(first, "salt"), Sketch.of(second, "salt")
+    true = len(kept) / min(rows, len(second))
+    assert sketches[0].columns == ("age", "pay", "town"), "identifiers are left out"
+    assert len(sketches[0].smallest) == min(KEPT, len(old))
+    found = sketches[0].common(sketches[1])
+    if true * rows > 4 * ENOUGH:
+        assert abs(found - true) < 0.3
+    if len(kept) == 0:
+        assert found == 0.0
+
+
+def _values(table: Table, name: str) -> list[object]:
+    column = table.column(name)
+    return list(column) if table.holds_numbers(name) else [table.labels(name)[code] for code in column]
+
+
+def test_sketches_that_say_nothing() -> None:
+    table = survey(200, 3)
+    one = Sketch.of(table, "salt")
+    assert one.common(one) == 1.0
+    assert one.common(Sketch.of(table, "pepper")) == 0.0, "another salt"
+    assert Sketch.of(table, "salt", ["height"]) == Sketch(), "a column that is not there"
+    alike = Table.from_columns({"sex": ["f", "m"] * 100})
+    assert Sketch.of(alike, "salt").common(Sketch.of(alike, "salt")) == 0.0, "two records of many tables"
+
+
+def test_another_export_of_the_source_is_recognised(tmp_path: Path) -> None:
+    """Other path, other order, another column, some records gone and some new."""
+    table = survey(400, 5)
+    masked = table.with_columns({"age": np.full(400, 50.0), "town": np.zeros(400, dtype=np.int32)})
+    ledger = ReleaseLedger.usual(tmp_path / "march.csv")
+    reasons = {f"{kind}:pay": "known to nobody outside" for kind in ("singling-out", "assumption")}
+    described = ReleaseDescription("Test", "Grouped.", "aggregation")
+    models = [KAnonymity(k=5)]
+    publish(
+        masked, tmp_path / "one", models=models, original=table, description=described, waivers=reasons, ledger=ledger
+    )
+    newer = survey(40, 6)
+    columns = {
+        name: [*_values(table.take(np.arange(399, 59, -1)), name), *_values(newer, name)]
+        for name in ("town", "pay", "age")
+    }
+    columns["height"] = list(np.arange(380.0))
+    april = Table.from_columns(columns, {"age": "quasi", "town": "quasi", "pay": "confidential", "height": "other"})
+    elsewhere = ReleaseLedger.usual(tmp_path / "april.csv")
+    assert [Path(each.folder).name for each in elsewhere.earlier(april)] == ["one"]
+    assert elsewhere.earlier(survey(400, 7)) == []
+    assert elsewhere.file.stat().st_mode & 0o777 == 0o600
+    text = elsewhere.file.read_text(encoding="utf-8")
+    assert len(json.loads(text)["releases"][0]["sketch"]["smallest"]) == KEPT
+
+
+def test_a_ledger_without_sketches_is_read_and_gets_a_salt(tmp_path: Path) -> None:
+    release(BY_REGION, tmp_path / "one")
+    file = ReleaseLedger.usual().file
+    content = json.loads(file.read_text(encoding="utf-8"))
+    old = [{key: value for key, value in each.items() if key != "sketch"} for each in content["releases"]]
+    file.write_text(json.dumps({"releases": old}), encoding="utf-8")
+    assert len(ReleaseLedger.usual().earlier(ORIGINAL)) == 1
+    release(BY_REGION, tmp_path / "two")
+    assert json.loads(file.read_text(encoding="utf-8"))["salt"]

@@ -18,8 +18,8 @@ person = { role = "identifier" }
 age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 sex = { role = "quasi", hierarchy = "merge:1" }
-income = { role = "confidential" }
-diagnosis = { role = "confidential" }
+income = { role = "confidential", because = "known to nobody outside" }
+diagnosis = { role = "confidential", because = "known to nobody outside" }
 district = { role = "other", because = "known to nobody outside" }
 education = { role = "other", because = "known to nobody outside" }
 marital = { role = "other", because = "known to nobody outside" }

@@ -30,8 +30,8 @@ marital = {{ role = "quasi" }}
 education = {{ role = "quasi" }}
 occupation = {{ role = "quasi" }}
 hours = {{ role = "quasi", kind = "numeric" }}
-income = {{ role = "confidential" }}
-diagnosis = {{ role = "confidential" }}
+income = {{ role = "confidential", because = "known to nobody outside" }}
+diagnosis = {{ role = "confidential", because = "known to nobody outside" }}
 [[scenario]]
 name = "neighbour"
 knows = ["age", "sex", "district", "marital"]

@@ -82,7 +82,8 @@ def test_a_plan_changed_after_the_run_releases_nothing(session: Session, client:
 
 def test_a_column_called_an_identifier_since_is_not_released(session: Session, client: TestClient) -> None:
     path = session.plan_path
-    path.write_text(path.read_text().replace('income = { role = "confidential" }', 'income = { role = "identifier" }'))
+    stated = 'income = { role = "confidential", because = "known to nobody outside" }'
+    path.write_text(path.read_text().replace(stated, 'income = { role = "identifier" }'))
     assert "Identifiers are not released" in failing(session)
     code, message = export(client)
     assert code == 422

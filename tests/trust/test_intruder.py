@@ -29,7 +29,7 @@ def intruder(original: pl.DataFrame, released: pl.DataFrame, folder: Path, *word
     worst, known = dict[str, float](), ""
     for line in done.stdout.splitlines():
         if " known, " in line:
-            known = line.split(" known, ")[0] + (" c" if "with a confidential" in line else "")
+            known = line.split(" known, ")[0] + (" c" if "with one stated" in line else "")
         elif line.startswith("  "):
             worst[f"{known} {line.split()[0]}"] = float(line.split("worst")[1].split("%")[0])
     return done.returncode, worst
@@ -39,7 +39,7 @@ def test_by_hand(tmp_path: Path) -> None:
     """Four people; two share a published age, a town is a group, and a third column is as collected."""
     original = pl.DataFrame({"age": [20, 30, 50, 60], "town": ["a", "b", "c", "c"], "pay": [1, 2, 3, 4]})
     released = pl.DataFrame({"age": [25, 25, 55, 55], "town": ["a or b", "a or b", "c", "c"], "pay": [1, 2, 3, 4]})
-    code, worst = intruder(original, released, tmp_path, "--confidential", "pay")
+    code, worst = intruder(original, released, tmp_path, "--unknown", "pay")
     assert code == 1, "half of the people are found by age, and a tenth may be"
     assert worst["1 exact"] == pytest.approx(50.0), "by town: one of two each; nobody by an exact age"
     assert worst["1 nearest"] == pytest.approx(50.0)

@@ -26,7 +26,7 @@ name = { role = "identifier" }
 age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 income = { role = "quasi", kind = "numeric", hierarchy = "intervals:5000,20000" }
-diagnosis = { role = "confidential" }
+diagnosis = { role = "confidential", because = "known to nobody outside" }
 sex = { role = "other", because = "known to nobody outside" }
 district = { role = "other", because = "known to nobody outside" }
 education = { role = "other", because = "known to nobody outside" }

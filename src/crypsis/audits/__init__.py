@@ -1,7 +1,7 @@
 """Audits: what a published file reveals, over all its columns, whatever the plan declares."""
 
 from crypsis.audits.audit import Audit, audit, audit_published
-from crypsis.audits.finding import Finding, FindingKind, waiver_key
+from crypsis.audits.finding import REASONED, Finding, FindingKind, waiver_key
 from crypsis.audits.published import Published
 
-__all__ = ["Audit", "Finding", "FindingKind", "Published", "audit", "audit_published", "waiver_key"]
+__all__ = ["REASONED", "Audit", "Finding", "FindingKind", "Published", "audit", "audit_published", "waiver_key"]

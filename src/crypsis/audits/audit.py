@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,6 +64,22 @@ class Audit:
         """Findings that stop a release."""
         return tuple(each for each in self.findings if each.refuses and not self.reason(each))
 
+    def assumed(self, confidential: Collection[str]) -> tuple[str, ...]:
+        """Columns that a released file takes for unknown outside: who knows one, alone or with two more, finds people.
+
+        Parameters
+        ----------
+        confidential : collection of str
+            The confidential columns.
+
+        Returns
+        -------
+        tuple of str
+        """
+        kinds = (FindingKind.SINGLING_OUT, FindingKind.ASSUMPTION)
+        named = (each.columns[0] for each in self.findings if each.kind in kinds)
+        return tuple(dict.fromkeys(name for name in named if name in confidential))
+
     @property
     def sound(self) -> bool:
         """Whether nothing stops a release."""
@@ -72,7 +88,7 @@ class Audit:
     @property
     def waived_kinds(self) -> list[str]:
         """Kinds of the findings that were waived, one entry each."""
-        return [str(each.kind) for each in self.findings if self.reason(each)]
+        return [str(each.kind) for each in self.findings if each.refuses and self.reason(each)]
 
     def reason(self, finding: Finding) -> str:
         """Why a finding may pass; empty if nobody said.

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from crypsis.audits.anticipation import GROUP, anticipated, similar
 from crypsis.audits.dependence import MOSTLY, restoring, restoring_in_groups
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue, Reason
@@ -16,8 +16,6 @@ from crypsis.table.table import Table
 
 NEARLY_ALL = 0.5
 """Different texts per record from which on a text names people."""
-GROUP = 5
-"""Records of a group of similar ones."""
 MUCH = 0.1
 """Share of a quasi-identifier that may be restored within groups: twice what a release may, since it shows less."""
 ENOUGH_RECORDS = 5000
@@ -40,7 +38,9 @@ def cautious(seen: Profile, table: Table) -> Profile:
         Text that differs from record to record is an identifier and left out, and so is confidential text that
         singles people out; anything else is a quasi-identifier. So is a weight that singles people out, which an
         average does not prevent, or that would restore a quasi-identifier, and a confidential column that would restore
-        most of one, or much of one within groups of similar records.
+        most of one, or much of one within groups of similar records. So is a confidential column by which people would
+        be found together with two other columns, unless it was declared confidential: nobody is asked whether anybody
+        outside knows it.
 
     Examples
     --------
@@ -57,7 +57,22 @@ def cautious(seen: Profile, table: Table) -> Profile:
         if column.name in worst and (column.role == Role.WEIGHT or worst[column.name].share > MOSTLY)
     }
     telling = _in_groups(roled) | telling
-    return replace(seen, columns=tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns))
+    columns = tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns)
+    return replace(seen, columns=_without_assumptions(columns, table))
+
+
+def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tuple[ColumnProfile, ...]:
+    """Confidential columns that would single people out together with others are masked too, the worst first."""
+    stated = [c.name for c in columns if c.reasons[0].clue is Clue.DECLARED]
+    while True:
+        found = anticipated(table.with_roles({c.name: Role(c.role) for c in columns}), LARGEST_SHARE / 2, stated)
+        if not found:
+            return columns
+        worst, reason = found[0].columns[0], Reason(Clue.COMBINED, share=found[0].share)
+        columns = tuple(
+            replace(c, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *c.reasons[1:])) if c.name == worst else c
+            for c in columns
+        )
 
 
 def _in_groups(table: Table) -> dict[str, str]:
@@ -67,32 +82,6 @@ def _in_groups(table: Table) -> dict[str, str]:
     some = table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:ENOUGH_RECORDS]))
     found = restoring_in_groups(some, similar(some.codes(some.quasi_identifiers), GROUP), MUCH)
     return {each.columns[0]: each.columns[each.by] for each in reversed(found)}
-
-
-def similar(codes: NDArray[np.int32], least: int) -> NDArray[np.int32]:
-    """Groups of at least so many similar records: split at the median of the column with most values, again and again.
-
-    codes  int32[n, columns]
-    least  records in a group
-    returns  int32[n]: the group of each record
-
-    Examples
-    --------
-    >>> similar(np.array([[0, 5], [1, 5], [8, 5], [9, 5]]), 2).tolist()
-    [0, 0, 1, 1]
-    """
-    labels, count, open_ = np.zeros(len(codes), dtype=np.int32), 0, [np.arange(len(codes))]
-    while open_:
-        rows = open_.pop()
-        some = codes[rows]
-        values = [len(np.unique(some[:, place])) for place in range(codes.shape[1])]
-        if len(rows) < 2 * least or max(values) == 1:
-            labels[rows], count = count, count + 1
-            continue
-        order = np.argsort(some[:, int(np.argmax(values))], kind="stable")
-        half = len(rows) // 2
-        open_ += [rows[order[half:]], rows[order[:half]]]
-    return labels
 
 
 def _masked(column: ColumnProfile, target: str) -> ColumnProfile:

@@ -6,7 +6,7 @@ record alone holds finds that record, whatever the classes of the quasi-identifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -125,9 +125,9 @@ def few_together(
 
     Notes
     -----
-    Combinations of quasi-identifiers alone are what k-anonymity speaks of. A confidential column is declared to be
-    known to nobody outside, so a combination with one is reported and stops nothing. A combination with fewer
-    different values than the share allows records cannot single out more.
+    Combinations of quasi-identifiers alone are what k-anonymity speaks of. Where somebody stated that nobody outside
+    knows a confidential column, a combination with it is an assumption, which is reported; where nobody did, it stops
+    a release. A combination with fewer different values than the share allows records cannot single out more.
     """
     records = len(seen.table)
     values = {name: int(seen.codes(name).max(initial=MISSING)) + 2 for name in seen.columns}
@@ -135,7 +135,7 @@ def few_together(
     outside = [name for name in varied if seen.role(name) is not Role.QUASI_IDENTIFIER]
     tried = [s for size in range(2, FEW + 1) for s in combinations(varied, size) if set(s) & set(outside)]
     tried.sort(key=lambda names: -prod(values[name] for name in names))
-    worst: dict[tuple[str, bool], tuple[int, tuple[str, ...]]] = {}
+    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, ...]]] = {}
     looked = 0
     for names in tried:
         if prod(values[name] for name in names) > most * records:
@@ -143,29 +143,35 @@ def few_together(
                 continue
             work -= records * len(names)
             single = _single(seen, names)
-            for key in _answerable(seen, names):
+            for key in _answerable(seen, names, values):
                 if single > worst.get(key, (0, ()))[0]:
                     worst[key] = (single, names)
         looked += 1
     findings = []
-    for (name, refuses), (single, names) in worst.items():
+    for (name, kind, refuses), (single, names) in worst.items():
         if single > most * records:
             others = tuple(other for other in names if other != name)
-            kind = FindingKind.COMBINATION
             findings.append(Finding(kind, (name, *others), single, single / max(records, 1), refuses))
     findings.sort(key=lambda each: (seen.columns.index(each.columns[0]), not each.refuses))
     return Combinations(tuple(findings), looked, len(tried))
 
 
-def _answerable(seen: Published, names: tuple[str, ...]) -> Iterator[tuple[str, bool]]:
-    """The columns of a combination that nothing masks, and whether the combination stops a release."""
+def _answerable(
+    seen: Published, names: tuple[str, ...], values: Mapping[str, int]
+) -> Iterator[tuple[str, FindingKind, bool]]:
+    """The columns of a combination to decide about, the kind of finding, and whether it stops a release.
+
+    A combination nobody can know, because one of its columns is stated to be unknown, is answered by that column;
+    otherwise by the confidential column with most values, or by every column that nothing masks.
+    """
     confidential = [name for name in names if seen.role(name) is Role.CONFIDENTIAL]
+    stated = [name for name in confidential if name not in seen.unstated]
     if confidential:
-        yield confidential[0], False
+        yield max(stated or confidential, key=lambda name: values[name]), FindingKind.ASSUMPTION, not stated
         return
     for name in names:
         if seen.role(name) is not Role.QUASI_IDENTIFIER:
-            yield name, True
+            yield name, FindingKind.COMBINATION, True
 
 
 def _single(seen: Published, names: tuple[str, ...]) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from crypsis.table.attribute import Role
+
 
 class FindingKind(StrEnum):
     """What an audit can find."""
@@ -15,6 +17,9 @@ class FindingKind(StrEnum):
     """Many records hold a value of one column that no other record holds."""
     COMBINATION = "combination"
     """Many records are alone with their values of two or three columns, one of which is not masked."""
+    ASSUMPTION = "assumption"
+    """Many records are alone with their value of a confidential column and of one or two others: they are safe only
+    if nobody outside knows that column."""
     DEPENDENCE = "dependence"
     """A published column, or two together, restore masked cells of another."""
     SMALL_AVERAGE = "small-average"
@@ -30,6 +35,10 @@ class FindingKind(StrEnum):
     columns are named, people left with fewer candidates by both than by each."""
     METADATA = "metadata"
     """Something in the file beside the table."""
+
+
+REASONED = {Role.OTHER: FindingKind.COMBINATION, Role.CONFIDENTIAL: FindingKind.ASSUMPTION}
+"""Roles that may carry a reason in a plan, and the finding that it answers."""
 
 
 @dataclass(frozen=True)

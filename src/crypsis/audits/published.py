@@ -30,12 +30,14 @@ class Published:
         were masked, and all but missing ones count as collected
     perturbed  values are false at random, so equal values do not mean equal people
     shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
+    unstated  confidential columns of which nobody said that their values are unknown outside
     """
 
     table: Table
     original: Table | None = None
     perturbed: bool = False
     shuffled: Table | None = None
+    unstated: frozenset[str] = frozenset()
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

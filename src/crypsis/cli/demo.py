@@ -39,6 +39,7 @@ def demo(
     from crypsis.table.example import example
     from crypsis.table.files import read_table, write_table
     from crypsis.table.profile import profile
+    from crypsis.text import unknown_text
 
     compile_ahead()
     folder = free(folder)
@@ -49,11 +50,12 @@ def demo(
     exposed = KAnonymity(k=k).judge(original).offending
     say(f"1. A table of {rows} invented people: {people}")
     say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
-    say(f"   {', '.join(original.confidential)} must not be learnt.")
+    say(f"   {', '.join(original.confidential)} must not be learnt, and nobody outside knows them.")
     say(f"   As it stands, {exposed} of {rows} people are in an equivalence class of fewer than {k}.")
     say()
     collected = read_table(people)
-    text = draft(people, plan, collected, profile(collected), k)
+    invented = dict.fromkeys(original.confidential, "invented people: nobody knows them")
+    text = draft(people, plan, collected, profile(collected), k, invented)
     write_atomically(plan, text.encode())
     say(f"2. A plan, every line explained: {plan}")
     say()
@@ -70,11 +72,13 @@ def demo(
     with working("writing the chosen solution, reading it back, judging it again"):
         # Invented people need no ledger: whoever goes on with their file releases it for the first time.
         chosen = run.release(folder=release, title="Example release", preview=True)
-        verdict = verify(release).verdicts[0]
+        checked = verify(release)
+        verdict = checked.verdicts[0]
     run.close()
     say(f"4. The least loss within the limits, no. {chosen.number}: {chosen.message}.")
     say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required)")
     say(f"   over {', '.join(verdict.columns)}.")
+    say(f"   {unknown_text(checked.assumed)}")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")
     say(f"   report to publish {release / 'public' / 'report.html'}")

@@ -183,7 +183,8 @@ def _release(
     with working("generalising, writing, counting again"):
         publish_counted(
             held, levels, out, models=document.models(), suppression=document.suppression, description=description,
-            order=document.release.order, waivers=document.waivers(), sign=sign,
+            order=document.release.order, waivers=document.waivers(), unstated=document.unstated(),
+            sign=sign,
         )  # fmt: skip
         found = verify(out)
     if not json:

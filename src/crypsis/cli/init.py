@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +17,7 @@ from crypsis.errors import TableError, listing
 
 if TYPE_CHECKING:
     from crypsis.table.profile import ColumnProfile, Profile
+    from crypsis.table.table import Table
 
 LATER = "later"
 """Answer that leaves a column undecided."""
@@ -37,7 +39,8 @@ def init(
 
     The plan is drafted from the profile of the file; it can be checked and run as it is. Where neither name nor values
     show what a column is, it is undecided, and nothing is released before somebody decides. On a terminal you are
-    asked, the column that exposes most first; --cautious settles them all.
+    asked, the column that exposes most first; --cautious settles them all. A confidential column by which people would
+    be found needs a reason why nobody outside knows it; without one, --cautious masks it.
     """
     from crypsis.audits.caution import cautious as settle
     from crypsis.plan import draft
@@ -53,11 +56,45 @@ def init(
         seen = settle(seen, read)
     elif sys.stdin.isatty() and sys.stdout.isatty():
         seen, because = _asked(seen)
+        seen = _asked_who_knows(seen, read, because)
     write_atomically(out, draft(file, out, read, seen, k, because).encode())
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
         say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
+    for name, text in _exposing(seen, read, because).items():
+        say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
+
+
+def _exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> dict[str, str]:
+    """Confidential columns by which people would be found, the most exposing first, with the finding in words."""
+    from crypsis.audits.anticipation import anticipated
+    from crypsis.table.attribute import Role
+    from crypsis.table.clues import Clue
+    from crypsis.text import finding_text
+
+    stated = {column.name for column in seen.columns if column.reasons[0].clue is Clue.DECLARED} | set(because)
+    roled = table.with_roles({column.name: Role(column.role) for column in seen.columns})
+    return {each.columns[0]: finding_text(each) for each in anticipated(roled, stated=stated)}
+
+
+def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Profile:
+    """Ask why nobody outside knows each confidential column by which people would be found; no reason: it is masked.
+
+    because  gets the reasons
+    """
+    from crypsis.table.attribute import Role
+
+    while found := _exposing(seen, table, because):
+        name, text = next(iter(found.items()))
+        say(f"  {text}, even where other columns are masked.")
+        reason = _why_unknown(name)
+        if reason:
+            because[name] = reason
+            continue
+        columns = (replace(c, role=Role.QUASI_IDENTIFIER.value) if c.name == name else c for c in seen.columns)
+        seen = replace(seen, columns=tuple(columns))
+    return seen
 
 
 def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
@@ -74,6 +111,10 @@ def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
         answers[column.name] = _role_of(column)
         if answers[column.name] == Role.OTHER:
             because[column.name] = typer.prompt(f"  why may {column.name} be published as it is?")
+        if answers[column.name] == Role.CONFIDENTIAL:
+            reason = _why_unknown(column.name)
+            answers[column.name] = Role.CONFIDENTIAL if reason else Role.QUASI_IDENTIFIER
+            because |= {column.name: reason} if reason else {}
     columns = tuple(
         replace(column, role=answers[column.name], reasons=(Reason(Clue.DECLARED),))
         if answers.get(column.name, LATER) != LATER
@@ -81,6 +122,11 @@ def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
         for column in seen.columns
     )
     return replace(seen, columns=columns), because
+
+
+def _why_unknown(name: str) -> str:
+    question = f"  why does nobody outside know {name}? (empty: it is masked)"
+    return str(typer.prompt(question, default="", show_default=False)).strip()
 
 
 def _role_of(column: ColumnProfile) -> str:

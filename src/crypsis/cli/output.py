@@ -62,7 +62,7 @@ def figure(value: float | None) -> str:
 
 def say_released(folder: Path, found: Verification) -> None:
     """Print where a release is, what each requirement attained over which columns, and k over all of them."""
-    from crypsis.text import over_all_text
+    from crypsis.text import over_all_text, unknown_text
 
     say(f"released: {folder / 'public'} (may be published)")
     say(f"report to sign: {folder / 'internal' / 'report.html'} (internal; never publish it)")
@@ -71,6 +71,8 @@ def say_released(folder: Path, found: Verification) -> None:
         against = f", scenario {v.scenario}" if v.scenario else ""
         say(f"{v.model} over {columns}{against}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
+    if found.assumed:
+        say(unknown_text(found.assumed))
     say(f"signed with the key {found.signed_by}" if found.signed_by else "unsigned: sign it with --sign KEY")
 
 

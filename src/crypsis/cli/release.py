@@ -56,6 +56,7 @@ def release(
             limits=_limits(demands.limit),
             rulebook=rulebooks.book_of(demands.rulebook),
             waivers={**(document.waivers() if document else {}), **rulebooks.waivers_of(demands.waive)},
+            unstated=document.unstated() if document else (),
             sign=bundle.sign,
             ledger=ReleaseLedger.usual(original or "", document.release.ledger if document else ""),
         )

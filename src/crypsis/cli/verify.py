@@ -54,7 +54,7 @@ def verify(
 
 
 def _report_verified(folder: Path, found: Verification) -> None:
-    from crypsis.text import over_all_text
+    from crypsis.text import over_all_text, unknown_text
 
     if found.verdicts:
         rows = [
@@ -70,6 +70,8 @@ def _report_verified(folder: Path, found: Verification) -> None:
         say(table(("model", "over", "required", "attained", "verdict"), rows, right=[3]))
         say()
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
+    if found.assumed:
+        say(unknown_text(found.assumed))
     for problem in found.problems:
         say(f"✗ {problem}")
     for note in found.notes:

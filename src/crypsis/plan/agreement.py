@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from crypsis.audits import waiver_key
+from crypsis.audits import REASONED, waiver_key
 from crypsis.errors import listing, suggestion
 from crypsis.plan.catalogue import measures, searches
 from crypsis.table.attribute import UNPUBLISHED, Role
@@ -54,8 +54,9 @@ def _columns(plan: Plan) -> list[str]:
                 f"no effect; drop it or change the role"
             )
         found += _counted(plan, name, column)
-        if column.because and column.role is not Role.OTHER:
-            found.append(f"columns.{name}: because is the reason for the role other, and its role is {column.role}")
+        if column.because and column.role not in REASONED:
+            reasoned = listing(map(str, REASONED))
+            found.append(f"columns.{name}: because is the reason for the roles {reasoned}; its role is {column.role}")
     return found
 
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from crypsis.audits import FindingKind
+from crypsis.audits.anticipation import anticipated
 from crypsis.audits.dependence import MOST_RESTORED, determining, restoring
 from crypsis.audits.exposure import singling_out
 from crypsis.audits.published import Published
@@ -19,6 +21,7 @@ from crypsis.plan.sections import Use
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
+from crypsis.text import finding_text
 
 LOOKED_AT = 50_000
 """Records on which remarks about dependences rest; a release looks at all of them."""
@@ -195,6 +198,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
     found += _broken(plan, table)
     found += _single(plan, table)
     found += _dependences(plan, table)
+    found += _assumptions(plan, table)
     for number, each in enumerate(plan.scenario, 1):
         unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
         if unmasked:
@@ -283,6 +287,17 @@ def _some(table: Table) -> tuple[Table, str]:
         return table, ""
     rows = np.sort(np.random.default_rng(0).choice(len(table), LOOKED_AT, replace=False))
     return table.take(rows), f" ({LOOKED_AT} drawn were looked at)"
+
+
+def _assumptions(plan: Plan, table: Table) -> list[str]:
+    """Confidential columns by which people will be found, and of which nobody said that no one outside knows them."""
+    stated = set(table.confidential) - set(plan.unstated())
+    stated |= {each.column for each in plan.waive if each.finding is FindingKind.ASSUMPTION}
+    return [
+        f"{finding_text(each)}, about, where the other columns are masked: no release before {each.columns[0]} has the "
+        f'role quasi, or because = "…" in its line says why nobody outside knows it'
+        for each in anticipated(table, stated=stated)
+    ]
 
 
 def _single(plan: Plan, table: Table) -> list[str]:

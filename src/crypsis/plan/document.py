@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
-from crypsis.audits import FindingKind, waiver_key
+from crypsis.audits import REASONED, waiver_key
 from crypsis.errors import PlanError
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.constraint import LimitDemand, UseDemand
@@ -44,7 +44,7 @@ from crypsis.plan.sections import (
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
 from crypsis.searches.search import Search
-from crypsis.table.attribute import Kind
+from crypsis.table.attribute import Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.locks import lock
 from crypsis.table.raw_files import read_toml
@@ -242,11 +242,16 @@ class Plan(Settings):
     def waivers(self) -> dict[str, str]:
         """What may pass, as a release takes it: finding and column → reason."""
         decided = {
-            waiver_key(FindingKind.COMBINATION, name): column.because
+            waiver_key(REASONED[column.role], name): column.because
             for name, column in self.columns.items()
-            if column.because
+            if column.because and column.role in REASONED
         }
         return decided | {waiver_key(each.finding, each.column): each.because for each in self.waive}
+
+    def unstated(self) -> list[str]:
+        """Confidential columns of which the plan does not say that nobody outside knows them."""
+        silent = {name for name, column in self.columns.items() if column.role is Role.CONFIDENTIAL}
+        return sorted(silent - {name for name, column in self.columns.items() if column.because.strip()})
 
     @property
     def suppression(self) -> float:

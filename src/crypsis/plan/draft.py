@@ -23,6 +23,8 @@ from crypsis.text import reason_text
 
 CLASSES_FOR_A_LIMIT = 4
 """A table too small for so many classes of k records gets a limit that k keeps by itself."""
+DECLARED = "declared confidential when the plan was drafted"
+"""Why nobody outside knows a column that the custodian named confidential."""
 LINKED_OF_MANY = 20_000
 """People of a large table on whom a first plan measures record linkage."""
 
@@ -34,12 +36,13 @@ def draft(
 
     plan  where it will be written; paths in it are relative to its folder
     seen  profile; where no quasi-identifier is recognised, undecided columns are settled by the safest reading
-    because  why a column has the role other
+    because  why a column has the role other, or why nobody outside knows a confidential one
     """
     quasi = [column for column in seen.columns if column.role == Role.QUASI_IDENTIFIER]
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
     columns = (seen if known else cautious(seen, table)).columns
-    given = {name: {"because": why} for name, why in (because or {}).items()}
+    declared = [c.name for c in columns if c.role == Role.CONFIDENTIAL and c.reasons[0].clue is Clue.DECLARED]
+    given = {name: {"because": why} for name, why in {**dict.fromkeys(declared, DECLARED), **(because or {})}.items()}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
@@ -62,6 +65,8 @@ def _head(
         "[columns]",
         "# role: identifier (never released) | quasi (an intruder may know it) | confidential | weight | stratum |",
         "#       household (which records belong together; never released) | other | undecided (closes the release)",
+        "# because: why nobody outside knows a confidential column; without it, nothing is released in which such a",
+        "#       column and two others single people out. May somebody know it? Make it quasi.",
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
         "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
         "#       at_most = 20 (per cent of loss in this column), lock = true (as collected)",

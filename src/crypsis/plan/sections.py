@@ -75,7 +75,8 @@ class Column(Settings):
     because: str = Field(
         default="",
         max_length=500,
-        description="why a column with the role other may be published beside the masked ones as it is, in words",
+        description="in words: why nobody outside knows a column with the role confidential, or why one with the role "
+        "other may be published beside the masked ones as it is",
     )
 
 

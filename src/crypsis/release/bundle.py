@@ -7,7 +7,7 @@ published. No option publishes a file that does not keep its guarantees.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,7 @@ def publish(
     because: Mapping[str, str] | None = None,
     rulebook: Rulebook | None = None,
     waivers: Mapping[str, str] | None = None,
+    unstated: Collection[str] = (),
     front: Sequence[Mapping[str, Any]] = (),
     seed: int | None = None,
     sign: str | Path | None = None,
@@ -97,6 +98,9 @@ def publish(
         Rules that the file must keep.
     waivers : mapping of str to str, optional
         Rule (its id) or finding (such as ``singling-out:weight``) → reason why it may pass.
+    unstated : collection of str
+        Confidential columns of which nobody said that no one outside knows their values, such as a role that was only
+        suggested: where one singles people out together with others, nothing is released.
     front : sequence of mappings
         Points (name, family, kind, loss, risk) of the front of the run, for the internal report.
     seed : int, optional
@@ -147,7 +151,7 @@ def publish(
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
         read = replace(again, provenance=masked.provenance)
-        found = check_findings(read, original, rows, description.family, of_findings, data, earlier)
+        found = check_findings(read, original, rows, description.family, of_findings, data, earlier, unstated)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios, because)

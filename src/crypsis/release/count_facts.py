@@ -113,6 +113,7 @@ def counted_report_content(
         verdicts=tuple(after),
         smallest_class=SmallestClass(scope, smallest[1]),
         findings=reported_findings(audit),
+        assumed=audit.assumed([n for n, role in node.source.published.items() if role == Role.CONFIDENTIAL]),
         audited=audited_text(audit),
         losses=(_general_loss(node, scope),),
         risks_before=(risks[0],),

@@ -7,7 +7,7 @@ quasi-identifier finds the equivalence class of a person, and in expectation re-
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -67,6 +67,7 @@ def publish_counted(
     order: Order = "shuffled",
     rng: Generator | None = None,
     waivers: Mapping[str, str] | None = None,
+    unstated: Collection[str] = (),
     sign: str | Path | None = None,
 ) -> Path:
     """Generalise, suppress, write, count the written files, judge them, and rename the release atomically.
@@ -74,6 +75,7 @@ def publish_counted(
     levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
     models  k-anonymity and distinct l-diversity
     waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
+    unstated  confidential columns of which nobody said that no one outside knows them; see `publish`
     sign    file of a private key that signs the manifests: see `new_keys`
     folder  must not exist; gets `public/` and `internal/` like any release, with data in several Parquet files
     """
@@ -88,7 +90,7 @@ def publish_counted(
         public.mkdir(mode=0o755)
         internal.mkdir(mode=0o700)
         found, written = write_node(source, levels, outcome, data, order, rng, k, l)
-        findings = judged_findings(source, data, waivers)
+        findings = judged_findings(source, data, waivers, unstated)
         for place, path in enumerate(sorted(data.iterdir())):
             path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
         published = tuples_of(written, source.counts.names[: len(lattice.names)])

@@ -177,6 +177,7 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         verdicts=tuple(facts.verdicts),
         smallest_class=facts.smallest_class,
         findings=reported_findings(facts.audit),
+        assumed=facts.audit.assumed(visible.confidential),
         audited=audited_text(facts.audit),
         losses=readings.losses,
         risks_before=readings.risks_before,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
 from pathlib import Path
 
@@ -21,7 +21,9 @@ MOST_PAIRS = 60
 """Pairs of columns that are counted; those with most values first."""
 
 
-def audit_files(data: Path, roles: Mapping[str, str], waivers: Mapping[str, str] | None = None) -> Audit:
+def audit_files(
+    data: Path, roles: Mapping[str, str], waivers: Mapping[str, str] | None = None, unstated: Collection[str] = ()
+) -> Audit:
     """The audit of Parquet files: columns that are no quasi-identifiers, each by itself and beside every other column.
 
     Parameters
@@ -32,6 +34,8 @@ def audit_files(data: Path, roles: Mapping[str, str], waivers: Mapping[str, str]
         Role of every published column.
     waivers : mapping of str to str, optional
         Finding (kind:column) → reason.
+    unstated : collection of str
+        Confidential columns of which nobody said that no one outside knows their values.
 
     Returns
     -------
@@ -52,7 +56,7 @@ def audit_files(data: Path, roles: Mapping[str, str], waivers: Mapping[str, str]
     pairs = [pair for pair in combinations(roles, 2) if settled.isdisjoint(pair) and not _quasi(pair, roles)]
     many = [pair for pair in pairs if about[pair[0]] * about[pair[1]] > CERTAINLY_FEW * records]
     many.sort(key=lambda pair: -about[pair[0]] * about[pair[1]])
-    found += _in_pairs(files, many[:MOST_PAIRS], roles, records)
+    found += _in_pairs(files, many[:MOST_PAIRS], roles, records, unstated)
     looked = len(pairs) - len(many[MOST_PAIRS:])
     found.sort(key=lambda each: not each.refuses)
     return Audit(tuple(found), records, len(roles), looked, len(pairs), False, dict(waivers or {}), whole=False)
@@ -70,22 +74,28 @@ def _about(files: pl.LazyFrame, names: list[str]) -> dict[str, int]:
 
 
 def _in_pairs(
-    files: pl.LazyFrame, pairs: list[tuple[str, str]], roles: Mapping[str, str], records: int
+    files: pl.LazyFrame,
+    pairs: list[tuple[str, str]],
+    roles: Mapping[str, str],
+    records: int,
+    unstated: Collection[str],
 ) -> Iterator[Finding]:
     """The worst pair of every column that is no quasi-identifier, as `few_together` gives them."""
-    worst: dict[tuple[str, bool], tuple[int, tuple[str, str]]] = {}
+    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, str]]] = {}
     for pair in pairs:
         single = _alone(files, pair, records)
         confidential = [name for name in pair if roles[name] == Role.CONFIDENTIAL]
-        named = confidential[:1] or [name for name in pair if roles[name] != Role.QUASI_IDENTIFIER]
+        stated = [name for name in confidential if name not in unstated]
+        named = (stated or confidential)[:1] or [name for name in pair if roles[name] != Role.QUASI_IDENTIFIER]
+        kind = FindingKind.ASSUMPTION if confidential else FindingKind.COMBINATION
         for name in named:
-            key = name, not confidential
+            key = name, kind, not stated
             if single > worst.get(key, (0, pair))[0]:
                 worst[key] = single, pair
-    for (name, refuses), (single, pair) in worst.items():
+    for (name, kind, stops), (single, pair) in worst.items():
         if single > LARGEST_SHARE * records:
             other = pair[1] if pair[0] == name else pair[0]
-            yield Finding(FindingKind.COMBINATION, (name, other), single, single / max(records, 1), refuses)
+            yield Finding(kind, (name, other), single, single / max(records, 1), stops)
 
 
 def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:

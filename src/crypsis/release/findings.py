@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -51,6 +51,7 @@ def check_findings(
     waivers: Mapping[str, str],
     file: Path | None = None,
     beside: Sequence[Finding] = (),
+    unstated: Collection[str] = (),
 ) -> Audit:
     """Everything the audit finds in a published table, with the reason it was waived for.
 
@@ -70,6 +71,8 @@ def check_findings(
         The written file, for what it holds beside the table.
     beside : sequence of Finding
         What was found beside the file, such as earlier releases.
+    unstated : collection of str
+        Confidential columns of which nobody said that no one outside knows their values.
 
     Returns
     -------
@@ -80,7 +83,7 @@ def check_findings(
     ReleaseRefused
         If a finding that stops a release was not waived.
     """
-    found = audit_release(published, original, rows, family, file, beside)
+    found = audit_release(published, original, rows, family, file, beside, unstated)
     return refuse_open(replace(found, waived=dict(waivers)))
 
 
@@ -91,12 +94,13 @@ def audit_release(
     family: str,
     file: Path | None = None,
     beside: Sequence[Finding] = (),
+    unstated: Collection[str] = (),
 ) -> Audit:
     """The audit of a published table whose rows stand in another order than the original's.
 
     Parameters
     ----------
-    published, original, rows, family, file, beside
+    published, original, rows, family, file, beside, unstated
         As for `check_findings`.
 
     Returns
@@ -104,7 +108,7 @@ def audit_release(
     Audit
     """
     before = None if original is None else original.take(rows)
-    seen = Published(published, before, family == PERTURBATION)
+    seen = Published(published, before, family == PERTURBATION, unstated=frozenset(unstated))
     return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 

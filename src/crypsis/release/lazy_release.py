@@ -8,7 +8,7 @@ what the counts promise, or the folder never gets its name.
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,11 +131,16 @@ def write_node(
     return verified(written, promised(source, lattice, levels, outcome), lattice.names, outcome, k, l), written
 
 
-def judged_findings(source: LazyTable, data: Path, waivers: Mapping[str, str] | None) -> Audit:
-    """What the written files reveal; refused unless each finding is waived."""
+def judged_findings(
+    source: LazyTable, data: Path, waivers: Mapping[str, str] | None, unstated: Collection[str] = ()
+) -> Audit:
+    """What the written files reveal; refused unless each finding is waived.
+
+    unstated  confidential columns of which nobody said that no one outside knows their values
+    """
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
-    return refuse_open(audit_files(data, source.published, of_findings))
+    return refuse_open(audit_files(data, source.published, of_findings, unstated))
 
 
 def lattice_of(source: LazyTable) -> Lattice:

@@ -1,32 +1,32 @@
 """The ledger: which releases of a source were made, and what a new one reveals together with them.
 
-The ledger is a file of the user, readable by nobody else. It holds no value of any table: a digest of the source, when
-and where a release was written, the digest of its manifest and the names of its quasi-identifiers.
+The ledger is a file of the user, readable by nobody else. It holds no value of any table: a digest and a sketch of the
+source, the salt of the sketches, when and where a release was written, the digest of its manifest and the names of its
+quasi-identifiers. What a sketch can tell is said in `release/sources.py`.
 """
 
 from __future__ import annotations
 
 import fcntl
-import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 from crypsis.attacks.together import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
 from crypsis.errors import CrypsisError, TableError
 from crypsis.release.evidence import public_of, published_of
 from crypsis.release.manifest import sha256
+from crypsis.release.sources import SAME, Sketch, source_digest
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.atomic_files import private_folder, write_atomically
 from crypsis.table.attribute import UNMASKED
-from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table
 
@@ -38,11 +38,12 @@ VARIABLE = "CRYPSIS_LEDGER"
 class LedgerEntry:
     """One release.
 
-    source  digest of the original's values, whatever their roles
+    source  digest of the original's records, whatever their order and roles
     path  file of the original, if it is known
     folder, date  where the release was written, and when, in UTC
     manifest  digest of its public manifest
     quasi_identifiers  columns an intruder was assumed to know
+    sketch  the smallest hashes of its records
     """
 
     source: str
@@ -51,6 +52,20 @@ class LedgerEntry:
     date: str
     manifest: str
     quasi_identifiers: tuple[str, ...]
+    sketch: Sketch = field(default_factory=Sketch)
+
+    @classmethod
+    def read(cls, entry: Mapping[str, Any]) -> LedgerEntry:
+        """An entry from the file."""
+        sketch = entry.get("sketch") or {"columns": (), "records": 0, "smallest": ()}
+        made = Sketch(tuple(sketch["columns"]), int(sketch["records"]), tuple(map(int, sketch["smallest"])))
+        return cls(**{**entry, "quasi_identifiers": tuple(entry["quasi_identifiers"]), "sketch": made})
+
+    def same_source(self, original: Table, salt: str) -> bool:
+        """Whether a table is the source of the release: the same records, or mostly the same."""
+        if not self.sketch.records:
+            return False
+        return self.sketch.common(Sketch.of(original, salt, self.sketch.columns)) >= SAME
 
 
 @dataclass(frozen=True)
@@ -109,11 +124,15 @@ class ReleaseLedger:
         TableError
             If the file is no ledger.
         """
+        return self._content()[0]
+
+    def _content(self) -> tuple[list[LedgerEntry], str]:
+        """All releases that were entered, and the salt of their sketches; a new one where there is none."""
         try:
-            listed = json.loads(self.file.read_text(encoding="utf-8"))["releases"]
-            return [LedgerEntry(**{**each, "quasi_identifiers": tuple(each["quasi_identifiers"])}) for each in listed]
+            content = json.loads(self.file.read_text(encoding="utf-8"))
+            return [LedgerEntry.read(each) for each in content["releases"]], content.get("salt") or _salt()
         except FileNotFoundError:
-            return []
+            return [], _salt()
         except (OSError, ValueError, TypeError, KeyError):
             raise TableError(
                 f"{self.file.name}: the ledger of releases cannot be read, so that earlier releases are not known; "
@@ -122,6 +141,8 @@ class ReleaseLedger:
 
     def earlier(self, original: Table) -> list[LedgerEntry]:
         """Releases of the same source, whether or not they are still where they were written.
+
+        A source is the same if it has the same records in whatever order, or the same file, or most of the records.
 
         Parameters
         ----------
@@ -132,8 +153,12 @@ class ReleaseLedger:
         -------
         list of LedgerEntry
         """
-        own = source_digest(original)
-        return [each for each in self.entries() if each.source == own or (self.path and each.path == self.path)]
+        (entries, salt), own = self._content(), source_digest(original)
+        return [
+            each
+            for each in entries
+            if each.source == own or (self.path and each.path == self.path) or each.same_source(original, salt)
+        ]
 
     def enter(self, original: Table, folder: Path) -> None:
         """Add a release to the file.
@@ -147,17 +172,20 @@ class ReleaseLedger:
         """
         if not self.enters:
             return
-        entry = LedgerEntry(
-            source_digest(original),
-            self.path,
-            str(folder.resolve()),
-            datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-            sha256(public_of(folder) / "manifest.json"),
-            tuple(original.quasi_identifiers),
-        )
         with self._alone():
-            kept = [asdict(each) for each in self.entries() if each.folder != entry.folder]
-            text = json.dumps({"releases": [*kept, asdict(entry)]}, indent=2, ensure_ascii=False) + "\n"
+            entries, salt = self._content()
+            entry = LedgerEntry(
+                source_digest(original),
+                self.path,
+                str(folder.resolve()),
+                datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+                sha256(public_of(folder) / "manifest.json"),
+                tuple(original.quasi_identifiers),
+                Sketch.of(original, salt),
+            )
+            kept = [asdict(each) for each in entries if each.folder != entry.folder]
+            content = {"salt": salt, "releases": [*kept, asdict(entry)]}
+            text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
             write_atomically(self.file, text.encode("utf-8"), replace=True)
 
     def check(self) -> None:
@@ -190,30 +218,8 @@ class ReleaseLedger:
             os.close(lock)
 
 
-def source_digest(original: Table) -> str:
-    """Digest of the values of a table, whatever roles its columns have and in whatever order they stand.
-
-    Examples
-    --------
-    >>> one, other = (Table.from_columns({"age": [3, 4]}, {"age": role}) for role in ("quasi", "confidential"))
-    >>> source_digest(one) == source_digest(other)
-    True
-    """
-    digest = hashlib.sha256()
-    for name in sorted(original.names):
-        column = original.column(name)
-        digest.update(f"{name}\0".encode())
-        if not original.attribute(name).numeric:
-            labels = original.labels(name)
-            order = sorted(range(len(labels)), key=lambda code: labels[code])
-            place = np.full(len(labels) + 1, MISSING, dtype=np.int64)
-            held = set(np.unique(column[column != MISSING]).tolist())
-            for rank, code in enumerate(code for code in order if code in held):
-                place[code] = rank
-                digest.update(f"{labels[code]}\0".encode())
-            column = place[column]
-        digest.update(np.ascontiguousarray(column).tobytes())
-    return digest.hexdigest()
+def _salt() -> str:
+    return secrets.token_hex(16)
 
 
 def earlier_findings(original: Table | None, published: Table, entries: Sequence[LedgerEntry]) -> list[Finding]:

@@ -88,8 +88,8 @@ def write_manifests(
 def public_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the public manifest repeats of the internal report."""
     outside = external_facts(facts)
-    same = {name: outside[name] for name in ("family", "order", "suppressed", "smallest_class", "losses", "signed_by")}
-    return {**same, "limited_risk": risk_limited(facts["demands"])}
+    same = ("family", "order", "suppressed", "smallest_class", "assumed", "losses", "signed_by")
+    return {**{name: outside[name] for name in same}, "limited_risk": risk_limited(facts["demands"])}
 
 
 def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:

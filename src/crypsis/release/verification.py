@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from crypsis.release.signature_check import Trust, check_signature, signature_no
 from crypsis.release.signing import read_public
 from crypsis.report import external_html, internal_html
 from crypsis.report.content import external_facts, guarantees
+from crypsis.table.attribute import Role
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import audited_text, finding_text
@@ -48,6 +49,7 @@ class Verification:
     notes           what could not be checked, and why
     smallest_class  k over every quasi-identifier of the file, whatever columns its guarantees name
     family          of the masking, as the manifest says
+    assumed         confidential columns that are taken for unknown outside, as the manifest says
     signed_by       public key, 64 hexadecimal digits, as the manifest says
     signature       "unsigned", "unchecked", "signed" or "trusted"
     """
@@ -61,6 +63,7 @@ class Verification:
     family: str = "unknown"
     signature: Trust = "unsigned"
     signed_by: str = ""
+    assumed: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -137,8 +140,28 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         _render_again(part, render, problems if trust != "trusted" else notes, problems)
     family, signer = str(manifest.get("family", "unknown")), str(manifest.get("signed_by", ""))
     return Verification(
-        str(folder), tuple(verdicts), tuple(problems), files, tuple(notes), smallest, family, trust, signer
+        str(folder),
+        tuple(verdicts),
+        tuple(problems),
+        files,
+        tuple(notes),
+        smallest,
+        family,
+        trust,
+        signer,
+        _assumed(manifest),
     )
+
+
+def _unstated(roles: Iterable[tuple[str, str]], manifest: Mapping[str, Any]) -> frozenset[str]:
+    """The confidential columns that are not taken for unknown."""
+    return frozenset(name for name, role in roles if role == Role.CONFIDENTIAL).difference(_assumed(manifest))
+
+
+def _assumed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """The confidential columns that a manifest takes for unknown outside."""
+    named = manifest.get("assumed", ())
+    return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
 def _revealed(audit: Audit | None, internal: Path) -> list[str]:
@@ -172,7 +195,7 @@ def _read_data(
             counted = read_counted(public, schema, manifest["counted"])
             if not counted.described:
                 problems.append("public/schema.json does not describe the data")
-            seen = audit_files(public, dict(roles))
+            seen = audit_files(public, dict(roles), unstated=_unstated(roles, manifest))
             return _Judged(counted.records, counted.distinct, counted.smallest_class, counted.judge, seen)
         table = read_published(public, schema)
         if schema_of(table, schema["format"]) != schema:
@@ -187,7 +210,7 @@ def _read_data(
         problems.append("the data are not the table that was sealed")
     distinct = {name: _distinct(table, name) for name in table.names}
     perturbed = manifest.get("family") == PERTURBATION
-    audit = None if perturbed else audit_published(Published(table))
+    audit = None if perturbed else audit_published(Published(table, unstated=_unstated(roles, manifest)))
     return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit)
 
 
@@ -263,7 +286,7 @@ def _compare_report(
                 problems.append(f"public/report.json does not state the guarantee: {sentence}")
         if any(sentence not in expected for sentence in report["guarantees"]):
             problems.append("public/report.json states a guarantee that neither data nor manifest support")
-        shared = ("family", "order", "suppressed", "losses", "signed_by")
+        shared = ("family", "order", "suppressed", "assumed", "losses", "signed_by")
         if any(not _same(report[name], manifest[name]) for name in shared) or report["version"] != manifest["crypsis"]:
             problems.append("public/report.json and public/manifest.json are not of one release")
     except MALFORMED:

@@ -132,6 +132,8 @@ class ReportContent:
     settings: Mapping[str, Any] = field(default_factory=dict)
     seed_print: str = ""
     signed_by: str = ""
+    assumed: tuple[str, ...] = ()
+    """Confidential columns that are taken for unknown outside: who knows one and two more columns finds people."""
     notes: tuple[str, ...] = ()
 
     @property
@@ -160,7 +162,18 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
     -------
     dict
     """
-    same = ("title", "written", "version", "method", "family", "order", "suppressed", "smallest_class", "signed_by")
+    same = (
+        "title",
+        "written",
+        "version",
+        "method",
+        "family",
+        "order",
+        "suppressed",
+        "smallest_class",
+        "assumed",
+        "signed_by",
+    )
     demands = internal["demands"]
     return {
         **{name: internal[name] for name in same},

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import cache
 from importlib.resources import files
 from typing import Any
 
@@ -19,7 +20,7 @@ from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
 from crypsis.report.content import ReportContent, promised
-from crypsis.text import assumptions_text, over_all_text
+from crypsis.text import assumptions_text, over_all_text, unknown_text
 from crypsis.text.reports import (
     ended_text,
     families_text,
@@ -31,6 +32,7 @@ from crypsis.text.reports import (
 )
 
 
+@cache
 def _environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("crypsis.report"),
@@ -67,6 +69,7 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
         "release_summary": release_summary(facts),
         "over_all": _over_all({**facts, "promised": promised(facts)}),
         "covered": _covered(facts),
+        "unknown": unknown_text(facts["assumed"]),
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
         "sort": "internal",
     }
@@ -85,7 +88,7 @@ def external_html(facts: Mapping[str, Any]) -> str:
     -------
     str
     """
-    more = {"over_all": _over_all(facts), "sort": "external"}
+    more = {"over_all": _over_all(facts), "unknown": unknown_text(facts["assumed"]), "sort": "external"}
     return _environment().get_template("external.html").render({**facts, **more})
 
 

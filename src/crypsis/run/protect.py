@@ -16,11 +16,15 @@ from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run
 from crypsis.searches.search import Search
+from crypsis.table.attribute import Attribute, Role
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table
 
 MEMORY = "(memory)"
 """Source of a plan whose table is in memory."""
+
+DECLARED = "named confidential in the call"
+"""Why nobody outside knows a confidential column of a table in memory: whoever names it so in Python says it."""
 
 Searches = str | Search | Sequence[str | Search]
 
@@ -146,7 +150,7 @@ def evolve(
     plan = Plan.parse(
         {
             "data": {"source": MEMORY},
-            "columns": {a.name: {"role": a.role.value, "kind": a.kind.value} for a in data.attributes},
+            "columns": {a.name: _column(a) for a in data.attributes},
             "require": [{"model": known_models.name_of(m), **_settings(m)} for m in wanted],
             "search": [
                 {"name": s} if isinstance(s, str) else {"name": known_searches.name_of(s), **_settings(s)}
@@ -163,6 +167,12 @@ def evolve(
     for _ in run.proceed():
         pass
     return run
+
+
+def _column(attribute: Attribute) -> dict[str, str]:
+    """The entry of a column in the plan; who names a column confidential in Python says that nobody knows it."""
+    entry = {"role": attribute.role.value, "kind": attribute.kind.value}
+    return entry | {"because": DECLARED} if attribute.role is Role.CONFIDENTIAL else entry
 
 
 def _settings(thing: PrivacyModel | Search) -> dict[str, Any]:

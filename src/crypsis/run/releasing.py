@@ -111,6 +111,7 @@ def release_solution(
         seed=seed,
         rulebook=terms.rulebook,
         waivers=plan.waivers() if terms.waivers is None else terms.waivers,
+        unstated=plan.unstated(),
         sign=terms.sign,
         ledger=ledger_of(plan, enters=not terms.preview),
     )

@@ -26,7 +26,11 @@ SMALLEST_NAMED = 10
 MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
 
-KEPT = {Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked"), Role.OTHER: ("because",)}
+KEPT = {
+    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked"),
+    Role.OTHER: ("because",),
+    Role.CONFIDENTIAL: ("because",),
+}
 """What the plan says of a column beside the grid, by the role for which it has a meaning."""
 
 

@@ -64,7 +64,8 @@ def findings(plan: Plan, masked: Table, original: Table, family: str, waivers: M
     rows = row_order(masked, "kept")
     published = flatten(at_source_precision(masked, original), rows)
     earlier = earlier_findings(original, published, ledger_of(plan).earlier(original))
-    return replace(audit_release(published, original, rows, family, beside=earlier), waived=dict(waivers))
+    found = audit_release(published, original, rows, family, beside=earlier, unstated=plan.unstated())
+    return replace(found, waived=dict(waivers))
 
 
 def fresh_preview(home: Path) -> Path:

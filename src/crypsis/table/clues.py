@@ -29,6 +29,8 @@ class Clue(StrEnum):
     """Nothing shows what the column is, and it is settled by the safest reading."""
     RESTORING = "restoring"
     """It would restore what is masked in another column, so it is masked too."""
+    COMBINED = "combined"
+    """Together with masked columns it would single people out, and nobody said that no one outside knows it."""
     DATES_AS_NUMBERS = "dates as numbers"
     CODES = "codes"
     TWO_NUMBERS = "two numbers"

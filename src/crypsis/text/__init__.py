@@ -5,7 +5,7 @@ from crypsis.text.cards import card_facts, opening_text
 from crypsis.text.evaluations import complaint_text, omission_text
 from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
 from crypsis.text.groupings import grouping_text, representatives_text
-from crypsis.text.guarantees import assumptions_text, over_all_text, uncovered_text
+from crypsis.text.guarantees import assumptions_text, over_all_text, uncovered_text, unknown_text
 from crypsis.text.levels import level_text, node_text
 from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
 from crypsis.text.offers import offer_text, ruin_text
@@ -43,4 +43,5 @@ __all__ = [
     "treatment_text",
     "treatments_text",
     "uncovered_text",
+    "unknown_text",
 ]

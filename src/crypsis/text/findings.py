@@ -34,6 +34,8 @@ def finding_text(finding: Finding) -> str:
             )
         case FindingKind.COMBINATION:
             return f"{first} together with {others} singles out {share} of the records: {records}"
+        case FindingKind.ASSUMPTION:
+            return f"whoever knows {first} together with {others} finds {share} of the records: {records} are alone"
         case FindingKind.DEPENDENCE:
             key, restored = listing(finding.columns[: finding.by]), listing(finding.columns[finding.by :])
             verb = "restores" if finding.by == 1 else "together restore"
@@ -87,6 +89,12 @@ def remedies(finding: Finding) -> list[str]:
         case FindingKind.SINGLING_OUT:
             alone = f'[[mask]] method = "microaggregation" columns = [{name}] k = 5 publishes averages of it'
             return [masks, alone, waive]
+        case FindingKind.ASSUMPTION:
+            stated = (
+                f'[columns] {key} = {{ role = "confidential", because = "{_REASON}" }} says why nobody outside knows '
+                f"it, which the reports state as an assumption"
+            )
+            return [f'[columns] {key} = {{ role = "quasi" }} masks it: somebody outside may know it', stated]
         case FindingKind.COMBINATION | FindingKind.DEPENDENCE:
             return [masks, waive]
         case FindingKind.EARLIER_RELEASE:

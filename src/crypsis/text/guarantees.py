@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from crypsis.errors import listing
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
 
@@ -27,6 +28,23 @@ def assumptions_text(assumptions: Iterable[Assumption]) -> str:
     """
     named = [text for assumption, text in _ASSUMED.items() if assumption in set(assumptions)]
     return f"The unit is the record. It is assumed that {'; that '.join(named)}." if named else ""
+
+
+def unknown_text(columns: Sequence[str]) -> str:
+    """That confidential columns are taken for unknown, in a sentence; empty where none is.
+
+    Examples
+    --------
+    >>> unknown_text(["income"])
+    'It is assumed that nobody outside knows income: together with other columns it would single people out.'
+    """
+    if not columns:
+        return ""
+    they = "it" if len(columns) == 1 else "each of them"
+    return (
+        f"It is assumed that nobody outside knows {listing(columns)}: together with other columns {they} would single "
+        f"people out."
+    )
 
 
 def uncovered_text(figures: Mapping[str, float | None]) -> str:

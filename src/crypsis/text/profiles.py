@@ -22,6 +22,8 @@ _TEXTS = {
     Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
     Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
     Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
+    Clue.COMBINED: "who knows it and two other columns could find {share:.3g} % of the records; masked with the "
+    "quasi-identifiers",
     Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
     Clue.CODES: "its numbers look like codes",
     Clue.TWO_NUMBERS: "two whole numbers are a category",

@@ -128,7 +128,7 @@ def release_summary(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts["rules"]:
         message += f"; {len(facts['rules']) - len(waived) - len(failed)} of {len(facts['rules'])} rules are kept"
         message += f", {len(waived)} waived" if waived else ""
-    passed = sum(bool(each["waived"]) for each in facts["findings"])
+    passed = sum(bool(each["waived"]) and each["finding"]["refuses"] for each in facts["findings"])
     if passed:
         message += f"; {passed} finding{'s'[: passed != 1]} waived"
     waivers = len(waived) + passed
