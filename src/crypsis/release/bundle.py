@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from numpy.random import Generator
 
@@ -59,11 +58,8 @@ def publish(
     rng: Generator | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
-    because: Mapping[str, str] | None = None,
     rulebook: Rulebook | None = None,
     waivers: Mapping[str, str] | None = None,
-    front: Sequence[Mapping[str, Any]] = (),
-    seed: int | None = None,
     sign: str | Path | None = None,
     ledger: ReleaseLedger | None = None,
 ) -> Path:
@@ -80,7 +76,8 @@ def publish(
     original : Table or frame, optional
         The table before masking, with the same rows; needed for losses, risks and limits.
     description : ReleaseDescription, optional
-        Title, method, family and settings for the reports; by default from the provenance of the table.
+        What the reports say beside what is measured, and the seed that no public file may show; by default from the
+        provenance of the table.
     format : {"csv", "parquet"}
         Format of the data.
     order : {"shuffled", "kept"}
@@ -91,16 +88,10 @@ def publish(
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
         Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
-    because : mapping of str to str, optional
-        Name of a scenario → why its intruder knows no other column, for the internal report.
     rulebook : Rulebook, optional
         Rules that the file must keep.
     waivers : mapping of str to str, optional
         Rule (its id) or finding (such as ``singling-out:weight``) → reason why it may pass.
-    front : sequence of mappings
-        Points (name, family, kind, loss, risk) of the front of the run, for the internal report.
-    seed : int, optional
-        Seed of the masking; reported as a salted digest only, and refused anywhere in the public files.
     sign : path, optional
         File of a private key that signs the manifests: see `new_keys`.
     ledger : ReleaseLedger, optional
@@ -150,12 +141,10 @@ def publish(
         found = check_findings(read, original, rows, description.family, of_findings, data, earlier)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
-        readings = readings_of(original, shown, description.family, scenarios, because)
+        readings = readings_of(original, shown, description.family, scenarios, description.because)
         evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
         rules = _rules(rulebook, of_rules, readings, kept, evidence)
-        facts = Facts(
-            description, order, models, verdicts, smallest, found, kept, rulebook, rules, front, seed, population
-        )
+        facts = Facts(description, order, models, verdicts, smallest, found, kept, rulebook, rules, population)
         content = report_content(facts, original, shown, len(again), readings)
         content, own = replace(content, signed_by=key.public if key else ""), {"fingerprint": again.fingerprint()}
         write_reports(public, internal, content)
@@ -216,7 +205,7 @@ def _refuse_leaks(public: Path, again: Table, original: Table | None, facts: Fac
     sentences = [verdict.statement for verdict in facts.verdicts]
     sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
     risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
-    refuse_leaks(public, again, original, risks=risks, seed=facts.seed, sentences=sentences)
+    refuse_leaks(public, again, original, risks=risks, seed=facts.description.seed, sentences=sentences)
 
 
 def _read_again(
