@@ -12,6 +12,7 @@ from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.hierarchy_files import number_label
 from crypsis.table.lookalikes import folded_label
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.table import Table
 
 ELSEWHERE = -2
@@ -30,12 +31,14 @@ class Published:
         were masked, and all but missing ones count as collected
     perturbed  values are false at random, so equal values do not mean equal people
     shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
+    missing  how missing cells are read where records are counted
     """
 
     table: Table
     original: Table | None = None
     perturbed: bool = False
     shuffled: Table | None = None
+    missing: MissingReading = "own"
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

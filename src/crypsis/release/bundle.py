@@ -14,11 +14,12 @@ from pathlib import Path
 from numpy.random import Generator
 
 from crypsis.errors import PlanError, ReleaseRefused
-from crypsis.privacy.anonymity import smallest_class
+from crypsis.privacy.anonymity import missing_reading, smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
 from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
+    Knowledge,
     MeasuredLimit,
     check_limits,
     judge,
@@ -128,7 +129,8 @@ def publish(
     published = flatten(masked, rows)
 
     def judged(table: Table) -> list[Verdict]:
-        return judge(models, table, population.around(table, rows) if population else None)
+        around = population.around(table, rows) if population else None
+        return judge(models, table, Knowledge(around, original, original and put_back(table, masked, rows)))
 
     verdicts, as_published = judged(published), put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, description.family) if original is not None else []
@@ -138,7 +140,9 @@ def publish(
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
         read = replace(again, provenance=masked.provenance)
-        found = check_findings(read, original, rows, description.family, of_findings, data, earlier)
+        found = check_findings(
+            read, original, rows, description.family, of_findings, data, earlier, missing_reading(models)
+        )
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios, description.because)

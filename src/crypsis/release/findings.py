@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from crypsis.audits import Audit, Finding, FindingKind, Published, audit_published
 from crypsis.audits.metadata import metadata
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import decisions_text
@@ -51,6 +52,7 @@ def check_findings(
     waivers: Mapping[str, str],
     file: Path | None = None,
     beside: Sequence[Finding] = (),
+    missing: MissingReading = "own",
 ) -> Audit:
     """Everything the audit finds in a published table, with the reason it was waived for.
 
@@ -70,6 +72,8 @@ def check_findings(
         The written file, for what it holds beside the table.
     beside : sequence of Finding
         What was found beside the file, such as earlier releases.
+    missing : {"own", "conservative", "target", "wildcard"}
+        How missing cells are read where records are counted.
 
     Returns
     -------
@@ -80,7 +84,7 @@ def check_findings(
     ReleaseRefused
         If a finding that stops a release was not waived.
     """
-    found = audit_release(published, original, rows, family, file, beside)
+    found = audit_release(published, original, rows, family, file, beside, missing)
     return refuse_open(replace(found, waived=dict(waivers)))
 
 
@@ -91,12 +95,13 @@ def audit_release(
     family: str,
     file: Path | None = None,
     beside: Sequence[Finding] = (),
+    missing: MissingReading = "own",
 ) -> Audit:
     """The audit of a published table whose rows stand in another order than the original's.
 
     Parameters
     ----------
-    published, original, rows, family, file, beside
+    published, original, rows, family, file, beside, missing
         As for `check_findings`.
 
     Returns
@@ -104,7 +109,7 @@ def audit_release(
     Audit
     """
     before = None if original is None else original.take(rows)
-    seen = Published(published, before, family == PERTURBATION)
+    seen = Published(published, before, family == PERTURBATION, missing=missing)
     return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from crypsis.audits import Audit
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
+from crypsis.privacy.anonymity import missing_reading
 from crypsis.release.findings import audit_release, split_waivers
 from crypsis.release.ledger import earlier_findings
 from crypsis.release.published import flatten, row_order
@@ -64,7 +65,9 @@ def findings(plan: Plan, masked: Table, original: Table, family: str, waivers: M
     rows = row_order(masked, "kept")
     published = flatten(at_source_precision(masked, original), rows)
     earlier = earlier_findings(original, published, ledger_of(plan).earlier(original))
-    return replace(audit_release(published, original, rows, family, beside=earlier), waived=dict(waivers))
+    missing = missing_reading(plan.models())
+    found = audit_release(published, original, rows, family, beside=earlier, missing=missing)
+    return replace(found, waived=dict(waivers))
 
 
 def fresh_preview(home: Path) -> Path:
