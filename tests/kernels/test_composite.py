@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import crypsis
 from crypsis.encodings.composite import CompositeEncoding, CompositeGenes
 from crypsis.kernels import composite, composite_walk
+from crypsis.kernels.group_cost import Costing
 from crypsis.masking.representatives import Representative
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
@@ -89,7 +90,7 @@ def test_a_dissolved_group_that_is_not_borne_comes_back() -> None:
     tried = [walk.groups.head[g] for g in range(len(before))]
     for seed in tried:
         composite_walk.dissolve_group(
-            walk.groups, None, walk.cells, walk.around, walk.room, int(seed), np.uint64(0), walk.chance
+            walk.groups, Costing(None, walk.cells, walk.room), walk.around, int(seed), np.uint64(0), walk.chance
         )
         after = sum(walk.costs())
         assert after <= total + 1e-9
@@ -106,7 +107,7 @@ def test_moves_swaps_and_splits_by_hand() -> None:
     space = space_of(table, true=False)
     walk = CompositeWalk(space, 0, 2, np.array([5], np.uint64))
     walk.room.heat[0] = 1e-9
-    arguments = (walk.groups, None, walk.cells, walk.room)
+    arguments = (walk.groups, Costing(None, walk.cells, walk.room))
     assert walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(2.0)
     assert composite.swap_records(*arguments, 2, 5, walk.chance) == pytest.approx(-2.0)
     assert walk.load(walk.labels()) == 0.0

@@ -40,7 +40,12 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         models=[KAnonymity(k=2)],
         original=original,
         description=ReleaseDescription(
-            "A <b>bold</b> title", "Grouped & averaged.", "aggregation", {"k": 5, "seed": 918_273_645}
+            "A <b>bold</b> title",
+            "Grouped & averaged.",
+            "aggregation",
+            {"k": 5, "seed": 918_273_645},
+            front=POINTS,
+            seed=918_273_645,
         ),
         limits=[
             MeasuredLimit(measures.build("record-linkage"), 60.0),
@@ -52,8 +57,6 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         scenarios={"neighbour": ["age", "sex", "district"], "all": original.quasi_identifiers},
         rulebook=read_rulebook("public-use"),
         waivers=waiving("income", k="released to a closed group, minute 4", l="no value is worth hiding, minute 5"),
-        front=POINTS,
-        seed=918_273_645,
     )
 
 

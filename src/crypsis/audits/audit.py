@@ -19,6 +19,7 @@ from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.lookalikes import look_alikes
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 
@@ -112,6 +113,7 @@ def audit(
     waivers: Mapping[str, str] | None = None,
     beside: Sequence[Finding] = (),
     shuffled: bool = False,
+    missing: MissingReading = "own",
 ) -> Audit:
     """Look for everything a published table reveals that no privacy model speaks of.
 
@@ -128,6 +130,8 @@ def audit(
     shuffled : bool
         Whether rows do not correspond: a published value then counts as collected if anybody had it, and which cells
         are masked stays unknown.
+    missing : {"own", "conservative", "target", "wildcard"}
+        How missing cells are read where records are counted, as `KAnonymity` reads them.
 
     Returns
     -------
@@ -156,7 +160,9 @@ def audit(
     rows = np.flatnonzero(table.kept)
     perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
     return audit_published(
-        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside), waivers, beside
+        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside, missing),
+        waivers,
+        beside,
     )
 
 

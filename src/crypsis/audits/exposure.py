@@ -16,8 +16,8 @@ import numpy as np
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published
 from crypsis.table.attribute import Role
-from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.missing_cells import count_conservative, count_own
 from crypsis.table.profile import LARGEST_SHARE
 
 FEW = 3
@@ -181,5 +181,6 @@ def _single(seen: Published, names: tuple[str, ...]) -> int:
     if seen.perturbed:
         for name in names:
             inside &= seen.as_collected[name]
-    classes = equivalence_classes(codes)
-    return int(np.sum((classes.sizes == 1)[classes.of] & inside))
+    # A record without missing cells is alike with the same records under every reading but `own`.
+    counts = count_own(codes) if seen.missing == "own" else count_conservative(codes)
+    return int(np.sum((counts == 1) & inside))

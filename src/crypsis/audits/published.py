@@ -12,6 +12,7 @@ from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.hierarchy_files import number_label
 from crypsis.table.lookalikes import folded_label
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.table import Table
 
 ELSEWHERE = -2
@@ -31,6 +32,7 @@ class Published:
     perturbed  values are false at random, so equal values do not mean equal people
     shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
     unstated  confidential columns of which nobody said that their values are unknown outside
+    missing  how missing cells are read where records are counted
     """
 
     table: Table
@@ -38,6 +40,7 @@ class Published:
     perturbed: bool = False
     shuffled: Table | None = None
     unstated: frozenset[str] = frozenset()
+    missing: MissingReading = "own"
 
     @cached_property
     def columns(self) -> tuple[str, ...]:

@@ -50,7 +50,7 @@ def assess(
     with working(f"measuring {len(before)} records"):
         corresponding = in_place(before, after)
         assessment = assess_tables(before, after, family=family, corresponding=corresponding)
-        verdicts, smallest = _judged(demands, after), smallest_class(after)
+        verdicts, smallest = _judged(demands, after, before if corresponding else None), smallest_class(after)
     if json:
         say_json(
             {
@@ -100,7 +100,10 @@ def _suggested(table: Table) -> Table:
     return settled
 
 
-def _judged(demands: list[PrivacyModel], table: Table) -> list[Verdict]:
+def _judged(demands: list[PrivacyModel], table: Table, original: Table | None) -> list[Verdict]:
+    """The verdicts; true values are known where the rows correspond."""
+    if original is not None:
+        demands = [demand.knowing(original) for demand in demands]
     for demand in demands:
         obstacle = demand.obstacle(table)
         if obstacle:
@@ -112,6 +115,7 @@ def _attained(verdict: Verdict) -> str:
     return (
         f"{verdict.sense} {verdict.required:g} required over {', '.join(verdict.columns)}, {verdict.attained:g} "
         f"attained, {verdict.offending} of {verdict.records} records offend"
+        f"{f' ({verdict.remark})' if verdict.remark else ''}"
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import options, rulebooks
+from crypsis.cli import inputs, options, rulebooks
 from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import say, say_json, table, working
 from crypsis.errors import TableError
@@ -36,7 +36,8 @@ def audit(
     """
     from crypsis.audits import audit as look
     from crypsis.audits.metadata import metadata
-    from crypsis.release.evidence import data_file, order_of
+    from crypsis.privacy.anonymity import missing_reading
+    from crypsis.release.evidence import data_file, manifest_of, order_of, reading_of
 
     with working(f"auditing {file}"):
         path = data_file(file) if file.is_dir() else file
@@ -49,7 +50,10 @@ def audit(
             before = columns.read(original)
             published = _beside(before, published, file)
         said = rulebooks.waivers_of(waive)
-        found = look(published, before, waivers=said, beside=metadata(path), shuffled=shuffled)
+        document = inputs.read_plan(columns.plan)
+        demands = document.models() if document is not None else []
+        missing = reading_of(manifest_of(file)) if file.is_dir() else missing_reading(demands)
+        found = look(published, before, waivers=said, beside=metadata(path), shuffled=shuffled, missing=missing)
     if json:
         say_json(_content(found))
     else:

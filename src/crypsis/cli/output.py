@@ -70,6 +70,8 @@ def say_released(folder: Path, found: Verification) -> None:
         columns = ", ".join(v.columns)
         against = f", scenario {v.scenario}" if v.scenario else ""
         say(f"{v.model} over {columns}{against}: {v.attained:g} attained, {v.sense} {v.required:g} required — holds")
+        if v.remark:
+            say(f"   {v.remark}")
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
     if found.assumed:
         say(unknown_text(found.assumed))

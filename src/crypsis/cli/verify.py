@@ -68,6 +68,8 @@ def _report_verified(folder: Path, found: Verification) -> None:
             for v in found.verdicts
         ]
         say(table(("model", "over", "required", "attained", "verdict"), rows, right=[3]))
+        for remark in dict.fromkeys(v.remark for v in found.verdicts if v.remark):
+            say(f"   {remark}")
         say()
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
     if found.assumed:

@@ -66,6 +66,15 @@ def _find_seat(code: Int32s, row: int, a: int, group: int, width: int, found: In
 find_seat = kernel(_find_seat)
 
 
+def _copy_codes(code: Int32s, row: int, width: int, found: Int32s, to: int) -> None:
+    """Give a new class the codes of a row."""
+    for b in range(width):
+        found[to, b] = code[row, b]
+
+
+copy_codes = kernel(_copy_codes)
+
+
 def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: RolledClasses, seat: Ints) -> int:
     """Raise attribute `a` by one level; → how many classes there are.
 
@@ -82,8 +91,7 @@ def _raise_classes(old: RolledClasses, count: int, a: int, up: Int32s, new: Roll
         if to < 0:
             to, seat[slot] = made, made
             made += 1
-            for b in range(width):
-                new.code[to, b] = old.code[row, b]
+            copy_codes(old.code, row, width, new.code, to)
             new.code[to, a] = group
             new.records[to] = 0
             for v in range(values):
@@ -106,8 +114,7 @@ def _records_below(held: RolledClasses, count: int, width: int, least: int, spar
         if to < 0:
             to, seat[slot] = made, made
             made += 1
-            for b in range(width):
-                spare.code[to, b] = held.code[row, b]
+            copy_codes(held.code, row, width, spare.code, to)
             spare.records[to] = 0
         spare.records[to] += held.records[row]
     small = 0

@@ -16,14 +16,13 @@ from crypsis.kernels.composite import (
     appraise,
     gather_rows,
     join_ring,
-    keep_costs,
     leave_ring,
     move_record,
     near_record,
     split_group,
     swap_records,
 )
-from crypsis.kernels.group_cost import Cells, Charges, Room
+from crypsis.kernels.group_cost import Costing
 
 _32, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 TRIES = 8
@@ -77,16 +76,10 @@ close_slot = kernel(_close_slot)
 
 
 def _dissolve_group(
-    groups: CompositeGroups,
-    charges: Charges | None,
-    cells: Cells,
-    around: Surroundings,
-    room: Room,
-    seed: int,
-    anywhere: np.uint64,
-    chance: Words,
+    groups: CompositeGroups, costing: Costing, around: Surroundings, seed: int, anywhere: np.uint64, chance: Words
 ) -> None:
     """Send every member of a record's group to a near group, if the rise is borne; else all is as it was."""
+    charges, cells, room = costing
     g, p, rise = groups.labels[seed], cells.codes.shape[1], 0.0
     m = gather_rows(groups, g, NONE, room.rows[0])
     rise -= groups.costs[g, p + 1]
@@ -102,10 +95,9 @@ def _dissolve_group(
         appraise(charges, cells, room.rows[1], many + 1, room, groups.fresh[1])
         rise += groups.fresh[1, p + 1] - groups.costs[h, p + 1]
         for a in range(p + 2):
-            room.saved[done, a] = groups.costs[h, a]
+            room.saved[done, a], groups.costs[h, a] = groups.costs[h, a], groups.fresh[1, a]
         leave_ring(groups, i)
         join_ring(groups, i, h)
-        keep_costs(groups, h, 1)
         done += 1
     if done == m and bears(rise, room.heat[0], chance):
         close_slot(groups, g)
@@ -124,18 +116,13 @@ dissolve_group = kernel(_dissolve_group)
 
 
 def _walk_groups(
-    groups: CompositeGroups,
-    charges: Charges | None,
-    cells: Cells,
-    around: Surroundings,
-    room: Room,
-    pace: WalkSettings,
-    chance: Words,
+    groups: CompositeGroups, costing: Costing, around: Surroundings, pace: WalkSettings, chance: Words
 ) -> float:
     """Try changes until so many cells were read while the temperature falls geometrically; the cost of all groups.
 
     chance  uint64[1], the generator's state: the same state gives the same walk
     """
+    _, cells, room = costing
     n, p, start, steps = cells.codes.shape[0], cells.codes.shape[1], room.work[0], 0
     rarely, anywhere = np.uint64(pace.dissolving * 2.0**32), np.uint64(pace.anywhere * 2.0**32)
     while room.work[0] - start < pace.limit:
@@ -148,23 +135,23 @@ def _walk_groups(
         g = groups.labels[i]
         if bits & _LOW < rarely:
             if groups.sizes[g] <= room.saved.shape[0] and groups.used[0] > 1:
-                dissolve_group(groups, charges, cells, around, room, i, anywhere, chance)
+                dissolve_group(groups, costing, around, i, anywhere, chance)
             continue
         bits = draw(chance)
         if groups.sizes[g] >= 2 * pace.least and bits >> _32 < np.uint64(1 << 30):
-            split_group(groups, charges, cells, room, i, pace.least, chance)
+            split_group(groups, costing, i, pace.least, chance)
             continue
         j = near_record(around, i, anywhere, chance)
         h = groups.labels[j]
         if g == h or around.strata[i] != around.strata[j]:
             continue
         if groups.sizes[g] > pace.least and bits & np.uint64(1):
-            move_record(groups, charges, cells, room, i, h, chance)
+            move_record(groups, costing, i, h, chance)
             continue
         if bits & np.uint64(2):
             for _ in range(below(draw(chance) >> _32, groups.sizes[h])):
                 j = groups.after[j]
-        swap_records(groups, charges, cells, room, i, j, chance)
+        swap_records(groups, costing, i, j, chance)
     total = 0.0
     for g in range(groups.used[0]):
         total += groups.costs[g, p + 1]

@@ -77,6 +77,14 @@ class Room(NamedTuple):
     heat: Floats
 
 
+class Costing(NamedTuple):
+    """What groups cost: of which cells, with which charges for demands that are missed, in which buffers."""
+
+    charges: Charges | None
+    cells: Cells
+    room: Room
+
+
 def _middle(line: Floats, m: int) -> float:
     """The lower middle of the first m values, which are rearranged."""
     select_between(line, None, 0, m, (m - 1) // 2)

@@ -126,6 +126,20 @@ class CellBlock(NamedTuple):
     end: int
 
 
+class LatticeJudging(NamedTuple):
+    """What stays the same while the nodes of a lattice are judged.
+
+    room  for the cells of all nodes of the tail but the lowest
+    out   filled at the number of each node
+    """
+
+    leaves: Leaves
+    tail: TailNodes
+    demand: NodeDemand
+    out: NodeReadings
+    room: CellBlock
+
+
 def _add_rows(target: NDArray[Any], to: int, source: NDArray[Any], row: int, begin: int, classes: int) -> None:
     """target[to, i] += source[row, begin + i] for every class i."""
     n, offset = np.uint64(classes), np.uint64(begin)
@@ -366,19 +380,9 @@ def _judge(
 judge = kernel(_judge)
 
 
-def _judge_tail(
-    block: CellBlock,
-    room: CellBlock,
-    node: JudgedNode,
-    leaves: Leaves,
-    tail: TailNodes,
-    demand: NodeDemand,
-    out: NodeReadings,
-) -> None:
-    """Judge one node of the head at every node of the tail.
-
-    room  for the cells of all nodes of the tail but the lowest
-    """
+def _judge_tail(block: CellBlock, node: JudgedNode, judging: LatticeJudging) -> None:
+    """Judge one node of the head at every node of the tail."""
+    tail, room = judging.tail, judging.room
     n, at = block.end - block.begin, block
     for t in range(tail.below.shape[0]):
         if t:
@@ -389,7 +393,7 @@ def _judge_tail(
             at = CellBlock(room.size, room.present, room.tally, tail.first[t], tail.width[t], 0, n)
             add_up(source, tail.step, t, at)
         named = JudgedNode(node.rows, node.begin, node.levels, t, node.number + tail.place[t], node.of)
-        judge(at, named, leaves, tail, demand, out)
+        judge(at, named, judging.leaves, tail, judging.demand, judging.out)
 
 
 judge_tail = kernel(_judge_tail)

@@ -20,6 +20,7 @@ from crypsis.kernels.compile import kernel
 from crypsis.kernels.nodes import (
     CellBlock,
     JudgedNode,
+    LatticeJudging,
     Leaves,
     NodeDemand,
     NodeReadings,
@@ -197,20 +198,11 @@ def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
 enlarged = kernel(_enlarged)
 
 
-def _judge_classes(
-    arena: Classes,
-    frame: tuple[int, int],
-    room: CellBlock,
-    node: JudgedNode,
-    leaves: Leaves,
-    tail: TailNodes,
-    demand: NodeDemand,
-    out: NodeReadings,
-) -> None:
-    """Judge the classes of a frame (begin, end) at every node of the tail, unless none of them can succeed."""
-    if not hopeless(arena, frame[0], frame[1], leaves.place.shape[0], demand):
-        block = CellBlock(arena.size, arena.present, arena.tally, 0, arena.size.shape[0], frame[0], frame[1])
-        judge_tail(block, room, node, leaves, tail, demand, out)
+def _judge_classes(arena: Classes, begin: int, end: int, node: JudgedNode, judging: LatticeJudging) -> None:
+    """Judge a stretch of classes at every node of the tail, unless none of them can succeed."""
+    if not hopeless(arena, begin, end, judging.leaves.place.shape[0], judging.demand):
+        block = CellBlock(arena.size, arena.present, arena.tally, 0, arena.size.shape[0], begin, end)
+        judge_tail(block, node, judging)
 
 
 judge_classes = kernel(_judge_classes)
@@ -235,21 +227,14 @@ class LatticeWalk(NamedTuple):
     into: Int32s
 
 
-def _visit(
-    classes: Classes,
-    leaves: Leaves,
-    tail: TailNodes,
-    demand: NodeDemand,
-    out: NodeReadings,
-    walk: LatticeWalk,
-    room: CellBlock,
-) -> None:
+def _visit(classes: Classes, walk: LatticeWalk, judging: LatticeJudging) -> None:
     """Walk the lattice as `roll_up` says. The stack of tables lies in one arena that grows."""
+    leaves, demand = judging.leaves, judging.demand
     begin, end, raised, upcoming, levels, of, into = walk
     attributes, top, number = leaves.place.shape[0], 0, 0
     arena = enlarged(classes, end[0], 3 * end[0] + 16)
     node = JudgedNode(arena.row, 0, levels, 0, number, of[0])
-    judge_classes(arena, (0, end[0]), room, node, leaves, tail, demand, out)
+    judge_classes(arena, 0, end[0], node, judging)
     while top >= 0:
         attribute = upcoming[top]
         if raised[top] < attribute < attributes and hopeless(arena, begin[top], end[top], attribute, demand):
@@ -274,7 +259,7 @@ def _visit(
         levels[attribute] += 1
         number += leaves.place[attribute]
         node = JudgedNode(arena.row, free, levels, 0, number, of[top])
-        judge_classes(arena, (free, free + found), room, node, leaves, tail, demand, out)
+        judge_classes(arena, free, free + found, node, judging)
 
 
 visit = kernel(_visit)
@@ -305,4 +290,4 @@ def roll_up(classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDeman
         0,
     )
     walk = LatticeWalk(stack[0], ends, stack[1], stack[2], levels, of, into)
-    visit(classes, leaves, tail, demand, out, walk, room)
+    visit(classes, walk, LatticeJudging(leaves, tail, demand, out, room))

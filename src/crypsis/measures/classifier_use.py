@@ -15,6 +15,7 @@ from crypsis.kernels.arrays import Floats, Ints
 from crypsis.measures.measure import measures
 from crypsis.measures.pairing import alike_codes
 from crypsis.measures.regression_use import Regressor
+from crypsis.measures.sampling import evenly, sample_setting
 from crypsis.measures.uses import DeclaredUse, Found
 from crypsis.measures.utility.logistic import Logistic, fit_logistic
 from crypsis.registry import ColumnName
@@ -137,13 +138,7 @@ class ClassifierUse(DeclaredUse):
 
     columns: tuple[str, ...] = Field(min_length=1, description="predictors: numbers or categories")
     target: ColumnName = Field(min_length=1, description="column that is predicted, with few different values")
-    sample: int = Field(
-        default=2000,
-        ge=60,
-        le=1_000_000,
-        examples=[61],
-        description="largest number of records, taken at equal distances",
-    )
+    sample: int = sample_setting(least=60, tried=61)
 
     @classmethod
     def first_settings(cls, numeric: Sequence[str], quasi_identifiers: Sequence[str]) -> dict[str, Any]:
@@ -168,7 +163,7 @@ class ClassifierUse(DeclaredUse):
                 f"predicted; name a target with few different values"
             )
         rows = np.flatnonzero(np.isin(codes, classes))
-        rows = rows[np.unique(np.linspace(0, len(rows) - 1, min(self.sample, len(rows))).round().astype(np.int64))]
+        rows = rows[evenly(len(rows), self.sample)]
         regressors = tuple(Regressor.of(original, name, LEVELS) for name in self.columns)
         design = _design(original, regressors, original)[rows]
         held = np.maximum((~np.isnan(design)).sum(axis=0), 1)

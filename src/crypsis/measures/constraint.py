@@ -23,6 +23,9 @@ class Model(Protocol):
     def judge(self, table: Table) -> Any:
         """The verdict on the table."""
 
+    def knowing(self, original: Table) -> Model:
+        """The same demand, judged by the true values where it reads missing cells by them."""
+
     def shortfall(self, table: Table) -> float:
         """How far the table falls short, 0 … 1; 0 exactly where the model holds."""
 

@@ -9,6 +9,7 @@ import numpy as np
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.sampling import evenly
 from crypsis.table.table import Table
 
 ORDERS = 99
@@ -53,7 +54,7 @@ def in_place(original: Table, masked: Table) -> bool:
     """
     if len(original) < FEWEST:
         return True
-    rows = np.unique(np.linspace(0, len(original) - 1, min(SAMPLE, len(original))).round().astype(np.int64))
+    rows = evenly(len(original), SAMPLE)
     original, masked = original.take(rows), masked.take(rows)
     rng = np.random.default_rng(len(original))
     orders = [masked, *(masked.take(rng.permutation(len(masked))) for _ in range(ORDERS))]

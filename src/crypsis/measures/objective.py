@@ -23,7 +23,7 @@ from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
 from crypsis.measures.measure import BoundMeasure, Measure
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.distributions import Distributions
-from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.missing_cells import MissingReading, alike_records
 from crypsis.table.table import Table
 
 ANYBODY = "anybody"
@@ -80,18 +80,21 @@ class Objective:
         limits: Sequence[LimitDemand] = (),
         models: Sequence[Model] = (),
         suppression: float = 1.0,
+        missing: MissingReading = "own",
     ) -> None:
         self._given: dict[str, Any] = {
             "original": original, "measures": dict(measures), "intruders": intruders, "uses": tuple(uses),
             "limits": tuple(limits), "models": tuple(models), "suppression": suppression,
+            "missing": missing,
         }  # fmt: skip
         if not {"loss", "risk"} <= {measure.aim for measure in measures.values()}:
             raise SearchError(
                 f"a search weighs a loss against a risk, and the measures chosen are {listing(sorted(measures))}; "
                 f"name at least one of each, or none to use the search's own"
             )
-        self.original, self.measures, self.models = original, dict(measures), tuple(models)
-        self.suppression = suppression
+        self.original, self.measures = original, dict(measures)
+        self.models = tuple(model.knowing(original) for model in models)
+        self.suppression, self.missing = suppression, missing
         self.intruders = {name: tuple(knows) for name, knows in (intruders or {}).items()}
         if not self.intruders:
             self.intruders = {ANYBODY: tuple(original.quasi_identifiers)}
@@ -345,9 +348,9 @@ class Objective:
             return
         smallest, alone = dict[tuple[str, ...], float](), []
         for names in {tuple(self.original.quasi_identifiers), *self.intruders.values()} - {()}:
-            sizes = classes_of(masked, names).sizes
-            smallest[names] = float(sizes.min()) if len(sizes) else 0.0
-            alone.append(100.0 * float((sizes == 1).sum()) / max(int(sizes.sum()), 1))
+            alike = alike_records(masked, names, self.missing, self.original)[masked.kept]
+            smallest[names] = float(alike.min(initial=np.inf)) if len(alike) else 0.0
+            alone.append(100.0 * float((alike == 1).sum()) / max(len(alike), 1))
         found.figures |= {"k": min(smallest.values(), default=0.0), "unique": max(alone, default=0.0)}
         if not self.covers_all:
             found.figures[KNOWN_CLASS] = min(smallest[names] for names in self.intruders.values() if names)

@@ -236,16 +236,14 @@ def _uncovered(plan: Plan, table: Table) -> list[str]:
 
 def _tied(plan: Plan) -> list[str]:
     """Rules over columns that no scenario knows together: these are masked together all the same."""
-    found = []
-    for number, each in enumerate(plan.rule, 1):
-        columns = read_rule(each.holds).columns
-        known = [set(columns) & set(scenario.knows) for scenario in plan.scenario]
-        if each.at_most is not None and sum(map(bool, known)) > 1 and not any(set(columns) <= some for some in known):
-            found.append(
-                f"rule[{number}]: it ties {listing(columns)} of different scenarios, which are masked together for it; "
-                f"drop the rule to mask them apart"
-            )
-    return found
+    limited = [(n, read_rule(each.holds).columns) for n, each in enumerate(plan.rule, 1) if each.at_most is not None]
+    known = [set(scenario.knows) for scenario in plan.scenario]
+    return [
+        f"rule[{number}]: it ties {listing(columns)} of different scenarios, which are masked together for it; "
+        f"drop the rule to mask them apart"
+        for number, columns in limited
+        if sum(not some.isdisjoint(columns) for some in known) > 1 and not any(map(set(columns).issubset, known))
+    ]
 
 
 def _broken(plan: Plan, table: Table) -> list[str]:

@@ -41,6 +41,7 @@ from crypsis.plan.sections import (
     Waiver,
     share,
 )
+from crypsis.privacy.anonymity import missing_reading
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
 from crypsis.searches.search import Search
@@ -222,6 +223,7 @@ class Plan(Settings):
             + self.column_limits(),
             models=self.models(),
             suppression=self.suppression,
+            missing=missing_reading(self.models()),
         )
 
     def edit_rules(self) -> tuple[EditRule, ...]:

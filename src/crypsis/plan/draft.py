@@ -85,9 +85,21 @@ def _head(
         "# every released record shares its quasi-identifiers with at least k records",
         'model = "k-anonymity"',
         f"k = {k}",
+        *_missing_cells(columns),
         "",
         *_risk_limit(rows, k),
         *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], k),
+    ]
+
+
+def _missing_cells(columns: Sequence[ColumnProfile]) -> list[str]:
+    """How missing values are read, where quasi-identifiers have some."""
+    if not any(column.missing and column.role == Role.QUASI_IDENTIFIER for column in columns):
+        return []
+    return [
+        "# missing: how a missing value is read: own (a value of its own, the strictest) | conservative | target |",
+        "#       wildcard (equal to every value, which overstates protection)",
+        'missing = "own"',
     ]
 
 

@@ -59,6 +59,8 @@ class Verdict:
         What must be true for the statement to protect people.
     scenario : str
         Name of the scenario whose intruder it speaks of; empty where it speaks of any intruder.
+    remark : str
+        What the statement adds for this table: how its missing cells were read, where it has some.
 
     Examples
     --------
@@ -80,6 +82,7 @@ class Verdict:
     unit: Literal["record"] = "record"
     assumptions: tuple[Assumption, ...] = ()
     scenario: str = ""
+    remark: str = ""
 
 
 class PrivacyModel(Settings):
@@ -131,6 +134,26 @@ class PrivacyModel(Settings):
         model._scenario = scenario
         return model
 
+    def knowing(self, original: Table) -> Self:
+        """The same demand, judged by the true values where the model reads missing cells by them.
+
+        Parameters
+        ----------
+        original : Table
+            The table before masking; its rows are those of the tables that are judged.
+
+        Returns
+        -------
+        PrivacyModel
+            Itself unless true values matter.
+        """
+        return self
+
+    @property
+    def beyond_file(self) -> str:
+        """Why the file alone cannot show the verdict, as the end of a sentence; empty if it can."""
+        return ""
+
     @property
     @abstractmethod
     def required(self) -> float:
@@ -179,6 +202,21 @@ class PrivacyModel(Settings):
     def statement(self) -> str:
         """The demand in words, with {columns} where those the intruder knows are to be named."""
 
+    def remark(self, table: Table) -> str:
+        """What must be added to the statement for a table, e.g. how its missing cells are read.
+
+        Parameters
+        ----------
+        table : Table
+            The judged table, with its missing cells.
+
+        Returns
+        -------
+        str
+            Empty if nothing is to be added.
+        """
+        return ""
+
     def known(self, table: Table) -> tuple[str, ...]:
         """The columns the intruder knows: those named, or all with that role.
 
@@ -218,6 +256,9 @@ class PrivacyModel(Settings):
         records = int(table.kept.sum())
         offending = int(failing(levels, self.required, self.sense).sum())
         statement = self.statement().format(columns=", ".join(columns))
+        remark = self.remark(table)
+        if remark:
+            statement += f" ({remark})"
         if self.scenario:
             statement += f" (against the scenario {self.scenario!r}, whose intruder knows these columns and no other)"
         return Verdict(
@@ -232,6 +273,7 @@ class PrivacyModel(Settings):
             columns=columns,
             assumptions=self.assumptions,
             scenario=self.scenario,
+            remark=remark,
         )
 
     def shortfall(self, table: Table) -> float:

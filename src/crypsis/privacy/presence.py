@@ -67,6 +67,10 @@ class DeltaPresence(PrivacyModel):
     def membership(self) -> str:
         return self.member
 
+    @property
+    def beyond_file(self) -> str:
+        return "speaks of a population that is not in the file"
+
     def members(self, table: Table) -> NDArray[np.bool_]:
         column = table.column(self.member)
         if table.holds_numbers(self.member):

@@ -10,16 +10,16 @@ import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from numpy.random import Generator
 
 from crypsis.errors import PlanError, ReleaseRefused
-from crypsis.privacy.anonymity import smallest_class
+from crypsis.privacy.anonymity import missing_reading, smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
-from crypsis.release.findings import check_finding_waivers, check_findings, split_waivers
+from crypsis.release.findings import AuditTerms, check_finding_waivers, check_findings, split_waivers
 from crypsis.release.guarantees import (
+    Knowledge,
     MeasuredLimit,
     check_limits,
     judge,
@@ -59,12 +59,9 @@ def publish(
     rng: Generator | None = None,
     limits: Sequence[MeasuredLimit] = (),
     scenarios: Mapping[str, Sequence[str]] | None = None,
-    because: Mapping[str, str] | None = None,
     rulebook: Rulebook | None = None,
     waivers: Mapping[str, str] | None = None,
     unstated: Collection[str] = (),
-    front: Sequence[Mapping[str, Any]] = (),
-    seed: int | None = None,
     sign: str | Path | None = None,
     ledger: ReleaseLedger | None = None,
 ) -> Path:
@@ -81,7 +78,8 @@ def publish(
     original : Table or frame, optional
         The table before masking, with the same rows; needed for losses, risks and limits.
     description : ReleaseDescription, optional
-        Title, method, family and settings for the reports; by default from the provenance of the table.
+        What the reports say beside what is measured, and the seed that no public file may show; by default from the
+        provenance of the table.
     format : {"csv", "parquet"}
         Format of the data.
     order : {"shuffled", "kept"}
@@ -92,8 +90,6 @@ def publish(
         Largest readings allowed, of risks and of declared uses.
     scenarios : mapping of str to sequence of str, optional
         Name → columns that an intruder knows; one who knows every quasi-identifier is always added.
-    because : mapping of str to str, optional
-        Name of a scenario → why its intruder knows no other column, for the internal report.
     rulebook : Rulebook, optional
         Rules that the file must keep.
     waivers : mapping of str to str, optional
@@ -101,10 +97,6 @@ def publish(
     unstated : collection of str
         Confidential columns of which nobody said that no one outside knows their values, such as a role that was only
         suggested: where one singles people out together with others, nothing is released.
-    front : sequence of mappings
-        Points (name, family, kind, loss, risk) of the front of the run, for the internal report.
-    seed : int, optional
-        Seed of the masking; reported as a salted digest only, and refused anywhere in the public files.
     sign : path, optional
         File of a private key that signs the manifests: see `new_keys`.
     ledger : ReleaseLedger, optional
@@ -141,7 +133,8 @@ def publish(
     published = flatten(masked, rows)
 
     def judged(table: Table) -> list[Verdict]:
-        return judge(models, table, population.around(table, rows) if population else None)
+        around = population.around(table, rows) if population else None
+        return judge(models, table, Knowledge(around, original, original and put_back(table, masked, rows)))
 
     verdicts, as_published = judged(published), put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, description.family) if original is not None else []
@@ -151,15 +144,14 @@ def publish(
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
         read = replace(again, provenance=masked.provenance)
-        found = check_findings(read, original, rows, description.family, of_findings, data, earlier, unstated)
+        terms = AuditTerms(description.family, frozenset(unstated), missing_reading(models))
+        found = check_findings(read, original, rows, terms, of_findings, data, earlier)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
-        readings = readings_of(original, shown, description.family, scenarios, because)
+        readings = readings_of(original, shown, description.family, scenarios, description.because)
         evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
         rules = _rules(rulebook, of_rules, readings, kept, evidence)
-        facts = Facts(
-            description, order, models, verdicts, smallest, found, kept, rulebook, rules, front, seed, population
-        )
+        facts = Facts(description, order, models, verdicts, smallest, found, kept, rulebook, rules, population)
         content = report_content(facts, original, shown, len(again), readings)
         content, own = replace(content, signed_by=key.public if key else ""), {"fingerprint": again.fingerprint()}
         write_reports(public, internal, content)
@@ -220,7 +212,7 @@ def _refuse_leaks(public: Path, again: Table, original: Table | None, facts: Fac
     sentences = [verdict.statement for verdict in facts.verdicts]
     sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
     risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
-    refuse_leaks(public, again, original, risks=risks, seed=facts.seed, sentences=sentences)
+    refuse_leaks(public, again, original, risks=risks, seed=facts.description.seed, sentences=sentences)
 
 
 def _read_again(

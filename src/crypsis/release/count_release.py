@@ -52,6 +52,11 @@ def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
                 f"{registered.name_of(model)} cannot be proven by counting, only k-anonymity and distinct l-diversity "
                 f"can; leave it out, or use `crypsis run` where the table fits in memory"
             )
+        if isinstance(model, KAnonymity) and model.missing != "own":
+            raise PlanError(
+                f'k-anonymity with missing = "{model.missing}" cannot be proven by counting equal tuples; leave '
+                f"missing out, which is stricter, or use `crypsis run` where the table fits in memory"
+            )
     k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
     return k, max((int(model.l) for model in models if isinstance(model, LDiversity)), default=0)
 

@@ -66,12 +66,14 @@ class Differences:
     old: str
     new: str
     same_data: bool
+    """Whether both files hold the same table."""
     rows: Change
     suppressed: Change
+    """Records left out."""
     columns_added: tuple[str, ...]
-    columns_removed: tuple[str, ...]
     columns_changed: Mapping[str, str]
     """Column → what differs, in words."""
+    columns_removed: tuple[str, ...]
     verdicts: tuple[Change, ...]
     losses: tuple[Change, ...]
     distributions: tuple[Change, ...]

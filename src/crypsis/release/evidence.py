@@ -7,10 +7,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from crypsis.errors import TableError
+from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.measure import Reading
+from crypsis.privacy import models
+from crypsis.privacy.anonymity import missing_reading
 from crypsis.release.published import read_published
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.table import Table
 
 
@@ -45,7 +48,23 @@ def order_of(folder: str | Path) -> str:
 
     folder  a release, or its public part
     """
-    return str(_read(public_of(Path(folder)) / "manifest.json").get("order", "kept"))
+    return str(manifest_of(folder).get("order", "kept"))
+
+
+def reading_of(manifest: Mapping[str, Any]) -> MissingReading:
+    """How the demands of a manifest read missing cells; as values of their own where they say nothing."""
+    try:
+        return missing_reading(models.build(each["model"], **each["settings"]) for each in manifest["requirements"])
+    except (CrypsisError, KeyError, TypeError, ValueError, AttributeError):
+        return "own"
+
+
+def manifest_of(folder: str | Path) -> dict[str, Any]:
+    """The public manifest of a release.
+
+    folder  a release, or its public part
+    """
+    return dict(_read(public_of(Path(folder)) / "manifest.json"))
 
 
 def evidence_of(folder: str | Path) -> Evidence:

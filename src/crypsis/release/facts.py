@@ -38,6 +38,10 @@ EVERYTHING = "every quasi-identifier"
 """Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
 
+POINT = ("name", "family", "kind", "loss", "risk")
+"""What the internal report shows of a point of the front."""
+
+
 @dataclass(frozen=True)
 class ReleaseDescription:
     """What the reports say about the masking.
@@ -48,6 +52,9 @@ class ReleaseDescription:
     settings  settings of the masking, for the internal report
     chosen  which solution was chosen and why, for the internal report
     useful  when a column counts as ruined
+    because  name of a scenario → why its intruder knows no other column, for the internal report
+    front  points (name, family, kind, loss, risk) of the front of the run, for the internal report
+    seed  seed of the masking; reported as a salted digest only, and refused anywhere in the public files
     """
 
     title: str = "Protected microdata"
@@ -56,6 +63,9 @@ class ReleaseDescription:
     settings: Mapping[str, Any] = field(default_factory=dict)
     chosen: str = ""
     useful: Usefulness = USUAL
+    because: Mapping[str, str] = field(default_factory=dict)
+    front: Sequence[Mapping[str, Any]] = ()
+    seed: int | None = None
 
     @classmethod
     def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:
@@ -80,8 +90,6 @@ class Facts:
     limits: Sequence[LimitResult]
     rulebook: Rulebook | None
     rules: Sequence[RuleResult]
-    front: Sequence[Mapping[str, Any]]
-    seed: int | None
     population: Population | None = None
 
     def before(self, model: PrivacyModel, original: Table) -> Verdict:
@@ -194,9 +202,9 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         distributions=distributions(before, visible) if known else (),
         card=card_facts(_card(facts, before, visible)) if known else None,
         chosen=description.chosen,
-        front=tuple({key: point[key] for key in ("name", "family", "kind", "loss", "risk")} for point in facts.front),
+        front=tuple({key: point[key] for key in POINT} for point in description.front),
         settings=without_seeds(description.settings),
-        seed_print=seed_print(facts.seed) if facts.seed is not None else "",
+        seed_print=seed_print(description.seed) if description.seed is not None else "",
         notes=_notes(facts, known),
     )
 

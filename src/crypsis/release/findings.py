@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from crypsis.audits import Audit, Finding, FindingKind, Published, audit_published
 from crypsis.audits.metadata import metadata
 from crypsis.errors import PlanError, ReleaseRefused, listing, suggestion
+from crypsis.table.missing_cells import MissingReading
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import decisions_text
@@ -43,15 +44,28 @@ def check_finding_waivers(waivers: Mapping[str, str], columns: Sequence[str]) ->
             raise PlanError(f"the waiver of {key!r} needs a reason in words, e.g. 'known to nobody outside the office'")
 
 
+@dataclass(frozen=True)
+class AuditTerms:
+    """How the audit reads a published table.
+
+    family    family of the masking
+    unstated  confidential columns of which nobody said that no one outside knows their values
+    missing   how missing cells are read where records are counted
+    """
+
+    family: str
+    unstated: frozenset[str] = frozenset()
+    missing: MissingReading = "own"
+
+
 def check_findings(
     published: Table,
     original: Table | None,
     rows: NDArray[np.intp],
-    family: str,
+    terms: AuditTerms,
     waivers: Mapping[str, str],
     file: Path | None = None,
     beside: Sequence[Finding] = (),
-    unstated: Collection[str] = (),
 ) -> Audit:
     """Everything the audit finds in a published table, with the reason it was waived for.
 
@@ -63,16 +77,14 @@ def check_findings(
         The table before masking; without it nobody knows which cells were masked, and all count as collected.
     rows : int[n]
         Row of the original behind each published record.
-    family : str
-        How the file was masked.
+    terms : AuditTerms
+        How the table is read.
     waivers : mapping of str to str
         Finding (kind:column) → reason.
     file : Path, optional
         The written file, for what it holds beside the table.
     beside : sequence of Finding
         What was found beside the file, such as earlier releases.
-    unstated : collection of str
-        Confidential columns of which nobody said that no one outside knows their values.
 
     Returns
     -------
@@ -83,7 +95,7 @@ def check_findings(
     ReleaseRefused
         If a finding that stops a release was not waived.
     """
-    found = audit_release(published, original, rows, family, file, beside, unstated)
+    found = audit_release(published, original, rows, terms, file, beside)
     return refuse_open(replace(found, waived=dict(waivers)))
 
 
@@ -91,16 +103,15 @@ def audit_release(
     published: Table,
     original: Table | None,
     rows: NDArray[np.intp],
-    family: str,
+    terms: AuditTerms,
     file: Path | None = None,
     beside: Sequence[Finding] = (),
-    unstated: Collection[str] = (),
 ) -> Audit:
     """The audit of a published table whose rows stand in another order than the original's.
 
     Parameters
     ----------
-    published, original, rows, family, file, beside, unstated
+    published, original, rows, terms, file, beside
         As for `check_findings`.
 
     Returns
@@ -108,7 +119,7 @@ def audit_release(
     Audit
     """
     before = None if original is None else original.take(rows)
-    seen = Published(published, before, family == PERTURBATION, unstated=frozenset(unstated))
+    seen = Published(published, before, terms.family == PERTURBATION, unstated=terms.unstated, missing=terms.missing)
     return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 

@@ -89,17 +89,43 @@ def refuse_changed_roles(original: Table, masked: Table) -> None:
             )
 
 
-def judge(models: Sequence[PrivacyModel], table: Table, population: Table | None = None) -> list[Verdict]:
+@dataclass(frozen=True)
+class Knowledge:
+    """What models need that the file does not hold.
+
+    population  the table around the file, for models that speak of one
+    original, shown  the original, and the file in its rows, for models that read missing cells by the true values
+    """
+
+    population: Table | None = None
+    original: Table | None = None
+    shown: Table | None = None
+
+    def judged(self, model: PrivacyModel, table: Table) -> tuple[PrivacyModel, Table]:
+        """A model and the table it judges."""
+        if model.membership:
+            return model, table if self.population is None else self.population
+        if not model.beyond_file:
+            return model, table
+        if self.original is None or self.shown is None:
+            raise PlanError(
+                f'{registered.name_of(model)} reads missing values by the true ones (missing = "target") and no '
+                f'original is given; give it, or set missing to "conservative", which needs none'
+            )
+        return model.knowing(self.original), self.shown
+
+
+def judge(models: Sequence[PrivacyModel], table: Table, beside: Knowledge | None = None) -> list[Verdict]:
     """The verdicts, or a refusal with every model that fails.
 
-    population  the table around the file, for models that need one
+    beside  what models need that the table does not hold
     """
-    judged = [population if model.membership and population is not None else table for model in models]
-    for model, each in zip(models, judged, strict=True):
+    judged = [(beside or Knowledge()).judged(model, table) for model in models]
+    for model, each in judged:
         obstacle = model.obstacle(each)
         if obstacle:
             raise PlanError(obstacle)
-    verdicts = [model.judge(each) for model, each in zip(models, judged, strict=True)]
+    verdicts = [model.judge(each) for model, each in judged]
     broken = [v for v in verdicts if not v.holds]
     if broken:
         raise ReleaseRefused("nothing was released: " + "; ".join(complaint(v) for v in broken))

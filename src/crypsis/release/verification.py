@@ -18,7 +18,7 @@ from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
 from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
 from crypsis.release.count_release import read_counted
-from crypsis.release.evidence import public_of
+from crypsis.release.evidence import public_of, reading_of
 from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
@@ -210,7 +210,8 @@ def _read_data(
         problems.append("the data are not the table that was sealed")
     distinct = {name: _distinct(table, name) for name in table.names}
     perturbed = manifest.get("family") == PERTURBATION
-    audit = None if perturbed else audit_published(Published(table, unstated=_unstated(roles, manifest)))
+    seen = Published(table, unstated=_unstated(roles, manifest), missing=reading_of(manifest))
+    audit = None if perturbed else audit_published(seen)
     return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit)
 
 
@@ -225,7 +226,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     try:
         for item in manifest["requirements"]:
             model = models.build(item["model"], **item["settings"]).within(item["verdict"]["scenario"])
-            if model.membership:
+            if model.beyond_file:
                 verdicts.append(
                     Verdict(
                         **{
@@ -235,7 +236,8 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
                         }
                     )
                 )
-                notes.append(f"{item['model']} speaks of a population that is not in the file; it was not judged again")
+                shown = "" if model.membership else f"; the file alone shows at least {data.judge(model).attained:g}"
+                notes.append(f"{item['model']} {model.beyond_file}; it was not judged again{shown}")
                 continue
             verdict = data.judge(model)
             verdicts.append(verdict)

@@ -78,38 +78,30 @@ class ReportedScenario:
 
 @dataclass(frozen=True)
 class ReportContent:
-    """The facts of a release.
-
-    title, written, version  title, time of writing, version of Crypsis
-    method, family, order  how the file was masked, its family, and the order of its rows
-    rows_before, rows_after  records of the original and of the file
-    columns  what happened to each column
-    verdicts_before, verdicts  privacy models judged on the original and on the file
-    skipped  measures without a meaning for this file, and why
-    rulebook  title of the rulebook; empty without one
-    hardest  groups of records with the greatest loss
-    class_sizes  records by size of their equivalence class
-    distributions  quasi-identifiers before and after
-    front  points with name, family, kind ("solution", "baseline" or "chosen"), loss and risk
-    settings  settings of the masking
-    seed_print  a salted digest of the seed: the owner of the seed can prove it, nobody can read it
-    signed_by  public key of the signature, 64 hexadecimal digits; empty without one
-    notes  warnings for the person who signs
-    """
+    """The facts of a release."""
 
     title: str
     written: str
+    """Time of writing."""
     version: str
+    """Version of Crypsis."""
     method: str
+    """How the file was masked, in a sentence."""
     family: str
     order: str
+    """Order of the rows."""
     rows_before: int
+    """Records of the original."""
     rows_after: int
+    """Records of the file."""
     columns: tuple[ReportedColumn, ...]
-    verdicts_before: tuple[Verdict, ...]
-    verdicts: tuple[Verdict, ...]
+    """What happened to each column."""
     smallest_class: SmallestClass | None
     """k over every quasi-identifier of the released file, whatever columns the demands name."""
+    verdicts_before: tuple[Verdict, ...]
+    """Privacy models judged on the original."""
+    verdicts: tuple[Verdict, ...]
+    """Privacy models judged on the file."""
     findings: tuple[ReportedFinding, ...] = ()
     audited: str = ""
     """What the audit looked at."""
@@ -117,24 +109,34 @@ class ReportContent:
     risks_before: tuple[Reading, ...] = ()
     risks: tuple[Reading, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
+    """Measures without a meaning for this file, and why."""
     demands: tuple[LimitResult, ...] = ()
     rulebook: str = ""
+    """Title of the rulebook; empty without one."""
     rules: tuple[RuleResult, ...] = ()
     scenarios: tuple[ReportedScenario, ...] = ()
     hardest: tuple[Subgroup, ...] = ()
+    """Groups of records with the greatest loss."""
     class_sizes: Histogram | None = None
+    """Records by size of their equivalence class."""
     distributions: tuple[Histogram, ...] = ()
+    """Quasi-identifiers before and after."""
     card: Mapping[str, Any] | None = None
     """What was harmed, as `crypsis.text.card_facts` gives it."""
     chosen: str = ""
     """Which solution was chosen, and why."""
     front: tuple[Mapping[str, Any], ...] = ()
+    """Points with name, family, kind ("solution", "baseline" or "chosen"), loss and risk."""
     settings: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the masking."""
     seed_print: str = ""
+    """A salted digest of the seed: the owner of the seed can prove it, nobody can read it."""
     signed_by: str = ""
+    """Public key of the signature, 64 hexadecimal digits; empty without one."""
     assumed: tuple[str, ...] = ()
     """Confidential columns that are taken for unknown outside: who knows one and two more columns finds people."""
     notes: tuple[str, ...] = ()
+    """Warnings for the person who signs."""
 
     @property
     def suppressed(self) -> int:

@@ -88,7 +88,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            Which one: see `choose`.
+            Which solution: see `choose`.
 
         Returns
         -------
@@ -102,7 +102,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            The solution, as for `decode`.
+            Which solution: see `choose`.
 
         Returns
         -------
@@ -117,7 +117,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            Whose card, as for `choose`.
+            Which solution: see `choose`.
         general : bool
             Whether pMSE is measured, which takes longest.
 
@@ -146,7 +146,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            The solution, as for `describe`.
+            Which solution: see `choose`.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            One of them, as for `decode` and `describe`.
+            Which solution: see `choose`.
 
         Returns
         -------
@@ -186,7 +186,7 @@ class SolutionAccess:
         Parameters
         ----------
         pick : Solution, str or int
-            As above.
+            Which solution: see `choose`.
         folder : path
             Must not exist yet.
         title : str

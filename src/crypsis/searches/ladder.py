@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 from pydantic import Field
 
 from crypsis.evolution import Budget
 from crypsis.masking.locking import least_stratum, lock_obstacle
+from crypsis.masking.method import Family
 from crypsis.searches.search import Idle, Search
 from crypsis.table.table import Table
 
 
 class LadderSearch(Search):
-    """A search whose candidates have a class size of their own, from k upwards."""
+    """A search whose candidates have a class size of their own, from k upwards; usually groups of records."""
+
+    family: ClassVar[Family] = Family.AGGREGATION
+    pace: ClassVar[int] = 3
 
     k: int = Field(default=5, ge=2, le=1_000_000, description="least class size: the lowest rung of the ladder")
     rungs: int = Field(default=8, ge=1, le=100, description="how many class sizes are tried")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Self
@@ -15,6 +15,7 @@ from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
 from crypsis.masking.method import Family
 from crypsis.measures.constraint import beyond
+from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
@@ -288,18 +289,49 @@ def privacy_models(objective: Objective) -> tuple[PrivacyModel, ...]:
     return tuple(model for model in objective.models if isinstance(model, PrivacyModel))
 
 
-@dataclass(frozen=True)
-class ObjectiveScores:
-    """Scores of a candidate by an objective, read from the table it decodes into."""
+@dataclass(frozen=True, eq=False)
+class DecodedScores(ABC):
+    """Scores of a candidate, read from the table it decodes into; the worst where it has none."""
 
     encoding: Encoding
+
+    def __call__(self, candidate: Genome) -> Scores:
+        try:
+            masked = self.encoding.decode(self.expressed(candidate))
+        except TableError:
+            return WORST
+        return self.read(masked)
+
+    def expressed(self, candidate: Genome) -> Genome:
+        """The genome that is decoded."""
+        return candidate
+
+    @abstractmethod
+    def read(self, masked: Table) -> Scores:
+        """The scores of a masked table."""
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredScores(DecodedScores):
+    """Loss and risk by two measures: what a search minimises by itself."""
+
+    loss: BoundMeasure
+    risk: BoundMeasure
+
+    def read(self, masked: Table) -> Scores:
+        return self.loss.read(masked), self.risk.read(masked)
+
+
+@dataclass(frozen=True, eq=False)
+class ObjectiveScores(DecodedScores):
+    """Scores by an objective."""
+
     objective: Objective
     express: Callable[[Genome], Genome] | None = None
     family: Family = Family.RECODING
 
-    def __call__(self, candidate: Genome) -> Scores:
-        try:
-            masked = self.encoding.decode(candidate if self.express is None else self.express(candidate))
-        except TableError:
-            return WORST
+    def expressed(self, candidate: Genome) -> Genome:
+        return candidate if self.express is None else self.express(candidate)
+
+    def read(self, masked: Table) -> Scores:
         return self.objective.score(masked, self.family)

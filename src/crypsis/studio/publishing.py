@@ -12,7 +12,8 @@ from pathlib import Path
 from crypsis.audits import Audit
 from crypsis.measures.measure import Reading, measures
 from crypsis.plan import Plan
-from crypsis.release.findings import audit_release, split_waivers
+from crypsis.privacy.anonymity import missing_reading
+from crypsis.release.findings import AuditTerms, audit_release, split_waivers
 from crypsis.release.ledger import earlier_findings
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook, read_rulebook
@@ -64,7 +65,8 @@ def findings(plan: Plan, masked: Table, original: Table, family: str, waivers: M
     rows = row_order(masked, "kept")
     published = flatten(at_source_precision(masked, original), rows)
     earlier = earlier_findings(original, published, ledger_of(plan).earlier(original))
-    found = audit_release(published, original, rows, family, beside=earlier, unstated=plan.unstated())
+    terms = AuditTerms(family, frozenset(plan.unstated()), missing_reading(plan.models()))
+    found = audit_release(published, original, rows, terms, beside=earlier)
     return replace(found, waived=dict(waivers))
 
 

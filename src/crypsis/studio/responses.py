@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -27,6 +28,34 @@ def answer(message: str = "", go: str = "", parts: Mapping[str, str] | None = No
 def refusal(*problems: str) -> Response:
     """A response with every reason why something was not done."""
     return JSONResponse({"message": problems[0] if problems else "", "problems": list(problems)}, status_code=422)
+
+
+Work = TypeVar("Work", bound=Callable[..., Response])
+
+
+def shows(path: str) -> Callable[[Work], Work]:
+    """Mark a method of a page as what answers a GET of an address."""
+    return partial(_at, get, path)
+
+
+def changes(path: str) -> Callable[[Work], Work]:
+    """Mark a method of a page as what answers a POST to an address."""
+    return partial(_at, post, path)
+
+
+def _at(kind: Callable[..., Route], path: str, work: Work) -> Work:
+    work.__dict__["address"] = kind, path
+    return work
+
+
+def routes_of(page: object) -> list[Route]:
+    """The routes of the marked methods of a page, in the order in which they are written."""
+    marked = [(work.__dict__["address"], name) for name, work in vars(type(page)).items() if "address" in _notes(work)]
+    return [kind(path, getattr(page, name)) for (kind, path), name in marked]
+
+
+def _notes(work: object) -> Mapping[str, Any]:
+    return getattr(work, "__dict__", {})
 
 
 def get(path: str, work: Callable[[Request], Response]) -> Route:

@@ -15,12 +15,118 @@ wildcard), never of comparing all pairs of records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crypsis.errors import TableError
 from crypsis.table.equivalence_classes import Codes, EquivalenceClasses, Flags, Floats, equivalence_classes
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import Table
+
+MissingReading = Literal["own", "conservative", "target", "wildcard"]
+READINGS: tuple[MissingReading, ...] = get_args(MissingReading)
+"""The readings, the strictest first."""
+IN_WORDS: dict[MissingReading, str] = {
+    "own": "a missing value counts as a value of its own",
+    "conservative": "records count as alike only if they are, whatever the missing values of the person may be",
+    "target": "a record counts as alike if none of its values contradicts the true values of the person",
+    "wildcard": "a missing value counts as equal to every value",
+}
+"""What each reading takes as equal, for statements."""
+
+
+def alike_records(table: Table, names: Sequence[str], reading: MissingReading, original: Table | None = None) -> Floats:
+    """Count for every kept record of a table the kept records that are alike in some columns.
+
+    Parameters
+    ----------
+    table : Table
+        What is published.
+    names : sequence of str
+        Columns that are compared.
+    reading : {"own", "conservative", "target", "wildcard"}
+        How a missing cell is read.
+    original : Table, optional
+        The true values, row by row, for `target`; without them it is read as `conservative`, which counts no more.
+
+    Returns
+    -------
+    float64[n]
+        NaN for a suppressed record.
+
+    Examples
+    --------
+    >>> people = Table.from_columns({"sex": ["f", "f", "f"], "town": ["a", None, "b"]}, {"sex": "quasi"})
+    >>> {reading: alike_records(people, ["sex", "town"], reading).tolist() for reading in READINGS}["conservative"]
+    [2.0, 1.0, 2.0]
+    """
+    codes, found = table.codes(names), np.full(len(table), np.nan)
+    kept, shown = table.kept, codes[table.kept]
+    if reading == "own":
+        found[kept] = count_own(shown)
+    elif reading == "wildcard":
+        found[kept] = count_wildcard(shown)
+    else:
+        truth = codes if reading == "conservative" or original is None else true_codes(table, original, names)
+        found[kept] = count_target(shown, truth[kept])
+    return found
+
+
+def true_codes(masked: Table, original: Table, names: Sequence[str]) -> NDArray[np.int32]:
+    """What is published, with the true value wherever a cell was blanked, in the numbering of what is published.
+
+    A true value is taken at the level at which its column is published. One that occurs nowhere in the published
+    column, or whose column is published at several levels, has a code of its own: no published value is taken as
+    equal to it, so that fewer records are counted, never more.
+
+    Raises
+    ------
+    TableError
+        If the tables have different numbers of rows.
+
+    Examples
+    --------
+    >>> people = Table.from_columns({"town": ["a", "b", "b"]}, {"town": "quasi"})
+    >>> true_codes(people.with_columns({"town": np.array([0, 1, -1], np.int32)}), people, ["town"]).ravel().tolist()
+    [0, 1, 1]
+    """
+    if len(masked) != len(original):
+        raise TableError(
+            f"the original has {len(original)} rows and the masked table {len(masked)}; rows must correspond"
+        )
+    codes = masked.codes(names)
+    for place, name in enumerate(names):
+        blanked = codes[:, place] == MISSING
+        if name in original.names:
+            blanked &= original.codes([name])[:, 0] != MISSING
+        if blanked.any() and name in original.names:
+            codes[blanked, place] = _numbered(masked, original, name)[blanked]
+    return codes
+
+
+def _numbered(masked: Table, original: Table, name: str) -> NDArray[np.int32]:
+    """int32[n]: the true values of a column in the numbering of what is published; beyond it where that has none."""
+    level, hierarchy = masked.level(name), original.attribute(name).hierarchy
+    if masked.holds_numbers(name) and original.holds_numbers(name):
+        values = masked.column(name)
+        shown, true = np.unique(values[~np.isnan(values)]), original.column(name)
+        place = np.searchsorted(shown, true)
+        same = np.append(shown, np.nan)[place] == true
+        return np.where(same, place, len(shown)).astype(np.int32)
+    if masked.holds_numbers(name) or original.level(name) != 0:
+        return np.full(len(masked), np.iinfo(np.int32).max, dtype=np.int32)
+    numbers = {label: code for code, label in enumerate(masked.labels(name))}
+    if level > 0 and hierarchy is not None:
+        codes, labels = hierarchy.lift(original.leaf_codes(name), level), hierarchy.labels[level]
+    elif level == 0 and not original.holds_numbers(name):
+        codes, labels = original.column(name), original.labels(name)
+    else:
+        return np.full(len(masked), len(numbers), dtype=np.int32)
+    known = np.array([*(numbers.get(label, len(numbers)) for label in labels), len(numbers)], dtype=np.int32)
+    return known[codes]
 
 
 def count_own(codes: Codes, weights: Floats | None = None) -> Floats:

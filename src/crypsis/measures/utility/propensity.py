@@ -13,6 +13,7 @@ from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
+from crypsis.measures.sampling import evenly, sample_setting
 from crypsis.measures.utility.logistic import fit_labellings, logistic_scores
 from crypsis.measures.utility.propensity_design import pair_terms, paired_design
 from crypsis.table.table import Table
@@ -215,7 +216,7 @@ def _sides(
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Both files as numbers, without suppressed records on the second side; and which records both sides hold."""
     check_rows(len(original), masked)
-    rows = np.unique(np.linspace(0, len(original) - 1, min(sample, len(original))).round().astype(np.int64))
+    rows = evenly(len(original), sample)
     kept = masked.kept[rows]
     if not kept.any():
         raise TableError("no record is released, so nothing can be told apart; release some records")
@@ -252,13 +253,7 @@ class Propensity(Measure):
     row_wise: ClassVar[bool] = False
 
     model: Model = Field(default="pairs", description="main or pairs: logistic regression; cart: classification tree")
-    sample: int = Field(
-        default=2000,
-        ge=10,
-        le=1_000_000,
-        examples=[12],
-        description="largest number of records that are compared, taken at equal distances",
-    )
+    sample: int = sample_setting(least=10, tried=12)
 
     def against(self, original: Table) -> BoundPropensity:
         return BoundPropensity.of(self, original)

@@ -11,10 +11,9 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.composite import CompositeEncoding
-from crypsis.evolution import Genome, Problem, Scores
+from crypsis.evolution import Problem, Scores
 from crypsis.masking.blocks import LARGE
 from crypsis.masking.locking import least_stratum, strata
-from crypsis.masking.method import Family
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
@@ -26,7 +25,7 @@ from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
 from crypsis.searches.ladder import LadderSearch
-from crypsis.searches.search import Idle, ObjectiveScores, privacy_models, searches
+from crypsis.searches.search import DecodedScores, Idle, ObjectiveScores, privacy_models, searches
 from crypsis.table.attribute import Attribute, weights
 from crypsis.table.table import Table
 
@@ -55,9 +54,7 @@ class CompositeSearch(LadderSearch):
     3
     """
 
-    family: ClassVar[Family] = Family.AGGREGATION
     purpose: ClassVar[str] = "groups of at least k records, each column published in the way that loses least"
-    pace: ClassVar[int] = 3
     leads: ClassVar[bool] = True
 
     truthful: bool = Field(
@@ -158,14 +155,13 @@ class CompositeSearch(LadderSearch):
         return tuple(Representative(self.numbers if each.numeric else self.categories) for each in attributes)
 
 
-@dataclass(frozen=True)
-class LossAndClasses:
+@dataclass(frozen=True, eq=False)
+class LossAndClasses(DecodedScores):
     """(cell loss, classes among records), per cent: what the search minimises by itself."""
 
     encoding: CompositeEncoding
     loss: BoundMeasure
 
-    def __call__(self, genome: Genome) -> Scores:
-        masked = self.encoding.decode(genome)
+    def read(self, masked: Table) -> Scores:
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
         return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from crypsis.encodings.composite import CompositeGenes
 from crypsis.evolution import Engine, Genome, Problem, State
-from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
-from crypsis.evolution.problem import SELECTION, Child, Streams
-from crypsis.evolution.selection import FitnessFunction, WeightedMean
-from crypsis.evolution.strategies import compete
+from crypsis.evolution.problem import Child, Streams
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.starts import Start, first_groups, mended
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
+from crypsis.searches.lineages import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
 from crypsis.searches.partitions.lineages import tighter
 from crypsis.searches.partitions.recombination import cheaper_regions
 
@@ -41,41 +38,26 @@ SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
 
-class CompositeLineage(NamedTuple):
-    """One k and profile on its way.
+@dataclass(frozen=True, eq=False)
+class CompositeLineage(WalkingLineage):
+    """One k and profile on its way, with the group of each record.
 
-    best   int32[n]: the cheapest groups so far;  walk  int32[n]: those on the move
-    chance uint64[1]: the generator's state;  place  int64[2]: the run, and the next quantum of it
-    due    bool[1]: whether the best became better and are to be scored
-    warmth float64[1]: the temperature's unit, what one of the best groups costs
+    warmth  float64[1]: the temperature's unit, what one of the best groups costs
     """
 
-    best: Labels
-    walk: Labels
-    chance: NDArray[np.uint64]
-    place: NDArray[np.int64]
-    due: NDArray[np.bool_]
     warmth: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class CompositeLineages:
+class CompositeLineages(WalkingStrategy[CompositeLineage]):
     """A strategy with a seat for each k and profile; a quantum advances a few of them.
 
-    Parameters
-    ----------
-    space : CompositeSpace
-        Records, profiles and the ladder of k.
-    seats : tuple of (int, int)
-        k and profile of each lineage.
-    treatments : Treatments
-        What columns may be published as instead.
-    start : Start
-        How first groups are found.
-    breedings : int
-        Lineages advanced in one quantum.
-    brief : bool
-        Whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum.
+    space  records, profiles and the ladder of k
+    seats  k and profile of each lineage
+    treatments  what columns may be published as instead
+    start  how first groups are found
+    breedings  lineages advanced in one quantum
+    brief  whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     """
 
     space: CompositeSpace = field(repr=False)
@@ -84,7 +66,6 @@ class CompositeLineages:
     start: Start = "halving"
     breedings: int = 1
     brief: bool = False
-    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -95,51 +76,39 @@ class CompositeLineages:
         """The first groups of the first lineage."""
         return (self._genome(0, self.begun(0, 1).best),)
 
-    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The first groups of the first lineage, scored."""
-        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
-        return self._seated(problem, state, engine)
-
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
         """One more lineage begins, and near records are looked for; after that, those whose turn it is walk on."""
         surveying = len(self.space) <= WHOLE and state.generation < self.space.surveys
         if surveying:
             self.space.survey()
         if len(state.genomes) < len(self.seats):
-            return replace(self._seated(problem, state, engine), generation=state.generation + 1)
+            return replace(self.seat_next(problem, state, engine), generation=state.generation + 1)
         if surveying:
             return replace(state, generation=state.generation + 1, idle=0)
-        lineages = _unpacked(state)
+        lineages = unpacked(CompositeLineage, state)
         turn = self._turn(lineages)
         streams = Streams(state.rng)
         children: list[Child] = []
-        for seat, after in zip(turn, engine.map(_work, [(seat, lineages[seat]) for seat in turn], self), strict=True):
+        for seat, after in zip(turn, engine.map(walked, [(seat, lineages[seat]) for seat in turn], self), strict=True):
             if after.due[0]:
                 children += self._children(problem, seat, after, streams["treat"])
             lineages[seat] = after
-        worked = replace(state, memory=_packed(lineages), rng=streams.snapshot())
+        worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not children:
             return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1)
-        scores, known, fresh = score(problem, worked, children, engine)
-        scored = compete(worked, children, scores, tighter, self.fitness)
-        return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
+        return self.scored(problem, worked, children, engine, tighter)
 
-    def _seated(self, problem: Problem, state: State, engine: Engine) -> State:
+    def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
         lineage = self.begun(seat, int(streams["anneal"].integers(2**63)))
-        genome = self._genome(seat, lineage.best)
-        children = [Child(genome, "", (), problem.key(genome))]
-        scores, known, fresh = score(problem, state, children, engine)
-        memory = {**state.memory, **_packed([lineage], seat)}
-        after = replace(with_first(state, children, scores), memory=memory, rng=streams.snapshot())
-        return replace(conclude_generation(problem, after, state, children, scores, known, fresh), idle=0)
+        return seated(problem, state, engine, lineage, self._genome(seat, lineage.best), streams)
 
     def begun(self, seat: int, seed: int) -> CompositeLineage:
         """A lineage with its first groups."""
         k, profile = self.seats[seat]
         labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
-        chance = SeedSequence(seed).generate_state(1, np.uint64) | np.uint64(1)
+        chance = first_chance(seed)
         walk, warmth = labels[:0], 0.0  # on a large table every block has its own
         if len(self.space) <= WHOLE:
             walk, warmth = labels, self.space.cost(profile, labels) / (int(labels.max()) + 1)
@@ -172,7 +141,7 @@ class CompositeLineages:
         walk.anneal(cells, hot * fall**quantum, hot * fall ** (quantum + 1))
         found, no = walk.labels(), np.zeros(1, np.bool_)
         if quantum + 1 < whole:
-            return lineage._replace(walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
+            return replace(lineage, walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
         found = mended(self.space, profile, found)
         walk.load(found)
         costs, best = walk.costs(), walk.load(lineage.best)
@@ -193,7 +162,7 @@ class CompositeLineages:
         ended = block + 1 == block_count(self.space)
         due = np.array([ended or block % SCORED_BLOCKS == SCORED_BLOCKS - 1])
         place = np.array([turn + 1, 0] if ended else [turn, block + 1])
-        return lineage._replace(best=labels, chance=chance, place=place, due=due)
+        return replace(lineage, best=labels, chance=chance, place=place, due=due)
 
     def _children(self, problem: Problem, seat: int, lineage: CompositeLineage, rng: Generator) -> list[Child]:
         """The groups a run found, as their profile publishes them and with another treatment."""
@@ -207,10 +176,6 @@ class CompositeLineages:
         return made
 
 
-def _work(strategy: CompositeLineages, task: tuple[int, CompositeLineage]) -> CompositeLineage:
-    return strategy.work(*task)
-
-
 def run_cells(space: CompositeSpace, k: int, run: int) -> int:
     """How many cells a run reads, about."""
     return min(FIRST_RUN << min(run, 20), LONGEST_RUN) * len(space) * len(space.names) * k
@@ -219,18 +184,3 @@ def run_cells(space: CompositeSpace, k: int, run: int) -> int:
 def quanta(space: CompositeSpace, k: int, run: int) -> int:
     """How many quanta a run has."""
     return max(1, round(run_cells(space, k, run) / WORK))
-
-
-def _packed(lineages: Sequence[CompositeLineage], first: int = 0) -> dict[str, NDArray[np.generic]]:
-    """The lineages as plain arrays, from seat `first` on."""
-    return {
-        f"{seat}/{name}": array for seat, each in enumerate(lineages, first) for name, array in each._asdict().items()
-    }
-
-
-def _unpacked(state: State) -> list[CompositeLineage]:
-    """The lineages of a state."""
-    fields = CompositeLineage._fields
-    return [
-        CompositeLineage(*(state.memory[f"{seat}/{name}"] for name in fields)) for seat in range(len(state.genomes))
-    ]

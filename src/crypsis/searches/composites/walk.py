@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.composite import CompositeGroups, arrange_groups
 from crypsis.kernels.composite_walk import WalkSettings, walk_groups
+from crypsis.kernels.group_cost import Costing
 from crypsis.searches.composites.space import CompositeSpace, Labels
 
 DISSOLVING = 0.1
@@ -49,4 +50,4 @@ class CompositeWalk:
     def anneal(self, work: int, hot: float, cold: float) -> float:
         """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached."""
         pace = WalkSettings(self.k, work, hot, cold, min(DISSOLVING / self.k, DISSOLVING / 2), ANYWHERE)
-        return walk_groups(self.groups, self.charges, self.cells, self.around, self.room, pace, self.chance)
+        return walk_groups(self.groups, Costing(self.charges, self.cells, self.room), self.around, pace, self.chance)

@@ -126,10 +126,7 @@ class GroupingSearch(Search):
     generations: int = Field(default=100, ge=1, description="generations, where no other budget is given")
     population: int = Field(default=200, ge=2, le=100_000, description="members of the population")
     first: int = Field(
-        default=0,
-        ge=0,
-        le=100_000,
-        description="candidates to begin with, of which the best stay; 0: as the population",
+        default=0, ge=0, le=100_000, description="candidates to begin with; the best of them stay; 0: as the population"
     )
     crossovers: int = Field(default=25, ge=0, le=10_000, description="crossovers per generation, two children each")
     group_creates: int = Field(default=10, ge=0, le=10_000, description="new random groups per generation")

@@ -24,12 +24,8 @@ def number_obstacle(table: Table, names: Sequence[str], missing: str) -> str:
             f'the grouping, or set recipe = "mixed"'
         )
     if len(names) < 2:
-        found = f"only {names[0]!r} is" if names else "no numeric quasi-identifier is"
-        return (
-            f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
-            f"'quasi', set recipe = \"mixed\" to group columns of any kind, or use the masking method "
-            f"'microaggregation'"
-        )
+        other = "set recipe = \"mixed\" to group columns of any kind, or use the masking method 'microaggregation'"
+        return _too_few(names, "no numeric quasi-identifier is", f", {other}")
     gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
     if gaps and missing == "refuse":
         return (
@@ -50,13 +46,7 @@ def column_obstacle(table: Table, names: Sequence[str]) -> str:
             return f"column {name!r} is already generalised and grouping needs values as collected; leave it out"
         if table.attribute(name).numeric and np.isinf(table.column(name)[table.kept]).any():
             return f"column {name!r} has infinite values, which have no distance; correct them or leave it out"
-    if len(names) < 2:
-        found = f"only {names[0]!r} is" if names else "no quasi-identifier is"
-        return (
-            f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
-            f"'quasi', or use the search 'composite'"
-        )
-    return ""
+    return _too_few(names, "no quasi-identifier is", ", or use the search 'composite'") if len(names) < 2 else ""
 
 
 def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -67,6 +57,15 @@ def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
     complete = values.copy()
     complete[rows, columns] = np.nanmean(values, axis=0)[columns]
     return complete
+
+
+def _too_few(names: Sequence[str], none: str, other: str) -> str:
+    """Why one column or none is no grouping, with what to do instead."""
+    found = f"only {names[0]!r} is" if names else none
+    return (
+        f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
+        f"'quasi'{other}"
+    )
 
 
 def _named(names: list[str], one: str, several: str) -> str:

@@ -20,8 +20,10 @@ from crypsis.searches.lattices.complete import Complete
 from crypsis.searches.lattices.contents import MOST_COUNTS, NodeContents
 from crypsis.searches.lattices.indices import minimal
 from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
+from crypsis.searches.search import DecodedScores
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.suppression import allowed
+from crypsis.table.table import Table
 
 if TYPE_CHECKING:
     from crypsis.searches.lattices.lattice_search import LatticeSearch
@@ -54,15 +56,14 @@ class RolledScores:
 
 
 @dataclass(frozen=True, eq=False)
-class DecodedScores:
+class NodeScores(DecodedScores):
     """The same of the decoded table, for models that the contents of the classes do not decide."""
 
     encoding: LevelEncoding
     loss: BoundMeasure
     allowance: int
 
-    def __call__(self, genome: Genome) -> Scores:
-        masked = self.encoding.decode(genome)
+    def read(self, masked: Table) -> Scores:
         left, records = int(masked.kept.sum()), int(self.encoding.table.kept.sum())
         if records - left > self.allowance or not left:
             return beyond(excess(100.0 * (records - left) / records, 100.0 * self.allowance / records))
@@ -79,9 +80,9 @@ def modelled_problem(search: LatticeSearch, encoding: LevelEncoding, demands: Cl
     contents = NodeContents(table, lattice, demands, allowance)
     by_classes = not demands.rest and all(set(m.known(table)) == set(lattice.names) for m in demands.judged)
     counts = len(contents.lowest.records) * max(demands.arrays.overall.shape[1], 1)
-    scores: RolledScores | DecodedScores = RolledScores(contents)
+    scores: RolledScores | NodeScores = RolledScores(contents)
     if not by_classes or counts > MOST_COUNTS:
-        scores = DecodedScores(encoding, GeneralLoss(columns=lattice.names).against(table), allowance)
+        scores = NodeScores(encoding, GeneralLoss(columns=lattice.names).against(table), allowance)
     elif search.judges_all(lattice.size, SECONDS * counts):
         start = tuple(np.array(lattice.levels(number), dtype=np.int16) for number in exact_front(contents, encoding))
         notes = {"candidates": float(lattice.size), "exact": True, "rule": "failing-class"}

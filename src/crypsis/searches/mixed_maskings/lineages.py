@@ -9,22 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.encodings.exchange import ExchangeEncoding
 from crypsis.evolution import Engine, Genome, Problem, State
-from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
-from crypsis.evolution.problem import SELECTION, Child, Streams
-from crypsis.evolution.selection import FitnessFunction, WeightedMean
-from crypsis.evolution.strategies import compete
+from crypsis.evolution.problem import Child, Streams
 from crypsis.kernels.exchange_walk import REPLACE, ExchangePace, ExchangeSurroundings, excess, loss, walk_exchanges
+from crypsis.searches.lineages import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
 from crypsis.searches.mixed_maskings.combinations import broken
 from crypsis.searches.mixed_maskings.crossing import crossed
-from crypsis.searches.mixed_maskings.space import Donors, ExchangeSpace, LoadedBlock
+from crypsis.searches.mixed_maskings.space import ExchangeSpace, LoadedBlock
 
 WORK = 60_000_000
 """Coordinates read in a quantum: some 60 ms."""
@@ -44,41 +40,29 @@ CROSSED_EVERY, CROSSED = 3, 0.25
 """A crossover begins every so many runs, and exchanges this share of the records, about."""
 
 
-class ExchangeLineage(NamedTuple):
-    """One limit on its way.
+@dataclass(frozen=True, eq=False)
+class ExchangeLineage(WalkingLineage):
+    """One limit on its way, with the donor of each record and unit.
 
-    best, walk  int32[n, u]: donors of the file that costs least, and of the one on the move
-    chance uint64[1];  place  int64[2]: the run, and the next quantum of it;  due  bool[1]: whether best is to be scored
-    rates float64[4]: shares of the moves;  costs  float64[2]: of best and of the walk, in this run's blocks
+    rates  float64[4]: shares of the moves
+    costs  float64[2]: of best and of the walk, in this run's blocks
     tried  float64[4, 2]: tries and improvements of each kind of move, in all
     """
 
-    best: Donors
-    walk: Donors
-    chance: NDArray[np.uint64]
-    place: NDArray[np.int64]
-    due: NDArray[np.bool_]
     rates: NDArray[np.float64]
     costs: NDArray[np.float64]
     tried: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class ExchangeLineages:
+class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
     """A strategy with a seat for each limit; a quantum advances one of them.
 
-    Parameters
-    ----------
-    space : ExchangeSpace
-        Records, units and attacks.
-    encoding : ExchangeEncoding
-        How genomes become tables.
-    limits : tuple of float
-        Per cent of the records that an attack may find, the largest first.
-    aimed : float
-        Share of the changes aimed at records that are found too often.
-    adaptive : bool
-        Whether rates of moves follow their success.
+    space  records, units and attacks
+    encoding  how genomes become tables
+    limits  per cent of the records that an attack may find, the largest first
+    aimed  share of the changes aimed at records that are found too often
+    adaptive  whether rates of moves follow their success
     """
 
     space: ExchangeSpace = field(repr=False)
@@ -86,7 +70,6 @@ class ExchangeLineages:
     limits: tuple[float, ...]
     aimed: float = 0.8
     adaptive: bool = True
-    fitness: FitnessFunction = WeightedMean()  # noqa: RUF009 - frozen
 
     @property
     def operators(self) -> tuple[str, ...]:
@@ -97,49 +80,37 @@ class ExchangeLineages:
         """The file from which the first lineage begins."""
         return (self.space.genome(self.space.shuffled(self.limits[0]), self.encoding.names),)
 
-    def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """Values exchanged among a few similar records, scored, on the first seat."""
-        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
-        return self._seated(problem, state, engine)
-
     def advance(self, problem: Problem, state: State, engine: Engine) -> State:
         """One block of the lineage whose turn it is walks; a lineage begins when the one before it ended a run."""
-        lineages = _unpacked(state)
+        lineages = unpacked(ExchangeLineage, state)
         if len(lineages) < len(self.limits) and lineages[-1].place[0] > 0:
-            return replace(self._seated(problem, state, engine), generation=state.generation + 1)
+            return replace(self.seat_next(problem, state, engine), generation=state.generation + 1)
         seat = min(range(len(lineages)), key=lambda each: (int(lineages[each].place[0]), each))
         streams = Streams(state.rng)
         lineage = lineages[seat]
         if self._crosses(lineage, lineages):
             other = lineages[seat - 1 if seat else 1].best
             child = crossed(lineage.best, other, self.space.codes, CROSSED, streams["cross"])
-            lineage = lineage if broken(self.space.rules, child).any() else lineage._replace(walk=child)
-        lineages[seat] = engine.map(_work, [(seat, lineage)], self)[0]
-        worked = replace(state, memory=_packed(lineages), rng=streams.snapshot())
+            lineage = lineage if broken(self.space.rules, child).any() else replace(lineage, walk=child)
+        lineages[seat] = engine.map(walked, [(seat, lineage)], self)[0]
+        worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not lineages[seat].due[0]:
             return replace(worked, generation=state.generation + 1, idle=0)
         genome = self.space.genome(lineages[seat].best, self.encoding.names)
         began = max(int(lineages[seat].place[0]) - 1, 0)
         children = [Child(genome, self.operators[self._crossing(began)], (seat,), problem.key(genome))]
-        scores, known, fresh = score(problem, worked, children, engine)
-        scored = compete(worked, children, scores, _always, self.fitness)
-        return replace(conclude_generation(problem, scored, worked, children, scores, known, fresh), idle=0)
+        return self.scored(problem, worked, children, engine, _always)
 
-    def _seated(self, problem: Problem, state: State, engine: Engine) -> State:
+    def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
         donors = self.space.shuffled(self.limits[0]) if not seat else state.memory[f"{seat - 1}/best"]
-        chance = SeedSequence(int(streams["walk"].integers(2**63))).generate_state(1, np.uint64) | np.uint64(1)
+        chance = first_chance(int(streams["walk"].integers(2**63)))
         lineage = ExchangeLineage(
             donors, donors, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_), self._first_rates(), np.zeros(2),
             np.zeros((len(FIRST_RATES), 2)),
         )  # fmt: skip
-        genome = self.space.genome(donors, self.encoding.names)
-        children = [Child(genome, "", (), problem.key(genome))]
-        scores, known, fresh = score(problem, state, children, engine)
-        memory = {**state.memory, **_packed([lineage], seat)}
-        after = replace(with_first(state, children, scores), memory=memory, rng=streams.snapshot())
-        return replace(conclude_generation(problem, after, state, children, scores, known, fresh), idle=0)
+        return seated(problem, state, engine, lineage, self.space.genome(donors, self.encoding.names), streams)
 
     def _first_rates(self) -> NDArray[np.float64]:
         rates = np.array(FIRST_RATES)
@@ -176,7 +147,8 @@ class ExchangeLineages:
         walk = lineage.walk.copy()
         walk[rows] = held.file.donors
         costs[1] = costs[1] * (step % len(blocks) > 0) + share * float(cost)
-        after = lineage._replace(
+        after = replace(
+            lineage,
             walk=walk, chance=chance, place=np.array([run, step + 1]), due=np.zeros(1, np.bool_), costs=costs,
             rates=self._followed(lineage.rates, tally), tried=lineage.tried + tally,
         )  # fmt: skip
@@ -199,12 +171,12 @@ class ExchangeLineages:
         """The file that walked is the best, and to be scored, if it costs less."""
         if lineage.costs[1] >= lineage.costs[0] - 1e-9:
             return lineage
-        return lineage._replace(best=lineage.walk, due=np.array([True]), costs=lineage.costs[[1, 1]])
+        return replace(lineage, best=lineage.walk, due=np.array([True]), costs=lineage.costs[[1, 1]])
 
     def _ended(self, lineage: ExchangeLineage) -> ExchangeLineage:
         """A lineage after the last quantum of a run, which goes on from the best."""
         after = self._better(lineage)
-        return after._replace(walk=after.best, place=np.array([after.place[0] + 1, 0]), costs=np.zeros(2))
+        return replace(after, walk=after.best, place=np.array([after.place[0] + 1, 0]), costs=np.zeros(2))
 
     def _followed(self, rates: NDArray[np.float64], tally: NDArray[np.float64]) -> NDArray[np.float64]:
         """Shares of the moves after their success in a quantum; none that is possible falls below the least."""
@@ -220,20 +192,3 @@ class ExchangeLineages:
 def _always(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
     """A file that costs less by its limit and all attacks takes the seat, whatever the objective reads."""
     return True
-
-
-def _work(strategy: ExchangeLineages, task: tuple[int, ExchangeLineage]) -> ExchangeLineage:
-    return strategy.work(*task)
-
-
-def _packed(lineages: Sequence[ExchangeLineage], first: int = 0) -> dict[str, NDArray[np.generic]]:
-    """The lineages as plain arrays, from seat `first` on."""
-    return {
-        f"{seat}/{name}": array for seat, each in enumerate(lineages, first) for name, array in each._asdict().items()
-    }
-
-
-def _unpacked(state: State) -> list[ExchangeLineage]:
-    """The lineages of a state."""
-    fields = ExchangeLineage._fields
-    return [ExchangeLineage(*(state.memory[f"{seat}/{name}"] for name in fields)) for seat in range(len(state.genomes))]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,18 +10,17 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.exchange import ExchangeEncoding
-from crypsis.evolution import Budget, Genome, Problem, Scores
+from crypsis.evolution import Budget, Problem
 from crypsis.masking.method import Family
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.linkage_attacks import LinkageAttack, searched_attacks
-from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.rule_violations import RuleViolations
 from crypsis.searches.mixed_maskings.combinations import listable
 from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
 from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace
-from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
+from crypsis.searches.search import Idle, MeasuredScores, ObjectiveScores, Search, searches
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.rules import EditRule, read_rule
 from crypsis.table.table import Table
@@ -143,7 +141,7 @@ class MixedMaskingSearch(Search):
             edit_rules=listed,
         )
         limits = self.limits(objective)
-        own = LossAndLinkage(
+        own = MeasuredScores(
             encoding, CellLoss(columns=known).against(table), RecordLinkage(columns=known).against(table)
         )
         lineages = ExchangeLineages(space, encoding, limits, self.aimed, self.adaptive)
@@ -221,16 +219,3 @@ def _caps(objective: Objective | None) -> dict[str, float]:
         for _, most, reader in limits
         if reader is not None and isinstance(reader.measure, CellLoss) and len(reader.measure.columns) == 1
     }
-
-
-@dataclass(frozen=True)
-class LossAndLinkage:
-    """(cell loss, record linkage) over the known columns, per cent: what the search minimises by itself."""
-
-    encoding: ExchangeEncoding
-    loss: BoundMeasure
-    linkage: BoundMeasure
-
-    def __call__(self, genome: Genome) -> Scores:
-        masked = self.encoding.decode(genome)
-        return self.loss.read(masked), self.linkage.read(masked)

@@ -15,7 +15,6 @@ from crypsis.encodings.partition import PartitionEncoding
 from crypsis.errors import PlanError, TableError
 from crypsis.evolution import Problem
 from crypsis.masking.blocks import LARGE, QUICK_BLOCK
-from crypsis.masking.method import Family
 from crypsis.masking.microaggregation import Microaggregation, Missing
 from crypsis.masking.partition import partitioners
 from crypsis.masking.representatives import Representative, Representatives
@@ -66,9 +65,7 @@ class PartitionSearch(LadderSearch):
     3
     """
 
-    family: ClassVar[Family] = Family.AGGREGATION
     purpose: ClassVar[str] = "groups of at least k similar records"
-    pace: ClassVar[int] = 3
 
     scaling: Scaling = Field(
         default="range",

@@ -20,7 +20,7 @@ from crypsis.studio.columns import builder, column_of, entry, grid, in_words, le
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
 from crypsis.studio.reading import WAIT
-from crypsis.studio.responses import answer, get, post, refusal
+from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.table.restoring import to_frame
@@ -35,13 +35,16 @@ class _DataPage:
     def __init__(self, studio: Studio) -> None:
         self.studio = studio
 
+    @shows("/data")
     def page(self, request: Request) -> Response:
         self.studio.session.reading.wait(WAIT)
         return self.studio.page("data", lambda: grid(self.studio.session))
 
+    @shows("/data/grid")
     def rows(self, request: Request) -> Response:
         return self.studio.part("grid.html", **grid(self.studio.session))
 
+    @changes("/data/column")
     def column(self, request: Request, form: Form) -> Response:
         session, name = self.studio.session, column_of(self.studio.session, form)
         with session.lock:
@@ -52,6 +55,7 @@ class _DataPage:
                 levels(session, name, made["hierarchy"], made.get("kind"))
             return _saved(session, session.save(document), f"{name}: saved as {in_words(made)}.")
 
+    @changes("/data/settle")
     def settle(self, request: Request, form: Form) -> Response:
         """Give every undecided column the role of the safest reading."""
         session = self.studio.session
@@ -62,6 +66,7 @@ class _DataPage:
                 return answer("No column is undecided.")
             return _saved(session, session.save(document), f"{listing(settled)}: settled by the safest reading.")
 
+    @changes("/data/preview")
     def preview(self, request: Request, form: Form) -> Response:
         """Group sizes, with the builder around them unless a hierarchy is only tried."""
         session, name, kind = self.studio.session, column_of(self.studio.session, form), one(form, "kind") or None
@@ -72,23 +77,27 @@ class _DataPage:
         spec = spec or (shown["rest"] if shown["head"] == "file" else f"{shown['head']}:{shown['rest']}")
         return self.studio.part("builder.html", **shown, levels=levels(session, name, spec, kind))
 
+    @changes("/data/order")
     def order(self, request: Request, form: Form) -> Response:
         session, name = self.studio.session, column_of(self.studio.session, form)
         if "value" not in form:
             return self.studio.part("order.html", name=name, values=ordered(session, name))
         return _saved(session, put_in_order(session, name, form["value"]), f"{name}: the order is saved.")
 
+    @shows("/data/rows")
     def look(self, request: Request) -> Response:
         raw = self.studio.session.reading.raw
         some = nw.from_native(to_frame(raw.take(np.arange(min(ROWS, len(raw))))), eager_only=True)
         return self.studio.part("rows.html", names=some.columns, rows=some.rows(), total=len(raw))
 
+    @changes("/data/open")
     def open_typed(self, request: Request, form: Form) -> Response:
         path = one(form, "path")
         if not path:
             raise TableError("no path is given; write the path of a data file, a plan or a run folder")
         return _use(self.studio, open_path(Path(path)))
 
+    @changes("/data/example")
     def start_example(self, request: Request, form: Form) -> Response:
         return _use(self.studio, open_example(self.studio.home))
 
@@ -104,18 +113,7 @@ class _DataPage:
 def routes(studio: Studio) -> list[Route]:
     """The grid, its changes, previews, and opening or uploading another file."""
     page = _DataPage(studio)
-    return [
-        get("/data", page.page),
-        Route(UPLOAD, page.upload, methods=["POST"]),
-        get("/data/grid", page.rows),
-        post("/data/order", page.order),
-        post("/data/column", page.column),
-        post("/data/settle", page.settle),
-        post("/data/preview", page.preview),
-        get("/data/rows", page.look),
-        post("/data/open", page.open_typed),
-        post("/data/example", page.start_example),
-    ]
+    return [*routes_of(page), Route(UPLOAD, page.upload, methods=["POST"])]
 
 
 async def _receive(request: Request, home: Path, given: str) -> Path:

@@ -17,7 +17,7 @@ from crypsis.run import Front, Solution
 from crypsis.run.choosing import by_solution
 from crypsis.run.front import standing
 from crypsis.studio.forms import Form, number, one
-from crypsis.studio.responses import answer, get, post
+from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio, percent
 from crypsis.text import card_facts, ruin_text
 from crypsis.text.cards import propensity_text
@@ -34,12 +34,15 @@ class _FrontPage:
         self.studio = studio
         self.drawn = _Drawing()
 
+    @shows("/")
     def page(self, request: Request) -> Response:
         return self.studio.page("front", lambda: {"spec": front_picture(), **_content(self.studio, self.drawn)})
 
+    @shows("/front.json")
     def figures(self, request: Request) -> Response:
         return JSONResponse({**_content(self.studio, self.drawn), "status": self.studio.status()})
 
+    @shows("/solution/{number:int}")
     def panel(self, request: Request) -> Response:
         found = self.studio.session.front
         solution = found.pick(int(request.path_params["number"]))
@@ -54,29 +57,50 @@ class _FrontPage:
             uses=_uses(self.studio),
         )
 
+    @shows("/solution/{number:int}/description")
     def description(self, request: Request) -> Response:
         number = int(request.path_params["number"])
         described = self.studio.session.describe(number)
         card = card_facts(self.studio.session.card(number))
         return self.studio.part("description.html", description=described, card=card, number=number)
 
+    @shows("/solution/{number:int}/general")
     def general(self, request: Request) -> Response:
         """How well a model tells the released file from the original, with what chance would give."""
         scores = self.studio.session.general(int(request.path_params["number"]))
         return self.studio.part("general.html", sentences=[propensity_text(score) for score in scores])
 
+    @changes("/pin/{number:int}")
+    def pin(self, request: Request, form: Form) -> Response:
+        return answer(self.studio.session.pin(int(request.path_params["number"])))
+
+    @changes("/unpin/{number:int}")
+    def unpin(self, request: Request, form: Form) -> Response:
+        return answer(self.studio.session.unpin(int(request.path_params["number"])))
+
+    @changes("/choose/{number:int}")
+    def choose(self, request: Request, form: Form) -> Response:
+        wanted = int(request.path_params["number"])
+        self.studio.session.choose(wanted)
+        return answer(f"Solution {wanted} is chosen for the release.")
+
+    @changes("/limits")
+    def limits(self, request: Request, form: Form) -> Response:
+        kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
+        self.studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
+        return answer()
+
+    @changes("/search/start")
     def start(self, request: Request, form: Form) -> Response:
         self.studio.session.start()
         return answer("The search has started.")
 
+    @changes("/search/extend")
     def extend(self, request: Request, form: Form) -> Response:
         self.studio.session.extend(_longer(self.studio, one(form, "more", "60s")))
         return answer("The search continues.")
 
-    def pause(self, request: Request, form: Form) -> Response:
-        self.studio.session.pause()
-        return answer("The search is paused; nothing is lost.")
-
+    @changes("/search/keep")
     def keep(self, request: Request, form: Form) -> Response:
         self.studio.session.pause()
         found = self.studio.session.front
@@ -86,44 +110,15 @@ class _FrontPage:
         self.studio.session.pin(best.number)
         return answer(f"The search has ended; solution {best.number} is chosen: {best.message}.")
 
-    def pin(self, request: Request, form: Form) -> Response:
-        return answer(self.studio.session.pin(int(request.path_params["number"])))
-
-    def unpin(self, request: Request, form: Form) -> Response:
-        return answer(self.studio.session.unpin(int(request.path_params["number"])))
-
-    def choose(self, request: Request, form: Form) -> Response:
-        wanted = int(request.path_params["number"])
-        self.studio.session.choose(wanted)
-        return answer(f"Solution {wanted} is chosen for the release.")
-
-    def limits(self, request: Request, form: Form) -> Response:
-        kept = {name: number(one(form, name)) for name in ("loss", "risk") if one(form, name)}
-        self.studio.session.change(limits={name: float(v) for name, v in kept.items() if not isinstance(v, str)})
-        return answer()
+    @changes("/search/pause")
+    def pause(self, request: Request, form: Form) -> Response:
+        self.studio.session.pause()
+        return answer("The search is paused; nothing is lost.")
 
 
 def routes(studio: Studio) -> list[Route]:
     """The page, its figures, a solution's panel, and the buttons."""
-    page = _FrontPage(studio)
-    shown = {
-        "/": page.page,
-        "/front.json": page.figures,
-        "/solution/{number:int}": page.panel,
-        "/solution/{number:int}/description": page.description,
-        "/solution/{number:int}/general": page.general,
-    }
-    done = {
-        "/search/start": page.start,
-        "/search/pause": page.pause,
-        "/search/keep": page.keep,
-        "/search/extend": page.extend,
-        "/pin/{number:int}": page.pin,
-        "/unpin/{number:int}": page.unpin,
-        "/choose/{number:int}": page.choose,
-        "/limits": page.limits,
-    }
-    return [*(get(*each) for each in shown.items()), *(post(*each) for each in done.items())]
+    return routes_of(_FrontPage(studio))
 
 
 def _longer(studio: Studio, more: str) -> str:

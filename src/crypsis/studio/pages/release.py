@@ -17,7 +17,7 @@ from crypsis.studio.access import POLICY
 from crypsis.studio.checklist import checklist, refuse_open
 from crypsis.studio.forms import Form, one
 from crypsis.studio.publishing import ReleaseDecisions, findings, framed, fresh_preview, rules
-from crypsis.studio.responses import answer, get, post, refusal
+from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio
 from crypsis.text import audited_text, finding_text, over_all_text
@@ -45,9 +45,11 @@ class _ReleasePage:
             "rulebook": session.choices.rulebook,
         }
 
+    @shows("/release")
     def page(self, request: Request) -> Response:
         return self.studio.page("release", self.content)
 
+    @shows("/release/rules")
     def checked(self, request: Request) -> Response:
         session = self.studio.session
         solution = _needed(session)
@@ -63,6 +65,7 @@ class _ReleasePage:
             waivers=decided.waivers,
         )
 
+    @changes("/release/waive")
     def waive(self, request: Request, form: Form) -> Response:
         session = self.studio.session
         reasons = {name.removeprefix("waive."): one(form, name) for name in form if name.startswith("waive.")}
@@ -75,6 +78,7 @@ class _ReleasePage:
         session.change(waivers=waivers)
         return answer("The waivers are saved; the internal report lists them.", go="/release")
 
+    @changes("/release/preview")
     def preview(self, request: Request, form: Form) -> Response:
         session = self.studio.session
         session.change(title=one(form, "title"))
@@ -85,6 +89,7 @@ class _ReleasePage:
         )
         return answer(message, parts={"previews": html})
 
+    @shows("/release/report/{sort}")
     def report(self, request: Request) -> Response:
         place = REPORTS.get(request.path_params["sort"])
         folder = self.shown.get("folder")
@@ -94,6 +99,7 @@ class _ReleasePage:
         policy = POLICY.replace("style-src 'self'", f"style-src 'nonce-{nonce}'")
         return HTMLResponse(html, headers={"content-security-policy": policy})
 
+    @changes("/release/export")
     def export(self, request: Request, form: Form) -> Response:
         session = self.studio.session
         text = one(form, "folder")
@@ -105,6 +111,7 @@ class _ReleasePage:
         session.change(released={**session.choices.released, str(folder): str(session.chosen)})
         return _verified(self.studio, folder, f"Released into {folder.name} and verified from its files.")
 
+    @changes("/release/verify")
     def verify_again(self, request: Request, form: Form) -> Response:
         folder = one(form, "folder")
         if folder not in self.studio.session.choices.released:
@@ -114,16 +121,7 @@ class _ReleasePage:
 
 def routes(studio: Studio) -> list[Route]:
     """Choosing, checking, waiving, previewing, exporting, verifying."""
-    page = _ReleasePage(studio)
-    return [
-        get("/release", page.page),
-        get("/release/rules", page.checked),
-        post("/release/waive", page.waive),
-        post("/release/preview", page.preview),
-        get("/release/report/{sort}", page.report),
-        post("/release/export", page.export),
-        post("/release/verify", page.verify_again),
-    ]
+    return routes_of(_ReleasePage(studio))
 
 
 def _chosen(session: Session) -> Solution | None:
