@@ -50,7 +50,7 @@ def people(rows: int, columns: int) -> pl.DataFrame:
 def command(*words: object) -> float:
     """Wall seconds of a command."""
     began = time.perf_counter()
-    code = [sys.executable, "-c", "from crypsis.cli import main; main()", *map(str, words)]
+    code = [sys.executable, "-c", "from crypsis.cli import program; program()", *map(str, words)]
     subprocess.run(code, check=True, capture_output=True)
     return time.perf_counter() - began
 
