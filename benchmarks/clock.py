@@ -1,38 +1,79 @@
 """The clock: wall time of budgets, time of first points, hypervolume over time, threads against serial, deadlines.
 
-python benchmarks/clock.py budgets FILE [S …]    wall time of runs of 2, 5, 10 and 30 s with the plans that init writes
-python benchmarks/clock.py front FILE SECONDS    first releasable point, first of each search, hypervolume over time
-python benchmarks/clock.py growth                budgets on 1 000, 10 000, 120 000 and 1 000 000 invented people
-python benchmarks/clock.py against OLD FILE      hypervolume of an older version after a budget of 20 s, beside ours
-python benchmarks/clock.py longer FILE...        whether a run of 12 s is no worse than one of 4 s, for three seeds
-python benchmarks/clock.py threads FILE          seconds of the same quanta by threads and by the serial engine
-python benchmarks/clock.py partition             partition(values, k=5, seconds) on 200 000 rows, and on an empty cache
+Every part stands alone; --json FILE keeps its figures beside those of other parts, e.g. benchmarks/results/clock.json.
+
+Usage: python benchmarks/clock.py PART …
+
+imports                  CPU and wall seconds of commands that do little
+budgets FILE [SECONDS …] wall time of runs of 2, 5, 10, 30 s with the plans that init writes
+front FILE [SECONDS]     first releasable point, first of each search, hypervolume over time
+growth [ROWS …]          budgets of 10 and 30 s (60 s from 10⁶ rows on) on invented people
+against OLD FILE         an older version and this one on one plan: hypervolume by budget
+longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds
+threads FILE             seconds of the same quanta by threads and by the serial engine
+partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache
+
+OLD is a checkout of the older version, e.g. git worktree add --detach FOLDER 6e408ed (0.1).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
-import re
+import resource
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-
-import numpy as np
+from typing import Any
 
 BUDGETS = (2, 5, 10, 30)
 MOMENTS = (2, 5, 10, 30, 120)
 ROWS = (1_000, 10_000, 120_000, 1_000_000)
+OLD_BUDGET = 20
+"""Seconds of the older version, which it counts in CPU and exceeds: 205 s for Adult."""
+CHILDREN = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+"""The environment of commands: an installed package has its byte code, so that theirs is kept too."""
+
+_figures: list[dict[str, Any]] = []
 
 
-def crypsis(*words: object, **environment: str) -> float:
-    """Wall seconds of a command."""
-    command = [sys.executable, "-c", "from crypsis.cli import main; main()", *map(str, words)]
+def note(part: str, text: str, **figures: Any) -> None:
+    """Print a line, and keep its figures."""
+    print(text, flush=True)
+    _figures.append({"part": part, **figures})
+
+
+def crypsis(*words: object, source: Path | None = None) -> float:
+    """Wall seconds of a command, of this version or of another one."""
+    environment = CHILDREN if source is None else {**CHILDREN, "PYTHONPATH": str(source)}
     started = time.monotonic()
-    subprocess.run(command, check=True, capture_output=True, env={**os.environ, **environment})
+    done = subprocess.run([sys.executable, "-m", "crypsis", *map(str, words)], capture_output=True, env=environment)
+    if done.returncode:
+        sys.exit(done.stderr.decode())
     return time.monotonic() - started
+
+
+def imports() -> None:
+    """Commands that do little: the least of five turns, since the first one makes byte code."""
+    for words in (["--version"], ["init", "--help"], ["check", "--help"], ["schema"]):
+        best: tuple[float, float] = (float("inf"), float("inf"))
+        for _ in range(5):
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            wall = crypsis(*words)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            best = min(best, (cpu, wall))
+        title = " ".join(words)
+        note(
+            "imports",
+            f"{title:16} {best[0]:5.2f} s CPU  {best[1]:5.2f} s wall",
+            command=title,
+            cpu=best[0],
+            wall=best[1],
+        )
 
 
 def planned(file: Path, folder: Path, *words: str) -> Path:
@@ -50,16 +91,25 @@ def budgets(file: Path, folder: Path, seconds_of_runs: tuple[int, ...] = BUDGETS
         for seconds in seconds_of_runs:
             run = folder / f"run {seconds}{''.join(words)}"
             took = crypsis("run", plan, "--budget", f"{seconds}s", "-o", run, "--quiet")
-            kept = "kept" if took <= 1.05 * seconds + 0.3 else "NOT KEPT"
+            kept = took <= 1.05 * seconds + 0.3
             points = front_of(run)
-            found = f"{len(points):3} on the front, hypervolume {volume(points):.4f}"
-            print(f"{plan.stem:24} budget {seconds:3} s  wall {took:7.2f} s  {kept}; {found}", flush=True)
+            note(
+                "budgets",
+                f"{plan.stem:24} budget {seconds:3} s  wall {took:7.2f} s  {'kept' if kept else 'NOT KEPT'}; "
+                f"{len(points):3} on the front, hypervolume {volume(points):.4f}",
+                plan=plan.stem,
+                budget=seconds,
+                wall=took,
+                kept=kept,
+                points=len(points),
+                hypervolume=volume(points),
+            )
 
 
 def front_of(run: Path, source: Path | None = None) -> list[tuple[float, float]]:
     """Loss and risk of what the front command of a version prints; ours by default."""
-    command = [sys.executable, "-c", "from crypsis.cli import main; main()", "front", str(run), "--json"]
-    environment = os.environ if source is None else {**os.environ, "PYTHONPATH": str(source)}
+    command = [sys.executable, "-m", "crypsis", "front", str(run), "--json"]
+    environment = CHILDREN if source is None else {**CHILDREN, "PYTHONPATH": str(source)}
     said = json.loads(subprocess.run(command, check=True, capture_output=True, env=environment).stdout)
     return [(each["figures"]["loss"], each["figures"]["risk"]) for each in said["front"]]
 
@@ -75,27 +125,21 @@ def volume(points: list[tuple[float, float]]) -> float:
 
 
 def against(old: Path, file: Path, folder: Path) -> None:
-    """The front of an older version under its own plan, and ours with the same columns and no limit of risk."""
-    source, theirs = old / "src", folder / "old.toml"
-    crypsis("init", file.resolve(), "-o", theirs, PYTHONPATH=str(source))
-    same_columns(file, theirs, folder)
-    took = crypsis("run", theirs, "--budget", "20s", "-o", folder / "old", "--seed", 1, PYTHONPATH=str(source))
-    before = volume(front_of(folder / "old", source))
-    print(f"the older version: budget 20 s, wall {took:.1f} s, hypervolume {before:.4f}", flush=True)
-
-
-def same_columns(file: Path, theirs: Path, folder: Path) -> None:
-    """Hypervolume of ours after each budget, with the columns of another plan."""
-    plan = planned(file, folder)
-    ours, given = plan.read_text(), theirs.read_text()
-    columns = given[given.index("[columns]") : given.index("[[require]]")]
-    ours = ours[: ours.index("[columns]")] + columns + ours[ours.index("[[require]]") :]
-    plan.write_text(re.sub(r"\[\[limit\]\]\n(?:\w+ = .*\n)+", "", ours))
+    """Both versions on the plan that the older one writes, each by its own figures of loss and risk."""
+    source, plan = old.resolve() / "src", folder / "old.toml"
+    crypsis("init", file.resolve(), "-o", plan, source=source)
     crypsis("run", plan, "--budget", "5s", "-o", folder / "warm", "--quiet")
     for seconds in BUDGETS:
         run = folder / f"ours {seconds}"
         took = crypsis("run", plan, "--budget", f"{seconds}s", "-o", run, "--seed", 1, "--quiet")
-        print(f"ours: budget {seconds} s, wall {took:.1f} s, hypervolume {volume(front_of(run)):.4f}", flush=True)
+        _beside("this version", seconds, took, volume(front_of(run)))
+    took = crypsis("run", plan, "--budget", f"{OLD_BUDGET}s", "-o", folder / "theirs", "--seed", 1, source=source)
+    _beside("the older version", OLD_BUDGET, took, volume(front_of(folder / "theirs", source)))
+
+
+def _beside(version: str, budget: int, wall: float, found: float) -> None:
+    text = f"{version:18} budget {budget:3} s  wall {wall:7.1f} s  hypervolume {found:.4f}"
+    note("against", text, version=version, budget=budget, wall=wall, hypervolume=found)
 
 
 def longer(files: list[Path], folder: Path) -> None:
@@ -112,46 +156,53 @@ def longer(files: list[Path], folder: Path) -> None:
                 found.append((volume(points), min((loss for loss, _ in points), default=100.0)))
             (less, loss), (more, least) = found
             better = "not worse" if more >= less and least <= loss else "WORSE"
-            print(
+            note(
+                "longer",
                 f"{file.stem:20} seed {seed}: hypervolume {less:.4f} -> {more:.4f}, "
                 f"least loss {loss:.3f} -> {least:.3f}  {better}",
-                flush=True,
+                file=file.stem,
+                seed=seed,
+                hypervolumes=[less, more],
+                losses=[loss, least],
             )
 
 
 def front(file: Path, seconds: float, folder: Path) -> None:
-    """When the first points come, and the hypervolume over time."""
+    """When the first points come, and the hypervolume over time: seconds after imports, without compiling."""
     from crypsis.engines import engine
     from crypsis.plan import Plan
     from crypsis.run import Run
 
     plan, seen, moments = planned(file, folder), set[str](), list(MOMENTS)
+    crypsis("run", plan, "--budget", "5s", "-o", folder / "warm", "--quiet")
     with engine() as place:
         run = Run.start(Plan.read(plan), folder / "front", place, home=folder, seed=1, budget=f"{seconds:g}s")
-        volume = 0.0
+        found = 0.0
         for step in run.proceed():
             while moments and step.seconds > moments[0]:
-                print(f"hypervolume at {moments.pop(0):4} s: {volume:.4f}", flush=True)
-            if step.found.points and "any" not in seen:
-                seen.add("any")
-                print(f"first releasable point after {step.seconds:.2f} s")
-            if step.what == "measured" and step.title not in seen:
-                seen.add(step.title)
-                print(f"first point of {step.title} after {step.seconds:.2f} s")
-            volume = step.found.hypervolume
-        print(f"hypervolume at the end: {volume:.4f}; compiling not charged: {step.compiling:.1f} s")
+                moment = moments.pop(0)
+                note("front", f"hypervolume at {moment:4} s: {found:.4f}", seconds=moment, hypervolume=found)
+            news = ["releasable point"] if step.found.points else []
+            news += [f"point of {step.title}"] if step.what in ("measured", "baseline") else []
+            for each in news:
+                if each not in seen:
+                    note("front", f"first {each} after {step.seconds:.2f} s", first=each, seconds=step.seconds)
+            seen.update(news)
+            found = step.found.hypervolume
+        text = f"hypervolume at the end: {found:.4f}; compiling not charged: {step.compiling:.1f} s"
+        note("front", text, seconds=step.seconds, hypervolume=found, compiling=step.compiling)
         run.close()
 
 
-def growth(folder: Path) -> None:
+def growth(rows: tuple[int, ...], folder: Path) -> None:
     """The budgets on tables of growing length."""
     from crypsis.table.example import example
     from crypsis.table.files import write_table
 
-    for rows in ROWS:
-        file = folder / f"people-{rows}.csv"
-        write_table(example(rows), file)
-        budgets(file, Path(tempfile.mkdtemp(dir=folder)), (5, 30), plain=False)
+    for each in rows:
+        file = folder / f"people-{each}.csv"
+        write_table(example(each), file)
+        budgets(file, Path(tempfile.mkdtemp(dir=folder)), (10, 30) if each < 10**6 else (60,), plain=False)
 
 
 def threads(file: Path, folder: Path) -> None:
@@ -174,10 +225,8 @@ def threads(file: Path, folder: Path) -> None:
                 run.close()
         title = "whole run" if choice is None else choice.name
         ratio = took["serial"] / took["threads"]
-        print(
-            f"{title:16} serial {took['serial']:7.2f} s  threads {took['threads']:7.2f} s  {ratio:.2f} times",
-            flush=True,
-        )
+        text = f"{title:16} serial {took['serial']:7.2f} s  threads {took['threads']:7.2f} s  {ratio:.2f} times"
+        note("threads", text, search=title, **took)
 
 
 def partition() -> None:
@@ -190,35 +239,43 @@ def partition() -> None:
         "print(f'{n} rows, {s} s: took {{took:.2f}} s, SSE {{found.sse:.1f}}, MDAV {{mdav:.1f}}')"
     )
     for n, s in ((200_000, 2), (200_000, 2), (200_000, 5), (4_000, 5)):
-        subprocess.run([sys.executable, "-c", code.format(n=n, s=s)], check=True)
+        _said([sys.executable, "-c", code.format(n=n, s=s)], CHILDREN)
     with tempfile.TemporaryDirectory() as empty:
         print("with an empty cache (compiling is not counted):", flush=True)
-        cold = {**os.environ, "NUMBA_CACHE_DIR": empty}
-        subprocess.run([sys.executable, "-c", code.format(n=4_000, s=5)], check=True, env=cold)
+        _said([sys.executable, "-c", code.format(n=4_000, s=5)], {**CHILDREN, "NUMBA_CACHE_DIR": empty})
+
+
+def _said(command: list[str], environment: dict[str, str]) -> None:
+    line = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout.strip()
+    note("partition", line, line=line)
 
 
 def main() -> None:
     """Run the part that is named."""
-    part, given = sys.argv[1], sys.argv[2:]
-    np.set_printoptions(precision=4)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    names = ["imports", "budgets", "front", "growth", "against", "longer", "threads", "partition"]
+    parser.add_argument("part", choices=names)
+    parser.add_argument("given", nargs="*", help="files, seconds or rows, as above")
+    parser.add_argument("--json", type=Path, help="keeps the figures of the part, beside those of others")
+    asked = parser.parse_args()
+    given = asked.given
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if part == "budgets":
-            budgets(Path(given[0]), folder, tuple(int(each) for each in given[1:]) or BUDGETS)
-        elif part == "front":
-            front(Path(given[0]), float(given[1]), folder)
-        elif part == "growth":
-            growth(folder)
-        elif part == "against":
-            against(Path(given[0]), Path(given[1]), folder)
-        elif part == "longer":
-            longer([Path(each) for each in given], folder)
-        elif part == "threads":
-            threads(Path(given[0]), folder)
-        elif part == "partition":
-            partition()
-        else:
-            sys.exit(__doc__)
+        parts = {
+            "imports": imports,
+            "budgets": lambda: budgets(Path(given[0]), folder, tuple(int(each) for each in given[1:]) or BUDGETS),
+            "front": lambda: front(Path(given[0]), float(given[1]) if len(given) > 1 else MOMENTS[-1], folder),
+            "growth": lambda: growth(tuple(int(each) for each in given) or ROWS, folder),
+            "against": lambda: against(Path(given[0]), Path(given[1]), folder),
+            "longer": lambda: longer([Path(each) for each in given], folder),
+            "threads": lambda: threads(Path(given[0]), folder),
+            "partition": partition,
+        }
+        parts[asked.part]()
+    if asked.json:
+        kept = json.loads(asked.json.read_text(encoding="utf-8")) if asked.json.exists() else []
+        kept = [each for each in kept if each["part"] != asked.part] + _figures
+        asked.json.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,14 @@
 """How the stages of a run grow: seconds at 10³, 10⁴, 10⁵ and 10⁶ rows and 5, 15 and 30 quasi-identifiers.
 
-    python benchmarks/growth.py [--rows 1000 10000] [--columns 5 15 30] [--budget 30] [--json F] [--svg F]
+    python benchmarks/growth.py [--stages init check run] [--rows 1000 10000] [--columns 5 15 30] [--budget 10]
+                                [--json F] [--svg F]
 
-Every table runs in a process of its own: a file of invented people is read, its plan is drafted, checked, and run for
-the budget. Printed are wall seconds of: reading and binding the table; the draft that init writes; check; the first
-quantum and the first measured point of every search; the first releasable point; the whole run beside its budget.
-Kernels are compiled before, on a small table of the same columns.
+A file of invented people is read, its plan is drafted, checked, and run for the budget, each table in a process of its
+own. Printed are wall seconds of: the commands init and check; reading and binding the table; the first quantum and the
+first measured point of every search, every baseline; the first releasable point; the whole run beside its budget.
+Without check the draft is still made, since the run needs it. Kernels are compiled before, on a small table of the same
+columns. --json keeps figures of other tables and stages that the file holds, so that a curve may be taken in parts;
+--stages alone, with nothing after it, draws what is there.
 """
 
 from __future__ import annotations
@@ -16,13 +19,14 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-ROWS, COLUMNS = (10**3, 10**4, 10**5, 10**6), (5, 15, 30)
+ROWS, COLUMNS, STAGES = (10**3, 10**4, 10**5, 10**6), (5, 15, 30), ("init", "check", "run")
 SMALL = 400
 """Rows of the table on which kernels are compiled."""
 RELEASABLE = "releasable point"
@@ -50,17 +54,14 @@ def people(rows: int, columns: int) -> pl.DataFrame:
 def command(*words: object) -> float:
     """Wall seconds of a command."""
     began = time.perf_counter()
-    code = [sys.executable, "-c", "from crypsis.cli import main; main()", *map(str, words)]
-    subprocess.run(code, check=True, capture_output=True)
+    done = subprocess.run([sys.executable, "-m", "crypsis", *map(str, words)], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(done.stderr)
     return time.perf_counter() - began
 
 
-def stages(rows: int, columns: int, budget: float, folder: Path) -> list[dict[str, Any]]:
+def stages(rows: int, columns: int, budget: float, asked: list[str], folder: Path) -> list[dict[str, Any]]:
     """Seconds of the stages on one table; the run is in this process."""
-    from crypsis.engines import engine
-    from crypsis.plan import Plan
-    from crypsis.run import Run
-
     found: list[dict[str, Any]] = []
 
     def note(stage: str, seconds: float) -> None:
@@ -69,8 +70,22 @@ def stages(rows: int, columns: int, budget: float, folder: Path) -> list[dict[st
     folder.mkdir()
     file, plan = folder / "people.csv", folder / "plan.toml"
     people(rows, columns).write_csv(file)
-    note("init", command("init", file, "--cautious", "-o", plan))
-    note("check", command("check", plan))
+    took = command("init", file, "--cautious", "-o", plan)
+    if "init" in asked:
+        note("init", took)
+    if "check" in asked:
+        note("check", command("check", plan))
+    if "run" in asked:
+        searched(plan, budget, folder, note)
+    return found
+
+
+def searched(plan: Path, budget: float, folder: Path, note: Callable[[str, float], None]) -> None:
+    """Run a plan, and note when what first happened, and how long it took."""
+    from crypsis.engines import engine
+    from crypsis.plan import Plan
+    from crypsis.run import Run
+
     began = time.perf_counter()
     with (
         engine() as place,
@@ -87,12 +102,11 @@ def stages(rows: int, columns: int, budget: float, folder: Path) -> list[dict[st
             seen |= {stage, *([RELEASABLE] if step.found.points else [])}
             last = now
     note("run", time.perf_counter() - began)
-    return found
 
 
-def apart(rows: int, columns: int, budget: float) -> list[dict[str, Any]]:
-    """The same in a process of its own, after one on few rows that compiles."""
-    here = [sys.executable, __file__, "--here", str(rows), str(columns), f"{budget:g}"]
+def apart(rows: int, columns: int, budget: float, asked: list[str]) -> list[dict[str, Any]]:
+    """The same in a process of its own."""
+    here = [sys.executable, __file__, "--here", str(rows), str(columns), f"{budget:g}", *asked]
     made = subprocess.run(here, capture_output=True, text=True)
     if made.returncode:
         print(f"{rows:>10,}{columns:>4}  {made.stderr.strip().splitlines()[-1]}", file=sys.stderr)
@@ -117,28 +131,31 @@ def chart(found: list[dict[str, Any]]) -> dict[str, Any]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--stages", nargs="*", choices=STAGES, default=list(STAGES))
     parser.add_argument("--rows", type=int, nargs="*", default=list(ROWS))
     parser.add_argument("--columns", type=int, nargs="*", default=list(COLUMNS))
-    parser.add_argument("--budget", type=float, default=20.0)
-    parser.add_argument("--json", type=Path, help="figures; those of other tables that the file holds are kept")
+    parser.add_argument("--budget", type=float, default=10.0)
+    parser.add_argument("--json", type=Path, help="figures, beside those of other tables and stages there")
     parser.add_argument("--svg", type=Path)
-    parser.add_argument("--here", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--here", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
         rows, columns, budget = int(given.here[0]), int(given.here[1]), float(given.here[2])
         with tempfile.TemporaryDirectory() as name:
-            stages(SMALL, columns, 3.0, Path(name) / "small")
-            print(json.dumps(stages(rows, columns, budget, Path(name) / "table")))
+            print(json.dumps(stages(rows, columns, budget, given.here[3:], Path(name) / "table")))
         return
     found: list[dict[str, Any]] = json.loads(given.json.read_text()) if given.json and given.json.exists() else []
-    for columns in given.columns:
+    for columns in given.columns if given.stages else ():
+        if "run" in given.stages:
+            apart(SMALL, columns, 5.0, ["run"])  # compiles
         for rows in given.rows:
-            made = apart(rows, columns, given.budget)
-            found = [row for row in found if (row["rows"], row["columns"]) != (rows, columns)] + made
+            made = apart(rows, columns, given.budget, given.stages)
+            known = {(row["rows"], row["columns"], row["stage"]) for row in made}
+            found = [row for row in found if (row["rows"], row["columns"], row["stage"]) not in known] + made
             if given.json:
                 given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
             for row in made:
-                print(f"{rows:>10,}{columns:>4}  {row['stage']:28}{row['seconds']:9.3f}", flush=True)
+                print(f"{rows:>10,}{columns:>4}  {row['stage']:40}{row['seconds']:9.3f}", flush=True)
     if given.svg:
         import vl_convert
 

@@ -16,6 +16,7 @@ from pydantic import BaseModel
 
 import crypsis
 from crypsis.registry import Registry
+from crypsis.rooms import listed
 
 TRANSFORMERS = "crypsis.sklearn"
 """The public module that `crypsis` does not load, because it needs an extra."""
@@ -25,16 +26,24 @@ def write_api(folder: Path) -> None:
     """An overview of all public names, and a page for each room."""
     (folder / "api").mkdir(parents=True, exist_ok=True)
     (folder / "api.md").write_text(overview(), encoding="utf-8")
-    for room, names in crypsis._ROOMS.items():
+    for room, names in rooms().items():
         (folder / "api" / f"{room}.md").write_text(page(room, names), encoding="utf-8")
     (folder / "api" / f"{TRANSFORMERS}.md").write_text(transformers(), encoding="utf-8")
+
+
+def rooms() -> dict[str, tuple[str, ...]]:
+    """Every room with a public name, and its public names."""
+    found = dict[str, tuple[str, ...]]()
+    for name, room in listed("crypsis").items():
+        found[room] = (*found.get(room, ()), name)
+    return found
 
 
 def overview() -> str:
     """Every public name with the first line of its docstring, room by room."""
     parts = ["# Python interface", "", "Everything below can be imported from `crypsis`, e.g. `crypsis.protect`.", ""]
     parts += [f"`crypsis.__version__` is the version of the package; this is {crypsis.__version__}.", ""]
-    for room, names in crypsis._ROOMS.items():
+    for room, names in rooms().items():
         parts += [f"## {room}", "", f"{registered.cell(summary(import_module(room)))}", ""]
         parts += ["| name | what it is |", "|---|---|"]
         parts += [f"| [{name}](api/{room}.md#crypsis.{name}) | {line(getattr(crypsis, name))} |" for name in names]

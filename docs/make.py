@@ -31,7 +31,7 @@ def commands() -> str:
 
 
 def _help(*command: str) -> str:
-    code = "from crypsis.cli import main; main()"
+    code = "from crypsis.cli import program; program()"
     answer = subprocess.run(
         [sys.executable, "-c", code, *command, "--help"], capture_output=True, text=True, check=True
     )

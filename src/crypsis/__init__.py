@@ -10,6 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from crypsis.rooms import listed
 from crypsis.version import __version__
 
 if TYPE_CHECKING:
@@ -131,44 +132,6 @@ if TYPE_CHECKING:
         write_table,
     )
 
-_LISTED = {
-    "crypsis.attacks": "Findings Intruder attack",
-    "crypsis.audits": "Audit Finding audit",
-    "crypsis.charts": "Chart",
-    "crypsis.errors": "CrypsisError EngineError PlanError ReleaseRefused SearchError TableError",
-    "crypsis.masking": (
-        "BottomCoding Generalisation GlobalRecoding LocalRecoding MaskingMethod Microaggregation Noise "
-        "Partitioner Pram RankSwapping TopCoding methods partitioners"
-    ),
-    "crypsis.measures": (
-        "Assessment AssociationChange AssociationLoss AverageClassSize CategoryDisclosure CategoryLinkage "
-        "CellLoss ClassificationMetric ClassifierUse ColumnHarm ContingencyLoss CorrelationLoss CorrelationUse "
-        "CovarianceLoss Discernibility DistanceLoss DistributionDistance Distributions EigenvalueLoss EntropyLoss "
-        "Evaluation GammaLoss GeneralLoss HeldOutLinkage IntervalDisclosure MeansUse Measure MomentLoss "
-        "NonUniformEntropy Objective Precision ProbabilisticLinkage ProbabilisticLoss Propensity PropensityScore "
-        "RankLinkage Reading RecordLinkage RegressionUse Ruin RuleViolations ScaledAbsoluteError SquaredError "
-        "SquaredErrorRatio TableUse TailChange Usefulness UtilityCard VanishedValues assess association_changes "
-        "propensity_score utility_card"
-    ),
-    "crypsis.plan": "Plan",
-    "crypsis.privacy": (
-        "AlphaKAnonymity BetaLikeness DeltaPresence KAnonymity LDiversity PrivacyModel TCloseness Verdict models"
-    ),
-    "crypsis.release": "new_keys publish verify",
-    "crypsis.run": "Front Run Solution evolve protect",
-    "crypsis.searches": (
-        "CompositeSearch GroupingSearch LatticeSearch LocalRecodingSearch MaskingSearch MixedMaskingSearch "
-        "PartitionResult PartitionSearch Search evaluate_lattice partition"
-    ),
-    "crypsis.table": (
-        "Attribute Hierarchy Kind Role Table build_hierarchy example example_pair profile read_hierarchy "
-        "read_table to_frame wrap write_table"
-    ),
-}
-"""Room → the public names it holds."""
-_ROOMS = {room: tuple(names.split()) for room, names in _LISTED.items()}
-_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
-
 _REGISTRIES = (
     ("crypsis.masking", "methods"),
     ("crypsis.masking", "partitioners"),
@@ -178,12 +141,12 @@ _REGISTRIES = (
 )
 """Room and registry: whatever is registered, by this package or by another, is public under the name of its class."""
 
-__all__ = ["__version__", *_HOMES]
+__all__ = ["__version__", *listed(__name__)]
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in (public := listed(__name__)):
+        return getattr(import_module(public[name]), name)
     for room, registry in _REGISTRIES if name[:1].isupper() else ():
         known = getattr(import_module(room), registry)
         for cls in (known[each] for each in known):

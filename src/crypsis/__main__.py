@@ -1,6 +1,6 @@
 """`python -m crypsis` is `crypsis`."""
 
-from crypsis.cli import main
+from crypsis.cli import program
 
 if __name__ == "__main__":
-    main()
+    program()

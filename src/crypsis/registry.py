@@ -3,7 +3,8 @@
 A registered class is a settings class: a frozen pydantic model whose fields are described and bounded. The same fields
 make the plan, the help of the command line, the form of the studio, the reference page and the message that refuses a
 bad value. Other packages register through entry points ``crypsis.<family>``. Classes of this package are imported: a
-registry has the names of modules in rooms above it that add to it.
+registry has the names of the rooms that add to it, and asked for one class it first tries the listed class that is
+called so, since the others may not be needed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from crypsis.errors import PlanError, listing, suggestion
+from crypsis.rooms import listed, place
 
 MOST = 2**31 - 1
 """Largest whole number of a setting, except a seed; a larger number is a typing error."""
@@ -25,7 +27,7 @@ MOST = 2**31 - 1
 class Settings(BaseModel):
     """Base of every registered settings class: immutable, and an unknown setting is an error."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     @classmethod
     def in_brief(cls) -> str:
@@ -55,14 +57,14 @@ T = TypeVar("T", bound=Settings)
 
 
 class Registry(Generic[S]):
-    """The settings classes of one family by name, in the order of registration.
+    """The settings classes of one family by name, in the order in which the rooms list them.
 
     Parameters
     ----------
     family : str
         What is registered, in the singular.
     built_in : tuple of str
-        Modules of this package that add to the registry and are not imported with it; imported at the first use.
+        Rooms of this package whose modules add to the registry; imported when needed.
 
     Examples
     --------
@@ -110,11 +112,11 @@ class Registry(Generic[S]):
         return iter(self._classes)
 
     def __contains__(self, name: object) -> bool:
-        self._load()
+        self._find(name)
         return name in self._classes
 
     def __getitem__(self, name: str) -> type[S]:
-        self._load()
+        self._find(name)
         try:
             return self._classes[name]
         except KeyError:
@@ -170,14 +172,36 @@ class Registry(Generic[S]):
                 return name
         raise PlanError(f"{type(instance).__name__} is not a registered {self.family}")
 
+    def _find(self, name: object) -> None:
+        """Import the listed class that has the name; everything if there is none."""
+        if name in self._classes or self._complete:
+            return
+        called = str(name).replace("-", "")
+        for room in self._built_in:
+            for each in listed(room):
+                if each.lower().removesuffix("search") == called:
+                    getattr(import_module(room), each)
+        if name not in self._classes:
+            self._load()
+
     def _load(self) -> None:
         """Import what adds to the registry: our own modules, then those of outside packages."""
         if not self._complete:
             self._complete = True
-            for module in self._built_in:
-                import_module(module)
+            for room in self._built_in:
+                for each in listed(room):
+                    getattr(import_module(room), each)
+            places = {name: self._place(cls) for name, cls in self._classes.items()}
+            self._classes = {name: self._classes[name] for name in sorted(places, key=lambda each: places[each])}
             for entry in entry_points(group=f"crypsis.{self.family.replace(' ', '_')}"):
                 entry.load()
+
+    def _place(self, cls: type[S]) -> tuple[int, ...]:
+        """Where the rooms list a class, so that the order does not depend on what was imported first."""
+        for number, room in enumerate(self._built_in):
+            if cls.__module__.startswith(room):
+                return number, *place(room, cls.__module__)
+        return (len(self._built_in),)
 
 
 def explain(error: ValidationError, cls: type[BaseModel]) -> str:

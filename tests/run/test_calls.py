@@ -21,7 +21,7 @@ from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan
 from crypsis.run import Run
-from crypsis.searches.search import Search
+from crypsis.searches.search import Search, searches
 from crypsis.table.table import Table
 from run.runs import PLAN, folder_with
 
@@ -58,6 +58,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     count(Plan, "table", lambda *_: "read")
     count(Table, "_digest", lambda table: f"fingerprint {id(table)}")
     count(Objective, "__init__", lambda *_: "bind")
+    list(searches)  # loads them all
     for search in _concrete(Search):
         count(search, "problem", lambda search, *_: f"pose {type(search).__name__}")
     for encoding in ENCODINGS:

@@ -91,7 +91,28 @@ def test_no_step_is_begun_that_would_end_too_late(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(Schedule, "_clock", Clock(0.0, Moment(0.0, 0.0), lambda: Moment(9.0, 0.0)))
     run = finished(begun(plan, tmp_path / "run", budget="9.01s"))
     assert run.finished
-    assert not run.solutions
+    assert [solution.title for solution in run.solutions] == ["plain MDAV"], (
+        "the quickest that may be released, no more"
+    )
+    assert len(run.front.solutions) == 1
+
+
+def test_a_budget_that_is_over_ends_with_one_point_that_may_be_released(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plan = folder_with(tmp_path / "job", rows=60)
+    monkeypatch.setattr(Schedule, "_clock", Clock(0.0, Moment(0.0, 0.0), lambda: Moment(99.0, 0.0)))
+    run = finished(begun(plan, tmp_path / "run", budget="2s"))
+    assert len(run.solutions) == len(run.front.solutions) == 1
+
+
+def test_a_quick_baseline_that_protects_comes_before_the_searches(tmp_path: Path) -> None:
+    plan = folder_with(tmp_path / "job")
+    steps = begun(plan, tmp_path / "run", budget="60s").proceed()
+    first = next(steps)
+    assert first.what == "baseline"
+    assert first.found.points == 1
+    steps.close()
 
 
 def test_more_quanta_are_never_worse(tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ def audit(
     rows = np.flatnonzero(table.kept)
     perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
     return audit_published(
-        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside, missing),
+        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside, missing=missing),
         waivers,
         beside,
     )

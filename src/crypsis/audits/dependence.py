@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.special import gammainc
 
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published, collected_codes
@@ -185,7 +185,7 @@ def _unlikely(named: int, chance: float, fewest: int) -> bool:
     chance  the mean of a few random orders, counted as if they had shown one group more
     fewest  records of the smallest group; a larger one counts for several
     """
-    return bool(gammainc(named / fewest, chance / fewest + 1 / SHUFFLES) < UNLIKELY)
+    return bool(scipy.special.gammainc(named / fewest, chance / fewest + 1 / SHUFFLES) < UNLIKELY)
 
 
 def restoring(table: Table) -> list[Finding]:

@@ -1,5 +1,5 @@
 """The command line: results on stdout, progress on stderr, and an exit code a pipeline can trust."""
 
-from crypsis.cli.app import main
+from crypsis.cli.app import main, program
 
-__all__ = ["main"]
+__all__ = ["main", "program"]

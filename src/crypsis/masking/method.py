@@ -140,5 +140,5 @@ class MaskingMethod(Settings):
         return tuple(name for name in columns if table.attribute(name).kind in cls.kinds)
 
 
-methods: Registry[MaskingMethod] = Registry("masking method")
+methods: Registry[MaskingMethod] = Registry("masking method", built_in=("crypsis.masking",))
 """Every masking method by its name, e.g. ``methods.build("microaggregation", k=5)``."""

@@ -46,5 +46,7 @@ class Partitioner(Settings):
         """
 
 
-partitioners: Registry[Partitioner] = Registry("partitioner", built_in=("crypsis.searches.partitions",))
+partitioners: Registry[Partitioner] = Registry(
+    "partitioner", built_in=("crypsis.masking", "crypsis.searches.partitions")
+)
 """Every partitioner by its name, e.g. ``partitioners.build("mdav")``."""

@@ -1,48 +1,55 @@
-"""(original, masked) → number. Importing registers the measures."""
+"""(original, masked) → number."""
 
-from crypsis.measures.assess import Assessment, assess
-from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
-from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
-from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.classifier_use import ClassifierUse
-from crypsis.measures.evaluation import Complaint, Evaluation, Omission
-from crypsis.measures.generalisation_loss import (
-    AverageClassSize,
-    ClassificationMetric,
-    Discernibility,
-    GeneralLoss,
-    NonUniformEntropy,
-    Precision,
-)
-from crypsis.measures.held_out_linkage import HeldOutLinkage
-from crypsis.measures.interval_disclosure import IntervalDisclosure
-from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
-from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
-from crypsis.measures.numeric_loss import ScaledAbsoluteError, SquaredError, SquaredErrorRatio
-from crypsis.measures.objective import Objective
-from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
-from crypsis.measures.probabilistic_loss import ProbabilisticLoss
-from crypsis.measures.record_linkage import RecordLinkage
-from crypsis.measures.regression_use import RegressionUse
-from crypsis.measures.rule_violations import RuleViolations
-from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
-from crypsis.measures.utility import (
-    AssociationChange,
-    AssociationLoss,
-    ColumnHarm,
-    DistributionDistance,
-    Distributions,
-    Propensity,
-    PropensityScore,
-    Ruin,
-    TailChange,
-    Usefulness,
-    UtilityCard,
-    VanishedValues,
-    association_changes,
-    propensity_score,
-    utility_card,
-)
+# ruff: noqa: I001 - in the order in which they are listed for people
+
+from typing import TYPE_CHECKING
+
+from crypsis.rooms import load_when_used
+
+if TYPE_CHECKING:
+    from crypsis.measures.cell_loss import CellLoss
+    from crypsis.measures.record_linkage import RecordLinkage
+    from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
+    from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
+    from crypsis.measures.numeric_loss import ScaledAbsoluteError, SquaredError, SquaredErrorRatio
+    from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
+    from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
+    from crypsis.measures.regression_use import RegressionUse
+    from crypsis.measures.utility import (
+        AssociationChange,
+        AssociationLoss,
+        ColumnHarm,
+        DistributionDistance,
+        Distributions,
+        Propensity,
+        PropensityScore,
+        Ruin,
+        TailChange,
+        Usefulness,
+        UtilityCard,
+        VanishedValues,
+        association_changes,
+        propensity_score,
+        utility_card,
+    )
+    from crypsis.measures.classifier_use import ClassifierUse
+    from crypsis.measures.generalisation_loss import (
+        AverageClassSize,
+        ClassificationMetric,
+        Discernibility,
+        GeneralLoss,
+        NonUniformEntropy,
+        Precision,
+    )
+    from crypsis.measures.held_out_linkage import HeldOutLinkage
+    from crypsis.measures.interval_disclosure import IntervalDisclosure
+    from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
+    from crypsis.measures.probabilistic_loss import ProbabilisticLoss
+    from crypsis.measures.rule_violations import RuleViolations
+    from crypsis.measures.assess import Assessment, assess
+    from crypsis.measures.evaluation import Complaint, Evaluation, Omission
+    from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
+    from crypsis.measures.objective import Objective
 
 __all__ = [
     "Assessment",
@@ -104,3 +111,5 @@ __all__ = [
     "propensity_score",
     "utility_card",
 ]
+
+load_when_used(__name__)

@@ -265,7 +265,7 @@ class BoundColumns(BoundMeasure, Generic[M]):
         return cls(measure, original, measure.chosen(original))
 
 
-measures: Registry[Measure] = Registry("measure")
+measures: Registry[Measure] = Registry("measure", built_in=("crypsis.measures",))
 """Every measure by its name, e.g. ``measures.build("cell-loss")``."""
 
 

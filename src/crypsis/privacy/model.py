@@ -339,5 +339,5 @@ class PrivacyModel(Settings):
         )
 
 
-models: Registry[PrivacyModel] = Registry("privacy model")
+models: Registry[PrivacyModel] = Registry("privacy model", built_in=("crypsis.privacy",))
 """Every privacy model by its name, e.g. ``models.build("k-anonymity", k=5)``."""

@@ -210,8 +210,8 @@ def _read_data(
         problems.append("the data are not the table that was sealed")
     distinct = {name: _distinct(table, name) for name in table.names}
     perturbed = manifest.get("family") == PERTURBATION
-    seen = Published(table, unstated=_unstated(roles, manifest), missing=reading_of(manifest))
-    audit = None if perturbed else audit_published(seen)
+    shown = Published(table, unstated=_unstated(roles, manifest), missing=reading_of(manifest))
+    audit = None if perturbed else audit_published(shown)
     return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 from numpy.random import Generator
 
@@ -30,6 +31,7 @@ class Baseline:
     message  what it does, in one sentence
     make  original and random numbers → masked table
     safe  whether its classes are so large that it keeps every limit on the risk
+    work  what it does to the records, by which its time is foretold
     """
 
     name: str
@@ -37,6 +39,12 @@ class Baseline:
     message: str
     make: Callable[[Table, Generator], Table]
     safe: bool = False
+    work: Literal["measure", "group", "recode"] = "group"
+
+    @property
+    def protects(self) -> bool:
+        """Whether it keeps the limits on the risk: surely, or as a rule, since whole classes are rarely linked."""
+        return self.safe or self.work == "recode"
 
 
 def required_k(plan: Plan) -> int:
@@ -73,7 +81,9 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
     list of Baseline
     """
     k = required_k(plan) if required_k(plan) > 1 else USUAL_K
-    found = [Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original)]
+    found = [
+        Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original, work="measure")
+    ]
     if table.quasi_identifiers and len(table) >= k:
         found.append(_mdav("plain MDAV", table, k, safe=safe_k(plan) <= k))
     if table.quasi_identifiers and k < safe_k(plan) <= len(table):
@@ -86,6 +96,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
                 f"the column with most values is generalised by one level until at most {plan.release.suppression} of "
                 f"the records are in classes of fewer than {k}; these are suppressed",
                 lambda original, rng: datafly(original, k, plan.suppression, rng),
+                work="recode",
             )
         )
     return found

@@ -14,24 +14,22 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
-from crypsis.encodings import ColumnEncoding
-from crypsis.errors import CrypsisError
 from crypsis.evolution import Engine, Problem
 from crypsis.evolution.state import State
 from crypsis.masking.blocks import LARGE
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan, read_budget
-from crypsis.run.baselines import Baseline, baselines
+from crypsis.run.baseline_steps import BaselineSteps
 from crypsis.run.clock import Clock, Moment, charged_now
 from crypsis.run.decoding import Encodings
 from crypsis.run.finishing import Finishing
-from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Found, Outlook, next_in_turn
+from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, next_in_turn
 from crypsis.run.interrupts import interrupts_deferred
 from crypsis.run.measuring import Measuring
 from crypsis.run.pace import Pace, Step
 from crypsis.run.progress import Progress
-from crypsis.run.search_state import SearchState, is_milestone, stream
-from crypsis.run.solution import BASELINE, Solution
+from crypsis.run.search_state import SearchState, is_milestone
+from crypsis.run.solution import Solution
 from crypsis.run.store import Row, Store
 from crypsis.table.table import Table
 
@@ -45,14 +43,14 @@ BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
 """A checkpoint is written after so many times the seconds it takes."""
-CLOSING = 0.6
+CLOSING = 0.15
 """Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
 FOR_A_FIRST_POINT = 8.0
-"""Seconds that a run takes at most, whatever its budget, to find something that may be released."""
-SHARE_BEFORE_BASELINES = 0.5
-"""Share of a budget after which baselines do not wait for the searches, if nothing may be released yet."""
+"""Seconds that searches take at most, whatever the budget, for a first point to release, if no baseline is one."""
 SHARE_FOR_BASELINE = 0.2
 """Share of the time left that one baseline may take."""
+SHARE_FOR_REFUGE = 0.15
+"""Share of the time left up to which the quickest baseline that protects comes before all searches."""
 
 
 class _Task(NamedTuple):
@@ -151,7 +149,10 @@ class Schedule:
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
-        if all(search.seen for search in open_) or self._anxious:
+        refuge = self._refuge(open_)
+        if refuge is not None:
+            return refuge
+        if all(search.seen for search in open_):
             baseline = self._next_baseline(states)
             if baseline is not None:
                 return baseline
@@ -209,7 +210,7 @@ class Schedule:
             return self._report("measured", search)
         search.due = search.due[self.engine.workers :]
         for found in self._measuring(search.index).all(self._problem(search), some, self.engine):
-            number = len(self._baselines) + 1 + search.count * len(self.plan.search) + search.index
+            number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
             family = search.search.family
             solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
@@ -229,36 +230,34 @@ class Schedule:
             return 0.0
         return self._outlook.add(solution.figure("loss"), solution.figure("risk"), self._clock.elapsed)
 
+    def _refuge(self, open_: Sequence[SearchState]) -> _Task | None:
+        """While nothing may be released, the quickest baseline that protects: if it takes little, or time is short."""
+        place = None if self._outlook.front or math.isinf(self._limit) else self._baselines.refuge()
+        if place is None:
+            return None
+        expected, left = self._pace.expected, self._limit - self._clock.elapsed - CLOSING
+        takes = expected(self._baselines.step(place))
+        begun = (expected(("advance", each.title)) + expected(("measure", each.title)) for each in open_)
+        soon = takes <= SHARE_FOR_REFUGE * left or takes + min(begun, default=math.inf) > left
+        return self._baseline_task(place) if soon else None
+
     def _next_baseline(self, states: Sequence[SearchState]) -> _Task | None:
         """The first baseline that is neither measured nor impossible and takes little of the time left."""
-        known = self.store.known(BASELINE)
         left = self._deadline - self._clock.elapsed
-        for place, baseline in sorted(enumerate(self._baselines), key=lambda each: self._anxious and not each[1].safe):
-            step: Step = ("baseline", baseline.name)
-            if baseline.name.encode() in known or baseline.name in self._impossible:
-                continue
+        for place in self._baselines.open():
+            step = self._baselines.step(place)
             if self._pace.expected(step) <= SHARE_FOR_BASELINE * left and self._in_time(step, states):
-                return _Task(step, lambda place=place: self._measure_baseline(place))  # type: ignore[misc]
+                return self._baseline_task(place)
         return None
 
+    def _baseline_task(self, place: int) -> _Task:
+        return _Task(self._baselines.step(place), lambda: self._measure_baseline(place))
+
     def _measure_baseline(self, place: int) -> Progress:
-        baseline = self._baselines[place]
-        name, family, message = baseline.name, baseline.family, baseline.message
-        try:
-            masked = baseline.make(self.original, stream(self.seed, len(self.plan.search), place))
-        except CrypsisError as error:
-            self._impossible.add(name)
-            with self.store.transaction():
-                self.store.note(f"baseline {name}", str(error))
-        else:
-            evaluation = self.objective.evaluate(self._finish(masked, family), family)
-            solution = Solution(place + 1, BASELINE, name, family, message, {}, evaluation)
-            genome = ColumnEncoding(self.original).encode(masked)
-            with self.store.transaction():
-                self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
-                self.store.note("elapsed", self._clock.elapsed)
+        solution = self._baselines.measure(place, lambda: self._clock.elapsed)
+        if solution is not None:
             self._take_in(solution)
-        return self._progress("baseline", name)
+        return self._progress("baseline", self._baselines.all[place].name)
 
     # -- writing --
 
@@ -306,11 +305,6 @@ class Schedule:
         return read_budget(text).seconds if text else math.inf
 
     @property
-    def _anxious(self) -> bool:
-        """Whether much of the budget is used and nothing that may be released is found: then baselines come first."""
-        return not self._outlook.front and self._clock.elapsed >= SHARE_BEFORE_BASELINES * self._limit
-
-    @property
     def _patience(self) -> float:
         """Seconds of all searches together before their gains count."""
         return min(PATIENCE * len(self.plan.search), SHARE_OF_PATIENCE * self._limit)
@@ -325,11 +319,6 @@ class Schedule:
         return Pace(len(self.original))
 
     @cached_property
-    def _impossible(self) -> set[str]:
-        """Baselines that cannot be made of the table."""
-        return set()
-
-    @cached_property
     def _outlook(self) -> Outlook:
         """The front of the solutions in the store."""
         outlook = Outlook(moved=self._clock.elapsed)
@@ -340,8 +329,8 @@ class Schedule:
         return outlook
 
     @cached_property
-    def _baselines(self) -> list[Baseline]:
-        return baselines(self.plan, self.original)
+    def _baselines(self) -> BaselineSteps:
+        return BaselineSteps(self.plan, self.original, self.objective, self.store, self.seed, self._finish, self._pace)
 
     def _measuring(self, index: int) -> Measuring:
         if index not in self._measurings:
@@ -380,14 +369,6 @@ class Schedule:
         found.count = len(found.measured)
         return found
 
-    @property
-    def _used(self) -> float:
-        """Share of the seconds of the run that is used; 0 if it has another kind of limit."""
-        return min(1.0, self._clock.elapsed / self._limit)
-
-    def _found(self) -> Found:
-        return self._outlook.found(self._clock.elapsed)
-
     def _report(self, what: str, search: SearchState) -> Progress:
         """Progress of a search."""
         state, step = search.state, self._progress(what, search.name)
@@ -409,8 +390,8 @@ class Schedule:
             what,
             title,
             seconds=seconds,
-            used=self._used,
+            used=min(1.0, seconds / self._limit),
             compiling=self._clock.compiling,
             beyond=max(0.0, seconds - self._limit),
-            found=self._found(),
+            found=self._outlook.found(seconds),
         )

@@ -281,7 +281,7 @@ def idle_sentence(idle: Mapping[str, Idle]) -> str:
     return "; ".join(clauses)
 
 
-searches: Registry[Search] = Registry("search")
+searches: Registry[Search] = Registry("search", built_in=("crypsis.searches",))
 
 
 def privacy_models(objective: Objective) -> tuple[PrivacyModel, ...]:

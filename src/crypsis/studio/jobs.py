@@ -20,7 +20,7 @@ from crypsis.errors import SearchError
 from crypsis.run.folder import GUARD, STORE
 from crypsis.table.files import write_atomically
 
-PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
+PROGRAM = (sys.executable, "-c", "from crypsis.cli import program; program()")
 PATIENCE = 20.0
 """Seconds a stopped search may take to write its state."""
 

@@ -1,18 +1,23 @@
 """Typed results in words; no other room words them."""
 
-from crypsis.text.attacks import attack_text
-from crypsis.text.cards import card_facts, opening_text
-from crypsis.text.evaluations import complaint_text, omission_text
-from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
-from crypsis.text.groupings import grouping_text, representatives_text
-from crypsis.text.guarantees import assumptions_text, over_all_text, uncovered_text, unknown_text
-from crypsis.text.levels import level_text, node_text
-from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
-from crypsis.text.offers import offer_text, ruin_text
-from crypsis.text.profiles import reason_text
-from crypsis.text.reports import treatment_text
-from crypsis.text.rules import rule_text
-from crypsis.text.treatments import exchange_text, treatments_text
+from typing import TYPE_CHECKING
+
+from crypsis.rooms import load_when_used
+
+if TYPE_CHECKING:
+    from crypsis.text.attacks import attack_text
+    from crypsis.text.cards import card_facts, opening_text
+    from crypsis.text.evaluations import complaint_text, omission_text
+    from crypsis.text.findings import audited_text, decisions_text, finding_text, remedies
+    from crypsis.text.groupings import grouping_text, representatives_text
+    from crypsis.text.guarantees import assumptions_text, over_all_text, uncovered_text, unknown_text
+    from crypsis.text.levels import level_text, node_text
+    from crypsis.text.maskings import blanked_text, burden_text, class_size_text, column_text, missing_text
+    from crypsis.text.offers import offer_text, ruin_text
+    from crypsis.text.profiles import reason_text
+    from crypsis.text.reports import treatment_text
+    from crypsis.text.rules import rule_text
+    from crypsis.text.treatments import exchange_text, treatments_text
 
 __all__ = [
     "assumptions_text",
@@ -45,3 +50,5 @@ __all__ = [
     "uncovered_text",
     "unknown_text",
 ]
+
+load_when_used(__name__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 
 RIDGE = 1e-6
 """Penalty on the squared standardised coefficients: values of one file only would separate the files for ever."""
@@ -111,11 +111,11 @@ def fit_labellings(design: Floats, labels: Floats, ridge: float = RIDGE) -> Floa
     x = empty._standardised(design)
     penalty = np.full(x.shape[1], ridge)
     penalty[0] = 0.0
-    bound = cho_factor(0.25 * x.T @ x + np.diag(penalty + 1e-9))
+    bound = scipy.linalg.cho_factor(0.25 * x.T @ x + np.diag(penalty + 1e-9))
     beta = np.zeros((x.shape[1], labels.shape[1]))
     fitted = _fitted(x @ beta)
     for _ in range(MOST_BOUNDED_STEPS):
-        beta += cho_solve(bound, x.T @ (labels - fitted) - penalty[:, None] * beta)
+        beta += scipy.linalg.cho_solve(bound, x.T @ (labels - fitted) - penalty[:, None] * beta)
         before, fitted = fitted, _fitted(x @ beta)
         if ((fitted - before).std(axis=0) <= BOUNDED_STEP * fitted.std(axis=0)).all():
             break

@@ -8,10 +8,9 @@ cycles that the stretch belongs to are exchanged whole.
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.random import Generator
 from numpy.typing import NDArray
-from scipy.sparse import coo_matrix
-from scipy.sparse.csgraph import connected_components
 
 Donors = NDArray[np.int32]
 ENOUGH = 2.0
@@ -56,5 +55,5 @@ def cycles(mine: NDArray[np.int32], theirs: NDArray[np.int32]) -> NDArray[np.int
     n = len(mine)
     partner = np.empty(n, np.int64)
     partner[np.argsort(theirs, kind="stable")] = np.argsort(mine, kind="stable")
-    links = coo_matrix((np.ones(n), (np.arange(n), partner)), shape=(n, n))
-    return np.asarray(connected_components(links, directed=False)[1])
+    links = scipy.sparse.coo_matrix((np.ones(n), (np.arange(n), partner)), shape=(n, n))
+    return np.asarray(scipy.sparse.csgraph.connected_components(links, directed=False)[1])
