@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
 
@@ -16,11 +15,12 @@ import numpy as np
 
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.all_knowing import ALL_KNOWING, KNOWN_CLASS, AllKnowing, readable
+from crypsis.measures.bound_reader import BoundReader
 from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess
 from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
 from crypsis.measures.figures_found import FiguresFound
 from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
-from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.measures.measure import Measure
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.distributions import Distributions
 from crypsis.table.missing_cells import MissingReading, alike_records
@@ -29,16 +29,6 @@ from crypsis.table.table import Table
 ANYBODY = "anybody"
 """Name of the intruder who knows every quasi-identifier, where no other is named."""
 TOLERANCE = 1e-9
-
-
-@dataclass(frozen=True)
-class _Reader:
-    """A measure bound to the original: once, or once for each intruder."""
-
-    title: str
-    measure: Measure
-    bound: Mapping[str, BoundMeasure]
-    """Intruder (or '') → bound measure."""
 
 
 class Objective:
@@ -119,12 +109,12 @@ class Objective:
         """What a front minimises."""
         return ("loss", "risk", "uses") if self._steering else ("loss", "risk")
 
-    def _reader(self, title: str, measure: Measure) -> _Reader:
+    def _reader(self, title: str, measure: Measure) -> BoundReader:
         if measure.aim != "risk" or measure.columns:
             obstacle = measure.obstacle(self.original)
             if obstacle:
                 raise SearchError(f"measure {title!r} cannot be read: {obstacle}")
-            return _Reader(title, measure, {"": measure.against(self.original)})
+            return BoundReader(title, measure, {"": measure.against(self.original)})
         bound = {}
         for intruder, knows in self.intruders.items():
             names = readable(measure, self.original, knows)
@@ -134,9 +124,9 @@ class Objective:
             first = next(iter(self.intruders.values()))
             reason = measure.model_copy(update={"columns": first}).obstacle(self.original)
             raise SearchError(f"measure {title!r} cannot be read for any intruder: {reason}")
-        return _Reader(title, measure, bound)
+        return BoundReader(title, measure, bound)
 
-    def _limit(self, limit: LimitDemand, readers: Mapping[str, _Reader]) -> tuple[str, float, _Reader | None]:
+    def _limit(self, limit: LimitDemand, readers: Mapping[str, BoundReader]) -> tuple[str, float, BoundReader | None]:
         """Title, largest reading, and the reader where no other reads the same."""
         taken = readers.get(limit.title)
         if limit.measure is None or (taken is not None and taken.measure == limit.measure):
@@ -152,7 +142,7 @@ class Objective:
         return min((most for title, most, _ in self.limits if title in linkage), default=None)
 
     @cached_property
-    def _held_out(self) -> _Reader | None:
+    def _held_out(self) -> BoundReader | None:
         """The held-out attacks, for every intruder; None where no risk is limited, or they are limited themselves."""
         named = {title for title, _, _ in self.limits} | set(self.measures)
         return None if self.held_out_limit is None or HELD_OUT in named else self._reader(HELD_OUT, HeldOutLinkage())
@@ -211,7 +201,7 @@ class Objective:
                 misses.append(excess(self._known(use.title, reader, read, masked), use.tolerance))
         return float(np.mean(misses)) if misses else 0.0
 
-    def _known(self, title: str, reader: _Reader | None, read: Mapping[str, float], masked: Table) -> float:
+    def _known(self, title: str, reader: BoundReader | None, read: Mapping[str, float], masked: Table) -> float:
         """A reading that is limited: known already, or taken now, of the worst intruder."""
         if title in read:
             return read[title]
@@ -272,7 +262,7 @@ class Objective:
             columns=self._distributions.figures(masked, self.original.quasi_identifiers),
         )
 
-    def _read(self, reader: _Reader, masked: Table, found: FiguresFound) -> None:
+    def _read(self, reader: BoundReader, masked: Table, found: FiguresFound) -> None:
         if found.family not in reader.measure.valid_for:
             found.omit(reader.title, "family", found.family)
             return
