@@ -66,11 +66,11 @@ class Usefulness(Settings):
         default=10.0, gt=0, le=100, description="largest share of the records whose value no longer occurs, per cent"
     )
     tail: float = Field(
-        default=90.0,
+        default=100.0,
         gt=0,
         le=100,
         description="largest share of the records below the 5 % point of a number, or above its 95 % point, that are "
-        "lost there, per cent; 100 if an end may become empty",
+        "gone from there, per cent; at 100 an end may become empty",
     )
 
     @property
