@@ -75,8 +75,11 @@ class Usefulness(Settings):
 
     @property
     def limits(self) -> dict[Harm, float]:
-        """The threshold of each harm to a column."""
-        return {"loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail}
+        """The threshold of each harm to a column that is limited."""
+        every: dict[Harm, float] = {
+            "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail
+        }  # fmt: skip
+        return {harm: most for harm, most in every.items() if harm != "tail" or most < 100}
 
     def severity(self, figures: Mapping[str, float]) -> float:
         """The harm to a column that is nearest to its threshold, or farthest beyond it, as a part of the threshold.
