@@ -7,11 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from crypsis.audits.arithmetic import arithmetic
 from crypsis.audits.averages import small_averages
 from crypsis.audits.dependence import dependence
 from crypsis.audits.exposure import alone, few_together, singling_out
 from crypsis.audits.fellows import fellows
 from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.homogeneity import homogeneous
 from crypsis.audits.invention import filled, invented
 from crypsis.audits.published import Published
 from crypsis.errors import TableError
@@ -184,13 +186,16 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
     """
     alone_ = [*undecided(seen), *singling_out(seen)]
     together = few_together(seen, {name for each in alone_ for name in each.columns})
+    restored = dependence(seen)
     findings = [
         *alone_,
         *together.findings,
-        *dependence(seen),
+        *restored,
+        *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
         *fellows(seen),
         *few_averaged(seen),
         *filled(seen),
+        *homogeneous(seen),
         *spelt_alike(seen),
         *invented(seen),
         *beside,

@@ -131,7 +131,8 @@ def few_together(
     """
     records = len(seen.table)
     values = {name: int(seen.codes(name).max(initial=MISSING)) + 2 for name in seen.columns}
-    varied = [name for name in seen.columns if values[name] > 2 and name not in set(without)]
+    several = [name for name in seen.columns if len(seen.codes(name)) and np.ptp(seen.codes(name)) > 0]
+    varied = [name for name in several if name not in set(without)]
     outside = [name for name in varied if seen.role(name) is not Role.QUASI_IDENTIFIER]
     tried = [s for size in range(2, FEW + 1) for s in combinations(varied, size) if set(s) & set(outside)]
     tried.sort(key=lambda names: -prod(values[name] for name in names))
@@ -175,9 +176,13 @@ def _answerable(
 
 
 def _single(seen: Published, names: tuple[str, ...]) -> int:
-    """How many records are alone with their values; of a perturbed table, those all of whose values are true."""
+    """How many records are alone with their values; of a perturbed table, those all of whose values are true.
+
+    That somebody has no value, such as no illness or no second job, may be known like a value. A record without any
+    value says nothing.
+    """
     codes = np.stack([seen.codes(name) for name in names], axis=1)
-    inside = (codes != MISSING).all(axis=1)
+    inside = (codes != MISSING).any(axis=1)
     if seen.perturbed:
         for name in names:
             inside &= seen.as_collected[name]

@@ -26,6 +26,8 @@ class FindingKind(StrEnum):
     """Averages over fewer than three known values."""
     FILLED = "filled"
     """Cells that were missing and hold a value in the published file."""
+    HOMOGENEOUS = "homogeneous"
+    """Many people share their value of a confidential column with all of their class."""
     LOOK_ALIKE = "look-alike"
     """Categories that differ only in case, spaces or Unicode form."""
     INVENTED = "invented"

@@ -100,7 +100,8 @@ def _in_pairs(
 
 def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:
     """How many values, or pairs of values, occur once, part by part of their hashes, so that memory follows a part."""
-    values = files.select(names).drop_nulls()
+    empty = pl.all_horizontal(pl.col(name).is_null() for name in names)
+    values = files.select(names).filter(~empty)
     parts, single = max(1, -(-records // PART)), 0
     for part in range(parts):
         some = values.filter(pl.struct(names).hash(1) % parts == part) if parts > 1 else values

@@ -44,6 +44,11 @@ def finding_text(finding: Finding) -> str:
             return f"{first}: {records} published averages are over fewer than three known values"
         case FindingKind.FILLED:
             return f"{first}: {records} cells that were missing hold a value"
+        case FindingKind.HOMOGENEOUS:
+            return (
+                f"{first}: all of a class hold one value, so that whoever finds the class of a person learns it, for "
+                f"{share} of the records: {records}; l-diversity prevents it"
+            )
         case FindingKind.LOOK_ALIKE:
             return f"{first}: categories of {records} records differ only in case, spaces or Unicode form"
         case FindingKind.INVENTED if rest:

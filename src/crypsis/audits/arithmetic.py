@@ -1,0 +1,159 @@
+"""Arithmetic: masked numbers that follow from published ones by a sum, a difference, a product or a ratio.
+
+A wage that was averaged stands in the file again if the total and the bonus are published beside it, although hardly
+two records share a total and no key of them tells anything. The relation is taken as public knowledge: it is fitted on
+one half of the collected records, by least squares over the numbers that are published as collected, once as it is and
+once in logarithms, and tried on the other half.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.audits.dependence import MOSTLY
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.published import Published
+
+EXACT = 0.01
+"""Distance from a number, in deviations of its column, up to which it is restored."""
+FAINT = 0.1
+"""Correlation with what is left open below which a number takes no part."""
+LOOKED_AT = 20_000
+"""Records on which a relation is looked for, drawn at random; what it restores is counted on all."""
+MOST_NUMBERS = 12
+"""Numbers that take part in a relation at most."""
+SHOWN = 3
+"""Values of a column below which it is taken for a category."""
+
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
+    """Masked numbers that follow from numbers published as collected.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table; without an original nobody knows what is masked.
+    without : collection of str
+        Columns that are known to be restored already.
+
+    Returns
+    -------
+    list of Finding
+        `columns` are the numbers of the relation and what they restore. A relation that holds for fewer than half of
+        the records is not seen.
+
+    Examples
+    --------
+    >>> total, bonus = np.arange(60.0) ** 2, np.arange(60.0) % 7
+    >>> columns = {"wage": total - bonus, "bonus": bonus, "total": total}
+    >>> people = crypsis.Table.from_columns(columns, {"wage": "quasi", "bonus": "other", "total": "other"})
+    >>> masked = crypsis.Microaggregation(k=5).mask(people, np.random.default_rng(0))
+    >>> [each.columns for each in arithmetic(Published(masked, people))]
+    [('bonus', 'total', 'wage')]
+    """
+    before = seen.original
+    if before is None or seen.perturbed:
+        return []
+    numbers = [name for name in seen.columns if name in before.names and before.holds_numbers(name)]
+    shown = [n for n in numbers if seen.table.holds_numbers(n) and seen.as_collected[n].mean() >= MOSTLY]
+    found, some = [], np.random.default_rng(0).permutation(len(before))[:LOOKED_AT]
+    for target in numbers:
+        masked = seen.masked[target]
+        others = [name for name in shown if name != target]
+        if target in without or not others or not masked.any() or len(np.unique(before.column(target))) <= SHOWN:
+            continue
+        values = np.stack([seen.table.column(name) for name in others], axis=1)
+        for scaled in (False, True):
+            key = _relation(before.column(target)[some], values[some], scaled)
+            if key:
+                hits = _restored(before.column(target), values[:, list(key)], scaled)
+                count = int(np.sum(hits & masked))
+                names = tuple(others[place] for place in key)
+                found.append(
+                    Finding(FindingKind.DEPENDENCE, (*names, target), count, count / masked.sum(), by=len(key))
+                )
+                break
+    return found
+
+
+def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:
+    """Places of few numbers from which a column follows; none if it does not.
+
+    The number that goes best with what the chosen ones leave open is added, until the column follows; then those are
+    dropped without which it still does.
+    """
+    y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
+    chosen: list[int] = []
+    while len(chosen) < min(MOST_NUMBERS, values.shape[1]):
+        left = _left_open(y, terms[:, chosen])
+        close = [
+            0.0 if place in chosen else abs(_correlation(left, terms[:, place])) for place in range(terms.shape[1])
+        ]
+        if max(close) < FAINT:
+            return ()
+        chosen.append(int(np.argmax(close)))
+        if _follows(target, values, chosen, scaled):
+            break
+    else:
+        return ()
+    for place in tuple(chosen[:-1]):
+        fewer = [each for each in chosen if each != place]
+        chosen = fewer if _follows(target, values, fewer, scaled) else chosen
+    return tuple(sorted(chosen))
+
+
+def _left_open(y: Floats, terms: Floats) -> Floats:
+    """What a regression leaves of a column; NaN where a number is missing."""
+    known = np.isfinite(y) & np.isfinite(terms).all(axis=1)
+    left = np.full(len(y), np.nan)
+    if known.sum() > terms.shape[1] + 1:
+        design = np.column_stack([np.ones(int(known.sum())), terms[known]])
+        left[known] = y[known] - design @ np.linalg.lstsq(design, y[known], rcond=None)[0]
+    return left
+
+
+def _follows(target: Floats, values: Floats, places: Sequence[int], scaled: bool) -> bool:
+    """Whether more than half of what the most common value leaves open is restored."""
+    known = ~np.isnan(target)
+    _, counts = np.unique(target[known], return_counts=True)
+    common = counts.max(initial=0) / max(known.sum(), 1)
+    return bool(_restored(target, values[:, list(places)], scaled)[known].mean() - common > MOSTLY * (1.0 - common))
+
+
+def _restored(target: Floats, values: Floats, scaled: bool) -> Flags:
+    """bool[n]: numbers that a relation, fitted on the other half of the records, restores."""
+    y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
+    known = np.isfinite(y) & np.isfinite(terms).all(axis=1)
+    hits = np.zeros(len(target), dtype=np.bool_)
+    near = EXACT * float(np.nanstd(target))
+    half = np.random.default_rng(0).permutation(len(target)) % 2 == 0
+    for fitted in (known & half, known & ~half):
+        tried = known & ~fitted
+        if fitted.sum() < 2 * (terms.shape[1] + 1) or not tried.any():
+            return hits
+        centre, spread = terms[fitted].mean(axis=0), terms[fitted].std(axis=0)
+        design = np.column_stack([np.ones(len(y)), (terms - centre) / np.where(spread > 0, spread, 1.0)])
+        weights = np.linalg.lstsq(design[fitted], y[fitted], rcond=None)[0]
+        guess = design[tried] @ weights
+        hits[tried] = np.abs((np.exp(guess) if scaled else guess) - target[tried]) <= near
+    return hits
+
+
+def _terms(column: Floats, scaled: bool) -> Floats:
+    """The numbers, or the logarithms of those that have one."""
+    if not scaled:
+        return column
+    return np.log(np.where(column > 0, column, np.nan))
+
+
+def _correlation(one: Floats, other: Floats) -> float:
+    known = np.isfinite(one) & np.isfinite(other)
+    if known.sum() < 2 or one[known].std() == 0 or other[known].std() == 0:
+        return 0.0
+    return float(np.corrcoef(one[known], other[known])[0, 1])
