@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import sys
 import tempfile
@@ -37,6 +38,7 @@ from crypsis.engines import Serial
 from crypsis.errors import CrypsisError, ReleaseRefused
 from crypsis.privacy.model import PrivacyModel
 from crypsis.release import bundle
+from crypsis.release.ledger import VARIABLE
 from crypsis.searches.search import searches
 from crypsis.table.profile import suggested_builder
 
@@ -392,6 +394,7 @@ def main() -> int:
     given.add_argument("--seed", type=int, default=1)
     options = given.parse_args()
     with tempfile.TemporaryDirectory() as folder:
+        os.environ[VARIABLE] = str(Path(folder) / "releases.json")
         bundle.internal_html = partial(bundle.internal_html, draw=lambda spec: "")
         tables = range(options.first, options.first + options.tables)
         counts = sweep(tables, options.families, options.seed, Path(folder))

@@ -50,7 +50,7 @@ def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
 
     Examples
     --------
-    >>> total, bonus = np.arange(60.0) ** 2, np.arange(60.0) % 7
+    >>> total, bonus = np.arange(60.0) ** 2, 400 * (np.arange(60.0) % 7)
     >>> columns = {"wage": total - bonus, "bonus": bonus, "total": total}
     >>> people = crypsis.Table.from_columns(columns, {"wage": "quasi", "bonus": "other", "total": "other"})
     >>> masked = crypsis.Microaggregation(k=5).mask(people, np.random.default_rng(0))

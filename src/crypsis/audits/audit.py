@@ -16,6 +16,7 @@ from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.homogeneity import homogeneous
 from crypsis.audits.invention import filled, invented
 from crypsis.audits.published import Published
+from crypsis.audits.units import few_units
 from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
@@ -193,6 +194,7 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
         *restored,
         *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
         *fellows(seen),
+        *few_units(seen),
         *few_averaged(seen),
         *filled(seen),
         *homogeneous(seen),

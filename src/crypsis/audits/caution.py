@@ -8,6 +8,7 @@ import numpy as np
 
 from crypsis.audits.anticipation import GROUP, anticipated, similar
 from crypsis.audits.dependence import MOSTLY, restoring, restoring_in_groups
+from crypsis.audits.units import records_of_a_unit
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue, Reason
 from crypsis.table.evidence import ENOUGH
@@ -35,6 +36,7 @@ def cautious(seen: Profile, table: Table) -> Profile:
     Returns
     -------
     Profile
+        A column that says which records of a panel belong together is not released, like a household.
         Text that differs from record to record is an identifier and left out, and so is confidential text that
         singles people out; anything else is a quasi-identifier. So is a weight that singles people out, which an
         average does not prevent, or that would restore a quasi-identifier, and a confidential column that would restore
@@ -48,7 +50,7 @@ def cautious(seen: Profile, table: Table) -> Profile:
     >>> [column.role for column in cautious(crypsis.profile(table), table).columns]
     ['quasi', 'quasi']
     """
-    columns = tuple(_settled(column, seen.rows) for column in seen.columns)
+    columns = tuple(_panel(column, table) or _settled(column, seen.rows) for column in seen.columns)
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     worst = {each.columns[0]: each for each in restoring(roled)}
     telling = {
@@ -82,6 +84,15 @@ def _in_groups(table: Table) -> dict[str, str]:
     some = table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:ENOUGH_RECORDS]))
     found = restoring_in_groups(some, similar(some.codes(some.quasi_identifiers), GROUP), MUCH)
     return {each.columns[0]: each.columns[each.by] for each in reversed(found)}
+
+
+def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
+    """An undecided column that says which records of a panel belong together; None for any other."""
+    records = records_of_a_unit(table, column.name) if column.role == Role.UNDECIDED else 0
+    if not records:
+        return None
+    reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])
+    return replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
 
 
 def _masked(column: ColumnProfile, target: str) -> ColumnProfile:

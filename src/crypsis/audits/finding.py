@@ -22,6 +22,8 @@ class FindingKind(StrEnum):
     if nobody outside knows that column."""
     DEPENDENCE = "dependence"
     """A published column, or two together, restore masked cells of another."""
+    FEW_UNITS = "few-units"
+    """Many records are in a class whose records belong to fewer than three people or households."""
     SMALL_AVERAGE = "small-average"
     """Averages over fewer than three known values."""
     FILLED = "filled"

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from crypsis.audits.caution import cautious
+from crypsis.audits.units import records_of_a_unit
 from crypsis.masking.blocks import LARGE
 from crypsis.plan.document import Plan
 from crypsis.plan.writing import toml_key
@@ -47,14 +48,24 @@ def draft(
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
-    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, k, given)
+    together = [records_of_a_unit(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
+    records = k * max([*together, 1])
+    if records * CLASSES_FOR_A_LIMIT > seen.rows:
+        records = k
+    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, (k, records), given)
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, k), *_tail(table)])
+    return "\n".join([*head, *_rules(described, columns), *_searches(described, records), *_tail(table)])
 
 
 def _head(
-    source: str, columns: Sequence[ColumnProfile], rows: int, k: int, given: Mapping[str, Mapping[str, str]]
+    source: str,
+    columns: Sequence[ColumnProfile],
+    rows: int,
+    classes: tuple[int, int],
+    given: Mapping[str, Mapping[str, str]],
 ) -> list[str]:
+    """Data, columns and demands; `classes`: people in a class, and records, where each person has several."""
+    k, records = classes
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -83,12 +94,13 @@ def _head(
         *_maskings(columns, rows, k),
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
+        *([f"# that are at least {k} people: each has {records // k} records"] if records > k else []),
         'model = "k-anonymity"',
-        f"k = {k}",
+        f"k = {records}",
         *_missing_cells(columns),
         "",
         *_risk_limit(rows, k),
-        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], k),
+        *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], records),
     ]
 
 

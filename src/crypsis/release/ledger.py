@@ -59,13 +59,8 @@ class LedgerEntry:
         """An entry from the file."""
         sketch = entry.get("sketch") or {"columns": (), "records": 0, "smallest": ()}
         made = Sketch(tuple(sketch["columns"]), int(sketch["records"]), tuple(map(int, sketch["smallest"])))
-        return cls(**{**entry, "quasi_identifiers": tuple(entry["quasi_identifiers"]), "sketch": made})
-
-    def same_source(self, original: Table, salt: str) -> bool:
-        """Whether a table is the source of the release: the same records, or mostly the same."""
-        if not self.sketch.records:
-            return False
-        return self.sketch.common(Sketch.of(original, salt, self.sketch.columns)) >= SAME
+        texts = {name: str(entry[name]) for name in ("source", "path", "folder", "date", "manifest")}
+        return cls(**texts, quasi_identifiers=tuple(entry["quasi_identifiers"]), sketch=made)
 
 
 @dataclass(frozen=True)
@@ -154,11 +149,14 @@ class ReleaseLedger:
         list of LedgerEntry
         """
         (entries, salt), own = self._content(), source_digest(original)
-        return [
-            each
-            for each in entries
-            if each.source == own or (self.path and each.path == self.path) or each.same_source(original, salt)
-        ]
+        kinds = {each.sketch.columns for each in entries if each.sketch.records}
+        sketches = {columns: Sketch.of(original, salt, columns) for columns in kinds}
+
+        def mostly(each: LedgerEntry) -> bool:
+            return bool(each.sketch.records) and each.sketch.common(sketches[each.sketch.columns]) >= SAME
+
+        same = (each.source == own or bool(self.path and each.path == self.path) or mostly(each) for each in entries)
+        return [each for each, is_same in zip(entries, same, strict=True) if is_same]
 
     def enter(self, original: Table, folder: Path) -> None:
         """Add a release to the file.

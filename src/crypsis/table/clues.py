@@ -21,6 +21,8 @@ class Clue(StrEnum):
     CONFIDENTIAL_NAME = "confidential name"
     QUASI_NAME = "quasi-identifier name"
     DATE = "date"
+    PANEL = "panel"
+    """Every value has the same number of records: it says which records belong together."""
     DISTINCT_TEXT = "distinct text"
     RUNNING_NUMBER = "running number"
     SINGLING_OUT = "singling out"

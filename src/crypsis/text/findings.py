@@ -40,6 +40,11 @@ def finding_text(finding: Finding) -> str:
             key, restored = listing(finding.columns[: finding.by]), listing(finding.columns[finding.by :])
             verb = "restores" if finding.by == 1 else "together restore"
             return f"{key} {verb} {share} of the masked cells of {restored} beyond chance: {records}"
+        case FindingKind.FEW_UNITS:
+            return (
+                f"{first}: {share} of the records are in a class whose records have fewer than three different values "
+                f"of it, which protects few people: {records}"
+            )
         case FindingKind.SMALL_AVERAGE:
             return f"{first}: {records} published averages are over fewer than three known values"
         case FindingKind.FILLED:
@@ -102,6 +107,8 @@ def remedies(finding: Finding) -> list[str]:
             return [f'[columns] {key} = {{ role = "quasi" }} masks it: somebody outside may know it', stated]
         case FindingKind.COMBINATION | FindingKind.DEPENDENCE:
             return [masks, waive]
+        case FindingKind.FEW_UNITS:
+            return ["[[require]] a larger k: three times the records that belong together are enough", waive]
         case FindingKind.EARLIER_RELEASE:
             return ["withdraw the earlier release and delete its folder, or release it again instead of another", waive]
         case FindingKind.METADATA:

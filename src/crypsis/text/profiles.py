@@ -16,6 +16,7 @@ _TEXTS = {
     Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
     Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
     Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
+    Clue.PANEL: "each of its values has {values} records: it says which records belong together, so it is not released",
     Clue.DISTINCT_TEXT: "direct identifier: text that differs from record to record ({values} values)",
     Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
     Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",

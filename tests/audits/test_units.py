@@ -1,0 +1,85 @@
+"""Classes whose records belong to few people: by hand, on a panel, and against a slow twin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crypsis.audits import FindingKind, audit
+from crypsis.audits.caution import cautious
+from crypsis.audits.published import Published
+from crypsis.audits.units import few_units, records_of_a_unit, units_of_classes
+from crypsis.masking import Microaggregation
+from crypsis.plan import draft
+from crypsis.table.clues import Clue
+from crypsis.table.frames import wrap
+from crypsis.table.profile import profile
+from crypsis.table.table import Table
+from crypsis.text import finding_text
+
+
+def panel(people: int = 60, years: int = 7) -> pl.DataFrame:
+    """Everybody is asked every year; what a person is hardly changes."""
+    rng = np.random.default_rng(1)
+    person = np.repeat(np.arange(people), years)
+    age = rng.integers(20, 60, people)[person] + np.tile(np.arange(years), people)
+    return pl.DataFrame(
+        {"pnr": 1000 + 7 * person, "age": age, "town": [f"t{n}" for n in rng.integers(0, 12, people)[person]]}
+    )
+
+
+def test_a_class_of_one_person_is_found() -> None:
+    table = wrap(panel(), quasi_identifiers=["age", "town"], roles={"pnr": "household"})
+    masked = Microaggregation(k=5).mask(table, np.random.default_rng(1))
+    (found,) = few_units(Published(masked, table))
+    assert (found.kind, found.columns, found.refuses) == (FindingKind.FEW_UNITS, ("pnr",), True)
+    assert found.share > 0.5
+    assert "are in a class whose records have fewer than three different values of it" in finding_text(found)
+    assert found in audit(masked, table).findings
+    larger = Microaggregation(k=21).mask(table, np.random.default_rng(1))
+    assert few_units(Published(larger, table)) == [], "seven records a person: 21 are three people"
+    assert few_units(Published(masked)) == [], "nobody knows which records belong together"
+    once = table.with_columns({"pnr": np.arange(len(table), dtype=float)})
+    assert few_units(Published(masked, once)) == [], "everybody has one record"
+
+
+@settings(deadline=None)
+@given(st.integers(0, 10_000))
+def test_units_of_classes_are_their_slow_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    rows = int(rng.integers(1, 40))
+    units = rng.integers(-1, 6, rows).astype(np.int32)
+    labels = np.unique(rng.integers(0, 5, rows), return_inverse=True)[1]
+    expected = []
+    for group in range(labels.max() + 1):
+        some = units[labels == group].tolist()
+        expected.append(len(set(some) - {-1}) + some.count(-1))
+    assert units_of_classes(units, labels).tolist() == expected
+
+
+def test_what_is_no_panel() -> None:
+    assert records_of_a_unit(wrap(panel()), "pnr") == 7
+    assert records_of_a_unit(wrap(panel()), "age") == 0
+    for name, values in {
+        "year": np.tile(np.arange(10.0), 30),  # fewer values than records of each
+        "id": np.arange(300.0),  # one record each
+        "few": np.repeat(np.arange(10.0), 3),  # too few to say anything
+        "uneven": np.append(np.repeat(np.arange(60.0), 5), 3.0),
+    }.items():
+        assert records_of_a_unit(Table.from_columns({name: values}), name) == 0, name
+
+
+def test_the_safest_reading_of_a_panel(tmp_path: Path) -> None:
+    frame = panel(people=80)
+    table = wrap(frame)
+    seen = cautious(profile(table), table)
+    (number,) = (column for column in seen.columns if column.name == "pnr")
+    assert (number.role, number.reasons[0].clue, number.reasons[0].values) == ("household", Clue.PANEL, 7)
+    frame.write_csv(tmp_path / "panel.csv")
+    text = draft(tmp_path / "panel.csv", tmp_path / "plan.toml", table, seen, 5)
+    assert "# that are at least 5 people: each has 7 records" in text
+    assert "\nk = 35\n" in text
