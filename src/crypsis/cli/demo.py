@@ -36,7 +36,7 @@ def demo(
     from crypsis.run import Run
     from crypsis.run.warm_up import compile_ahead
     from crypsis.table.atomic_files import private_folder, write_atomically
-    from crypsis.table.example import example
+    from crypsis.table.example import INVENTED, example
     from crypsis.table.files import read_table, write_table
     from crypsis.table.profile import profile
     from crypsis.text import unknown_text
@@ -54,7 +54,7 @@ def demo(
     say(f"   As it stands, {exposed} of {rows} people are in an equivalence class of fewer than {k}.")
     say()
     collected = read_table(people)
-    invented = dict.fromkeys(original.confidential, "invented people: nobody knows them")
+    invented = dict.fromkeys(original.confidential, INVENTED)
     text = draft(people, plan, collected, profile(collected), k, invented)
     write_atomically(plan, text.encode())
     say(f"2. A plan, every line explained: {plan}")

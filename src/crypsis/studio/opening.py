@@ -17,7 +17,7 @@ from crypsis.run.folder import PLAN, STORE
 from crypsis.studio import jobs
 from crypsis.studio.session import Session
 from crypsis.table.atomic_files import private_folder, write_atomically
-from crypsis.table.example import EDUCATION, example, hierarchies
+from crypsis.table.example import EDUCATION, INVENTED, example, hierarchies
 from crypsis.table.files import read_table, write_hierarchy, write_table
 from crypsis.table.profile import profile
 
@@ -117,7 +117,8 @@ def write_example(folder: Path, plan: Path, rows: int = EXAMPLE_ROWS) -> None:
     source, original = folder / "people.csv", example(rows)
     write_table(original, source)
     read = read_table(source)
-    document = tomllib.loads(draft(source, plan, read, profile(read), k=5))
+    invented = dict.fromkeys(original.confidential, INVENTED)
+    document = tomllib.loads(draft(source, plan, read, profile(read), 5, invented))
     for name, hierarchy in hierarchies().items():
         if name in ("age", "hours"):
             continue  # the draft has intervals for them

@@ -17,6 +17,9 @@ from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
 
 # region and part of the country: district, share of the people, wage level
+INVENTED = "invented people: nobody knows them"
+"""Why nobody outside knows the confidential columns of the example."""
+
 REGIONS = {
     ("Capital", "South"): (("Harbour", 0.16, 1.18), ("Old Town", 0.12, 1.12), ("Eastgate", 0.11, 1.02)),
     ("River Plain", "South"): (("Vineyards", 0.10, 0.98), ("Mill Valley", 0.09, 0.95), ("Saltmarsh", 0.07, 0.92)),
