@@ -18,6 +18,8 @@ from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
+from crypsis.privacy import models as registered
+from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
@@ -206,6 +208,7 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
                 f"scenario[{number}]: {listing(unmasked)} is known to the intruder and not masked (its role is not "
                 f"quasi)"
             )
+    found += _wildcards(plan, table)
     found += _uncovered(plan, table)
     found += _tied(plan)
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
@@ -232,6 +235,16 @@ def _uncovered(plan: Plan, table: Table) -> list[str]:
     if silent:
         text += f'; no release before {listing(map(repr, silent))} says why nobody knows the rest: because = "…"'
     return [text]
+
+
+def _wildcards(plan: Plan, table: Table) -> list[str]:
+    """Demands that let a missing value equal every value, where columns have missing values."""
+    return [
+        f'{registered.name_of(model)}: missing = "wildcard" lets a missing value of {listing(model.known(table))} '
+        f'equal every value, which overstates protection; "target" counts by the true values'
+        for model in plan.models()
+        if isinstance(model, KAnonymity) and model.missing == "wildcard" and model.remark(table)
+    ]
 
 
 def _tied(plan: Plan) -> list[str]:
