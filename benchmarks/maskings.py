@@ -32,7 +32,7 @@ from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import PAPER, SWIFT, MaskingResult, MaskingSearch, evolve_maskings, hold_out
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import joined, own_measures
+from crypsis.searches.maskings.posing import own_measures
 from crypsis.searches.maskings.strategy import crossed
 from crypsis.searches.maskings.trials import Parent, Proposal
 from crypsis.searches.populations import MaskedFiles, PaperFamilies, build_population
@@ -126,7 +126,7 @@ def cost() -> list[Row]:
 def cost_of(n: int) -> Row:
     """What readings, changes and crossovers of n records cost."""
     original, *files = grown(n)
-    encoding, pairings = joined(original, files, MaskingSearch())
+    encoding, pairings = MaskingSearch().encoding(original).joined(files)
     measured = own_measures(encoding)
     chosen = {str(place): measure for place, measure in enumerate(measured) if measure is not None}
     objective = Objective(original, chosen)

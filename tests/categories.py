@@ -9,7 +9,7 @@ from crypsis.measures.categorical_ledger import Seven
 from crypsis.searches.maskings import MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import joined, own_measures
+from crypsis.searches.maskings.posing import own_measures
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 
@@ -52,7 +52,7 @@ def recoded(original):
 
 def ledgers(original, files, *measures):
     """Tallies of masked files in slots 0, 1, … and of two spare slots; of all measures if none are named."""
-    encoding, pairings = joined(original, files, MaskingSearch())
+    encoding, pairings = MaskingSearch().encoding(original).joined(files)
     measured = Seven.of(*measures) if measures else own_measures(encoding)
     found = Ledgers(pairings[0], measured, Constraints.of(encoding), len(files) + 2, neutral=True)
     for place, pairing in enumerate(pairings):

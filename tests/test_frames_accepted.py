@@ -43,13 +43,15 @@ def masked(table: crypsis.Table) -> crypsis.Table:
 def test_a_table_stays_itself_and_a_frame_gets_its_roles(table: crypsis.Table) -> None:
     assert as_table(table) is table
     frame = crypsis.to_frame(table)
-    assert as_table(frame, ["age"], ["income"], ["person"]).named(*crypsis.Role) == list(table.names)
-    assert as_table(frame, ["age"], ["income"], ["person"]).quasi_identifiers == ["age"]
+    assert as_table(frame).named(crypsis.Role.UNDECIDED) == list(table.names)
+    wrapped = crypsis.wrap(frame, quasi_identifiers=["age"], confidential=["income"], identifiers=["person"])
+    assert wrapped.named(*crypsis.Role) == list(table.names)
+    assert wrapped.quasi_identifiers == ["age"]
 
 
 def test_roles_given_with_a_table_are_refused(table: crypsis.Table) -> None:
-    with pytest.raises(TableError, match="quasi_identifiers is given as well"):
-        as_table(table, quasi_identifiers=["age"])
+    with pytest.raises(TableError, match="a table has its roles"):
+        crypsis.protect(table, quasi_identifiers=["age"])
 
 
 @pytest.mark.parametrize("data", [{"age": [1, 2]}, [[1, 2]], None, 7, pl.LazyFrame({"age": [1]})])

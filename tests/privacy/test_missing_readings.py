@@ -19,6 +19,8 @@ from crypsis.audits.published import Published
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.measures import measures
 from crypsis.measures.objective import Objective
+from crypsis.plan.checking import check
+from crypsis.plan.draft import draft
 from crypsis.privacy.anonymity import missing_reading
 from crypsis.table.missing_cells import READINGS, alike_records, true_codes
 from crypsis.table.table import Table
@@ -190,6 +192,34 @@ def test_a_release_is_judged_by_its_reading_and_verified(blanked: tuple[Table, T
         assert found.smallest_class.size == 1, "over all quasi-identifiers, a missing value is a value of its own"
     assert any("true values that are not in the file" in note for note in crypsis.verify(tmp_path / "target").notes)
     assert "at least 1" in crypsis.verify(tmp_path / "wildcard").verdicts[0].remark
+    inside = json.loads((tmp_path / "wildcard" / "internal" / "report.json").read_text(encoding="utf-8"))
+    assert any(
+        "who knows the true values of a person" in note and "are 10; 0 of 40" in note for note in inside["notes"]
+    )
+
+
+def test_check_warns_of_a_wildcard_where_values_are_missing(tmp_path: Path) -> None:
+    (tmp_path / "data.csv").write_text("a,b\nx,1\nx,\ny,1\ny,1\n", encoding="utf-8")
+    for reading, warned in (("wildcard", True), ("own", False)):
+        plan = tmp_path / f"{reading}.toml"
+        plan.write_text(
+            '[data]\nsource = "data.csv"\n[columns]\na = { role = "quasi" }\nb = { role = "quasi", kind = "nominal" }\n'
+            f'[[require]]\nmodel = "k-anonymity"\nk = 2\nmissing = "{reading}"\n',
+            encoding="utf-8",
+        )
+        found = check(plan)
+        assert found.problems == ()
+        assert any("overstates protection" in remark for remark in found.notes) is warned
+
+
+@pytest.mark.parametrize("gaps", [True, False])
+def test_a_first_plan_names_the_reading_where_values_are_missing(gaps: bool, tmp_path: Path) -> None:
+    ages = [31, None if gaps else 40, 47] * 20
+    path = tmp_path / "data.csv"
+    pl.DataFrame({"age": ages, "sex": ["f", "m", "f"] * 20}).write_csv(path)
+    table = crypsis.read_table(path)
+    text = draft(path, tmp_path / "plan.toml", table, crypsis.profile(table), 3)
+    assert ('missing = "own"' in text) is gaps
 
 
 def test_target_needs_the_original(blanked: tuple[Table, Table], tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ from crypsis.searches.maskings import Aims, MaskingSearch, pose_maskings
 from crypsis.searches.maskings.constraints import Constraints
 from crypsis.searches.maskings.full_readings import FullReadings
 from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import FreshCounts, joined, own_measures
+from crypsis.searches.maskings.posing import FreshCounts, own_measures
 from crypsis.searches.maskings.trials import Parent, Proposal
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
@@ -155,7 +155,7 @@ def test_tallies_and_full_readings_keep_the_same_children(seed, neutral, barred,
     """The same proposals on the same parents: the same children, scores, survivors and counts."""
     rng = np.random.default_rng(seed)
     original, population = scene(seed % 1000, n=8, files=3)
-    encoding, pairings = joined(original, population, MaskingSearch())
+    encoding, pairings = MaskingSearch().encoding(original).joined(population)
     models = [KAnonymity(k=2, quasi_identifiers=("c",))] if judged else []
     constraints = Constraints.of(encoding, ({"a": "0", "b": "1"},) if barred else (), models=models)
     measured = own_measures(encoding)

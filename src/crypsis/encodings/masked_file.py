@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding
 from crypsis.errors import TableError
-from crypsis.measures.categories import CategoryContext
+from crypsis.measures.categories import CategoryContext, Pairing
 from crypsis.table.table import Table
 
 
@@ -43,6 +43,11 @@ class MaskedFileEncoding(RememberingEncoding):
     def dtype(self) -> np.dtype[Any]:
         """The smallest integer type for every code and −1, since a population has many files."""
         return np.min_scalar_type(-max(map(len, self.labels)))
+
+    def joined(self, files: Sequence[Table]) -> tuple[MaskedFileEncoding, list[Pairing]]:
+        """The encoding with the labels that recodings among some files merged, and these files in its numbering."""
+        merged = [tuple(self.context.news(name, files)) for name in self.context.names]
+        return replace(self, merged=merged), self.context.join(files)
 
     def encode(self, masked: Table) -> Genome:
         """Encode a masked table.

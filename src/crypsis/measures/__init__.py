@@ -48,8 +48,9 @@ if TYPE_CHECKING:
     from crypsis.measures.rule_violations import RuleViolations
     from crypsis.measures.assess import Assessment, assess
     from crypsis.measures.evaluation import Complaint, Evaluation, Omission
-    from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
+    from crypsis.measures.measure import Measure, Reading, measures
     from crypsis.measures.objective import Objective
+    from crypsis.measures.score import max_score, mean_score
 
 __all__ = [
     "Assessment",

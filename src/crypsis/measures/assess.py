@@ -10,9 +10,10 @@ import numpy as np
 
 from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
-from crypsis.measures.measure import Measure, Reading, max_score, mean_score, measures
+from crypsis.measures.measure import Measure, Reading, measures
 from crypsis.measures.pairing import check_rows
 from crypsis.measures.record_linkage import BoundRecordLinkage
+from crypsis.measures.score import max_score, mean_score
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.table import Table

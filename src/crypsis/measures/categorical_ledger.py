@@ -56,7 +56,7 @@ class Seven(NamedTuple):
         return np.array([measure is not None for measure in self], dtype=np.bool_)
 
 
-def frame_of(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
+def ledger_frame(pairing: Pairing, seven: Seven) -> tuple[Frame, int]:
     """All that stays while masked files change, and the number of contingency cells."""
     if seven.linkage is not None and seven.linkage.ties == "first":
         raise SearchError(
@@ -104,7 +104,7 @@ class Stack:
 
     def __init__(self, pairing: Pairing, seven: Seven, size: int, least: int = 0) -> None:
         self.context, self.spans, self.kept = pairing.context, pairing.spans, pairing.kept
-        self.frame, cells = frame_of(pairing, seven)
+        self.frame, cells = ledger_frame(pairing, seven)
         rows, attributes = self.context.codes.shape
         tuples = len(self.frame.tuples)
         found = 1 << attributes if self.frame.chosen[5] else 1

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, Generic, Literal, Protocol, Self, TypeVar
 
-import numpy as np
 from pydantic import Field
 
 from crypsis.errors import unknown_column
@@ -267,13 +266,3 @@ class BoundColumns(BoundMeasure, Generic[M]):
 
 measures: Registry[Measure] = Registry("measure", built_in=("crypsis.measures",))
 """Every measure by its name, e.g. ``measures.build("cell-loss")``."""
-
-
-def mean_score(losses: Sequence[float], risks: Sequence[float]) -> float:
-    """(mean loss + mean risk) / 2: a bad side can be bought back by the other."""
-    return float(np.mean(losses) + np.mean(risks)) / 2
-
-
-def max_score(losses: Sequence[float], risks: Sequence[float]) -> float:
-    """The worse of mean loss and mean risk: rewards balance."""
-    return float(max(np.mean(losses), np.mean(risks)))

@@ -18,6 +18,8 @@ from crypsis.measures.measure import Measure
 from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
 from crypsis.plan.sections import Use
+from crypsis.privacy import models as registered
+from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import read_rule, rule_obstacle, violations
 from crypsis.table.table import Table
@@ -188,26 +190,17 @@ def _scenario_obstacle(measure: Measure, table: Table, knows: tuple[str, ...]) -
 
 def _remarks(plan: Plan, table: Table) -> list[str]:
     """Remarks that are no problems."""
-    found = []
-    undecided = table.named(Role.UNDECIDED)
-    if undecided:
-        found.append(
-            f"no release before somebody decides about {listing(undecided, most=40)}: give each a role other than "
-            f"undecided"
-        )
-    found += _broken(plan, table)
-    found += _single(plan, table)
-    found += _dependences(plan, table)
-    found += _assumptions(plan, table)
-    for number, each in enumerate(plan.scenario, 1):
-        unmasked = [n for n in each.knows if n in table.names and table.attribute(n).role is not Role.QUASI_IDENTIFIER]
-        if unmasked:
-            found.append(
-                f"scenario[{number}]: {listing(unmasked)} is known to the intruder and not masked (its role is not "
-                f"quasi)"
-            )
-    found += _uncovered(plan, table)
-    found += _tied(plan)
+    found = [
+        *_undecided(table),
+        *_broken(plan, table),
+        *_single(plan, table),
+        *_dependences(plan, table),
+        *_assumptions(plan, table),
+        *_unmasked(plan, table),
+        *_wildcards(plan, table),
+        *_uncovered(plan, table),
+        *_tied(plan),
+    ]
     risky = any(each.measure == "risk" or getattr(each.build(), "aim", "") == "risk" for each in plan.limit)
     if not plan.require and not any(each.require for each in plan.scenario) and not risky:
         found.append("no privacy model is required and no risk limited: add one before a release")
@@ -216,6 +209,24 @@ def _remarks(plan: Plan, table: Table) -> list[str]:
     for use in plan.use:
         found += _use_remark(use)
     return found
+
+
+def _undecided(table: Table) -> list[str]:
+    """Columns that nobody decided about."""
+    names = listing(table.named(Role.UNDECIDED), most=40)
+    text = f"no release before somebody decides about {names}: give each a role other than undecided"
+    return [text] if names else []
+
+
+def _unmasked(plan: Plan, table: Table) -> list[str]:
+    """Columns that intruders know and nothing masks."""
+    masked = set(table.quasi_identifiers)
+    known = [[name for name in each.knows if name in table.names and name not in masked] for each in plan.scenario]
+    return [
+        f"scenario[{number}]: {listing(names)} is known to the intruder and not masked (its role is not quasi)"
+        for number, names in enumerate(known, 1)
+        if names
+    ]
 
 
 def _uncovered(plan: Plan, table: Table) -> list[str]:
@@ -232,6 +243,16 @@ def _uncovered(plan: Plan, table: Table) -> list[str]:
     if silent:
         text += f'; no release before {listing(map(repr, silent))} says why nobody knows the rest: because = "…"'
     return [text]
+
+
+def _wildcards(plan: Plan, table: Table) -> list[str]:
+    """Demands that let a missing value equal every value, where columns have missing values."""
+    return [
+        f'{registered.name_of(model)}: missing = "wildcard" lets a missing value of {listing(model.known(table))} '
+        f'equal every value, which overstates protection; "target" counts by the true values'
+        for model in plan.models()
+        if isinstance(model, KAnonymity) and model.missing == "wildcard" and model.remark(table)
+    ]
 
 
 def _tied(plan: Plan) -> list[str]:

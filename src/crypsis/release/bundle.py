@@ -17,7 +17,7 @@ from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.privacy.anonymity import missing_reading, smallest_class
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.facts import Facts, Readings, ReleaseDescription, readings_of, report_content
-from crypsis.release.findings import AuditTerms, check_finding_waivers, check_findings, split_waivers
+from crypsis.release.findings import AuditTerms, audit_release, check_finding_waivers, refuse_open, split_waivers
 from crypsis.release.guarantees import (
     Knowledge,
     MeasuredLimit,
@@ -145,7 +145,7 @@ def publish(
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
         read = replace(again, provenance=masked.provenance)
         terms = AuditTerms(description.family, frozenset(unstated), missing_reading(models))
-        found = check_findings(read, original, rows, terms, of_findings, data, earlier)
+        found = refuse_open(audit_release(read, original, rows, terms, data, earlier), of_findings)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
         readings = readings_of(original, shown, description.family, scenarios, description.because)

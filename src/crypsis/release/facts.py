@@ -18,7 +18,7 @@ from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
-from crypsis.privacy.anonymity import SmallestClass
+from crypsis.privacy.anonymity import KAnonymity, SmallestClass
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.privacy.properties import class_sizes
 from crypsis.release.population import Population
@@ -205,7 +205,7 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         front=tuple({key: point[key] for key in POINT} for point in description.front),
         settings=without_seeds(description.settings),
         seed_print=seed_print(description.seed) if description.seed is not None else "",
-        notes=_notes(facts, known),
+        notes=(*_notes(facts, known), *(_true_counts(facts.models, masked, original) if original is not None else ())),
     )
 
 
@@ -237,6 +237,20 @@ def _record_harm(original: Table, masked: Table, names: Sequence[str]) -> Record
         loss=np.where(masked.kept, lost, 1.0),
         found=RecordLinkage(columns=tuple(names)).against(original).credits(masked),
     )
+
+
+def _true_counts(models: Sequence[PrivacyModel], masked: Table, original: Table) -> list[str]:
+    """What an intruder finds who knows the true values, where a demand lets a missing value equal every value."""
+    notes = []
+    for model in models:
+        if isinstance(model, KAnonymity) and model.missing == "wildcard":
+            verdict = KAnonymity(**{**model.model_dump(), "missing": "target"}).knowing(original).judge(masked)
+            notes.append(
+                f"{model.k}-anonymity lets a missing value equal every value. To an intruder who knows the true values "
+                f"of a person, the fewest records that may be that person are {verdict.attained:g}; "
+                f"{verdict.offending} of {verdict.records} people have fewer than {model.k}."
+            )
+    return notes
 
 
 def _notes(facts: Facts, known: bool) -> tuple[str, ...]:

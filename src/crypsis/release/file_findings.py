@@ -21,9 +21,7 @@ MOST_PAIRS = 60
 """Pairs of columns that are counted; those with most values first."""
 
 
-def audit_files(
-    data: Path, roles: Mapping[str, str], waivers: Mapping[str, str] | None = None, unstated: Collection[str] = ()
-) -> Audit:
+def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] = ()) -> Audit:
     """The audit of Parquet files: columns that are no quasi-identifiers, each by itself and beside every other column.
 
     Parameters
@@ -32,8 +30,6 @@ def audit_files(
         Folder of the files.
     roles : mapping of str to str
         Role of every published column.
-    waivers : mapping of str to str, optional
-        Finding (kind:column) → reason.
     unstated : collection of str
         Confidential columns of which nobody said that no one outside knows their values.
 
@@ -59,7 +55,7 @@ def audit_files(
     found += _in_pairs(files, many[:MOST_PAIRS], roles, records, unstated)
     looked = len(pairs) - len(many[MOST_PAIRS:])
     found.sort(key=lambda each: not each.refuses)
-    return Audit(tuple(found), records, len(roles), looked, len(pairs), False, dict(waivers or {}), whole=False)
+    return Audit(tuple(found), records, len(roles), looked, len(pairs), False, {}, whole=False)
 
 
 def _quasi(pair: tuple[str, ...], roles: Mapping[str, str]) -> bool:

@@ -58,47 +58,6 @@ class AuditTerms:
     missing: MissingReading = "own"
 
 
-def check_findings(
-    published: Table,
-    original: Table | None,
-    rows: NDArray[np.intp],
-    terms: AuditTerms,
-    waivers: Mapping[str, str],
-    file: Path | None = None,
-    beside: Sequence[Finding] = (),
-) -> Audit:
-    """Everything the audit finds in a published table, with the reason it was waived for.
-
-    Parameters
-    ----------
-    published : Table
-        The written file, read back.
-    original : Table or None
-        The table before masking; without it nobody knows which cells were masked, and all count as collected.
-    rows : int[n]
-        Row of the original behind each published record.
-    terms : AuditTerms
-        How the table is read.
-    waivers : mapping of str to str
-        Finding (kind:column) → reason.
-    file : Path, optional
-        The written file, for what it holds beside the table.
-    beside : sequence of Finding
-        What was found beside the file, such as earlier releases.
-
-    Returns
-    -------
-    Audit
-
-    Raises
-    ------
-    ReleaseRefused
-        If a finding that stops a release was not waived.
-    """
-    found = audit_release(published, original, rows, terms, file, beside)
-    return refuse_open(replace(found, waived=dict(waivers)))
-
-
 def audit_release(
     published: Table,
     original: Table | None,
@@ -111,8 +70,18 @@ def audit_release(
 
     Parameters
     ----------
-    published, original, rows, terms, file, beside
-        As for `check_findings`.
+    published : Table
+        The written file, read back.
+    original : Table or None
+        The table before masking; without it nobody knows which cells were masked, and all count as collected.
+    rows : int[n]
+        Row of the original behind each published record.
+    terms : AuditTerms
+        How the table is read.
+    file : Path, optional
+        The written file, for what it holds beside the table.
+    beside : sequence of Finding
+        What was found beside the file, such as earlier releases.
 
     Returns
     -------
@@ -123,8 +92,17 @@ def audit_release(
     return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 
-def refuse_open(found: Audit) -> Audit:
-    """The audit, or a refusal that says what to decide about every finding that nobody waived."""
+def refuse_open(found: Audit, waivers: Mapping[str, str]) -> Audit:
+    """The audit with the reasons findings were waived for.
+
+    waivers  finding (kind:column) → reason
+
+    Raises
+    ------
+    ReleaseRefused
+        If a finding that stops a release was not waived; it says what to decide about each.
+    """
+    found = replace(found, waived=dict(waivers))
     if found.open:
         raise ReleaseRefused(decisions_text(found.open))
     return found

@@ -140,7 +140,7 @@ def judged_findings(
     """
     names, of_findings = source.frame.collect_schema().names(), split_waivers(waivers)[1]
     check_finding_waivers(of_findings, names)
-    return refuse_open(audit_files(data, source.published, of_findings, unstated))
+    return refuse_open(audit_files(data, source.published, unstated), of_findings)
 
 
 def lattice_of(source: LazyTable) -> Lattice:

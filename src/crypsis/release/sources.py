@@ -38,14 +38,9 @@ Hashes = NDArray[np.uint64]
 class Sketch:
     """The smallest hashes of the records of a table.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        What was hashed.
-    records : int
-        Different records; 0 where too many are alike to tell a source by them.
-    smallest : tuple of int
-        At most `KEPT` hashes, ascending.
+    columns  what was hashed
+    records  different records; 0 where too many are alike to tell a source by them
+    smallest  at most `KEPT` hashes, ascending
     """
 
     columns: tuple[str, ...] = ()
@@ -79,14 +74,7 @@ class Sketch:
     def common(self, other: Sketch) -> float:
         """Share of the records of the smaller table that the other one has too, estimated; 0 where nobody knows.
 
-        Parameters
-        ----------
-        other : Sketch
-            Over the same columns, with the same salt.
-
-        Returns
-        -------
-        float
+        other  over the same columns, with the same salt
         """
         if not (self.records and other.records and self.columns == other.columns):
             return 0.0

@@ -17,7 +17,7 @@ from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Attribute, Role
-from crypsis.table.frames import Frame, as_table
+from crypsis.table.frames import Frame, as_table, wrap
 from crypsis.table.table import Table
 
 MEMORY = "(memory)"
@@ -88,7 +88,14 @@ def protect(
     True
     >>> run.close()
     """
-    table = as_table(data, quasi_identifiers, confidential, identifiers, roles, hierarchies)
+    given: dict[str, Any] = {
+        "quasi_identifiers": quasi_identifiers,
+        "confidential": confidential,
+        "identifiers": identifiers,
+        "roles": roles or {},
+        "hierarchies": hierarchies or {},
+    }
+    table = as_table(data) if not any(len(each) for each in given.values()) else wrap(data, **given)
     wanted = [models] if isinstance(models, PrivacyModel) else list(models)
     return evolve(table, search, [KAnonymity(k=k), *wanted], budget=budget, seed=seed, folder=folder)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -69,12 +69,10 @@ def unpacked(kind: type[Walking], state: State) -> list[Walking]:
 class WalkingStrategy(ABC, Generic[Walking]):
     """A strategy whose lineages take their seats one after another and walk in turn."""
 
-    fitness: FitnessFunction = field(default=WeightedMean(), kw_only=True)
+    operators: ClassVar[tuple[str, ...]]
+    """Names of what changes a lineage."""
 
-    @property
-    @abstractmethod
-    def operators(self) -> tuple[str, ...]:
-        """Names of what changes a lineage."""
+    fitness: FitnessFunction = field(default=WeightedMean(), kw_only=True)
 
     @abstractmethod
     def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.sklearn.transformer import codes_within, refuse_another_type
+from crypsis.sklearn.fitted_rows import codes_within
+from crypsis.sklearn.transformer import refuse_another_type
 from crypsis.table.attribute import Attribute
 from crypsis.table.builders import attach, build_hierarchy
 from crypsis.table.encoding import Source

@@ -61,7 +61,8 @@ def wrap(
     Raises
     ------
     TableError
-        If a named column does not exist, a column has two roles, or the values cannot be protected.
+        If a named column does not exist, a column has two roles, the values cannot be protected, or a table is given,
+        which has its roles.
 
     Examples
     --------
@@ -71,6 +72,11 @@ def wrap(
     >>> table.quasi_identifiers
     ['age', 'sex']
     """
+    if isinstance(frame, Table):
+        raise TableError(
+            "a table has its roles, kinds and hierarchies, and some are given as well; leave them out, or give the "
+            "frame the table was made from"
+        )
     given = {name: read_role(role, name) for name, role in (roles or {}).items()}
     for role, names in (
         (Role.IDENTIFIER, identifiers),
@@ -84,55 +90,21 @@ def wrap(
     return table_of(frame, given, kinds or {}, hierarchies or {}, Source())
 
 
-def as_table(
-    data: Table | Frame,
-    quasi_identifiers: Iterable[str] = (),
-    confidential: Iterable[str] = (),
-    identifiers: Iterable[str] = (),
-    roles: Mapping[str, str] | None = None,
-    hierarchies: Hierarchies | None = None,
-) -> Table:
-    """Return a table unchanged, and wrap a frame.
-
-    data  a table, or a pandas, polars or pyarrow frame
-    quasi_identifiers, confidential, identifiers  roles of the columns of a frame; a table has its roles
-    roles  further roles, as for `wrap`
-    hierarchies  hierarchies of the columns of a frame
+def as_table(data: Table | Frame) -> Table:
+    """Return a table unchanged, and wrap a frame, whose columns then have no role.
 
     Raises
     ------
     TableError
-        If `data` is neither, or if roles or hierarchies are given with a table, which has its own.
+        If `data` is neither a table nor a pandas, polars or pyarrow frame.
 
     Examples
     --------
     >>> import polars as pl
-    >>> as_table(pl.DataFrame({"age": [31, 32]}), quasi_identifiers=["age"])
+    >>> as_table(pl.DataFrame({"age": [31, 32]}))
     Table(2 rows: age)
     """
-    if not isinstance(data, Table):
-        return wrap(
-            data,
-            quasi_identifiers=quasi_identifiers,
-            confidential=confidential,
-            identifiers=identifiers,
-            roles=roles,
-            hierarchies=hierarchies,
-        )
-    given = {
-        "quasi_identifiers": quasi_identifiers,
-        "confidential": confidential,
-        "identifiers": identifiers,
-        "roles": roles or (),
-        "hierarchies": hierarchies or (),
-    }
-    named = [what for what, names in given.items() if list(names)]
-    if named:
-        raise TableError(
-            f"a table has its roles and hierarchies, and {listing(named)} is given as well; leave it out, or give the "
-            f"frame the table was made from"
-        )
-    return data
+    return data if isinstance(data, Table) else wrap(data)
 
 
 def table_of(

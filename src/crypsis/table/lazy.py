@@ -23,7 +23,7 @@ from crypsis.table.builders import merges
 from crypsis.table.counts import Counts, count_weighted
 from crypsis.table.encoding import Source
 from crypsis.table.frames import Hierarchies, Kinds, table_of
-from crypsis.table.lazy_text import scan_text, understood
+from crypsis.table.lazy_text import scan_text, typed_counts
 from crypsis.table.signed_zeros import without_signed_zeros, without_signed_zeros_lazily
 from crypsis.table.table import Table
 from crypsis.table.tallying import tally_packed
@@ -239,7 +239,7 @@ def count_lazily(
         raise TableError("the data have no records; give at least one")
     values = tuples.drop(RECORDS)
     if text:
-        lazy, tuples, values = understood(frame.to_native(), tuples, RECORDS, roles, wished, source)
+        lazy, tuples, values = typed_counts(frame.to_native(), tuples, RECORDS, roles, wished, source)
         frame = without_signed_zeros_lazily(nw.from_native(lazy))
         tuples, values = (each.with_columns(map(without_signed_zeros, each.get_columns())) for each in (tuples, values))
     coded = _coded(values, roles, wished, _wished(hierarchies, names), source, tuples[RECORDS].to_numpy())

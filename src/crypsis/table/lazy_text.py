@@ -62,7 +62,7 @@ def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: 
         raise TableError(f"{path} cannot be read as CSV; write it again, or as Parquet") from None
 
 
-def understood(
+def typed_counts(
     lazy: pl.LazyFrame, tuples: pl.DataFrame, records: str, roles: Mapping[str, Role], kinds: Kinds, source: Source
 ) -> tuple[pl.LazyFrame, pl.DataFrame, pl.DataFrame]:
     """Type counted texts: numbers as numbers in the data and in the tuples, dates as dates in the values.

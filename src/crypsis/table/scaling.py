@@ -93,3 +93,13 @@ def z_scores(values: Floats) -> Floats:
     [[-1.0, 0.0], [1.0, 0.0]]
     """
     return np.ascontiguousarray(Scales.of(values).scaled(values, "z"))
+
+
+def mean_filled(values: Floats) -> Floats:
+    """The values with each column's mean where one is missing."""
+    rows, columns = np.nonzero(np.isnan(values))
+    if not len(rows):
+        return values
+    complete = values.copy()
+    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
+    return complete

@@ -17,9 +17,10 @@ from crypsis.kernels.squares import sse
 from crypsis.searches.partitions import neighbourhoods, space
 from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.partitions.hybrid import OneStep, TwoStep
-from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, partition_problem
+from crypsis.searches.partitions.lineages import Lineages, Refinement
 from crypsis.searches.partitions.memetic import Memetic
 from crypsis.searches.partitions.mending import Mending
+from crypsis.searches.partitions.problem import QuickScores, partition_problem
 from crypsis.searches.partitions.space import PartitionSpace
 
 LADDER = (3, 5, 9)

@@ -14,10 +14,11 @@ from crypsis.evolution import State
 from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import MDAV
 from crypsis.searches.partitions import starts
-from crypsis.searches.partitions.lineages import Lineages, QuickScores, partition_problem
+from crypsis.searches.partitions.lineages import Lineages
 from crypsis.searches.partitions.memetic import Annealing
 from crypsis.searches.partitions.mending import Mending
 from crypsis.searches.partitions.neighbourhoods import Survey
+from crypsis.searches.partitions.problem import QuickScores, partition_problem
 from crypsis.searches.partitions.space import PartitionSpace
 
 

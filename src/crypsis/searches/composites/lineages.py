@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
@@ -60,17 +61,15 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     brief  whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     """
 
+    operators: ClassVar[tuple[str, ...]] = ("anneal", "treat")
+    """Annealing runs, and other treatments of the groups they find."""
+
     space: CompositeSpace = field(repr=False)
     seats: tuple[tuple[int, int], ...]
     treatments: Treatments
     start: Start = "halving"
     breedings: int = 1
     brief: bool = False
-
-    @property
-    def operators(self) -> tuple[str, ...]:
-        """Annealing runs, and other treatments of the groups they find."""
-        return ("anneal", "treat")
 
     def first(self) -> tuple[Genome, ...]:
         """The first groups of the first lineage."""

@@ -26,6 +26,7 @@ from crypsis.kernels import partitions
 from crypsis.masking.aggregates import means
 from crypsis.masking.scaling import FAR
 from crypsis.measures.interval_disclosure import middle_ranks
+from crypsis.measures.tree_linkage import tree_linkage
 from crypsis.searches.groupings.candidates import Genome, genome_of
 from crypsis.searches.groupings.conventions import (
     ENDINGS,
@@ -39,7 +40,6 @@ from crypsis.searches.groupings.conventions import (
     check_numbers,
     check_size,
 )
-from crypsis.searches.groupings.tree_links import linked_by_tree
 
 _NO_BLOCK = np.empty(0)
 FEW_VALUES = 5
@@ -173,7 +173,7 @@ class Evaluator:
             credit, smallest, alone = kernels.links(self._arena, self._clusters, slots, widths)
         else:
             _, first, sizes = kernels.classes(np.stack([part.labels for part in parts]))
-            credit = linked_by_tree(self.points, self._averaged(self.points, genome), first, sizes)
+            credit = tree_linkage(self.points, self._averaged(self.points, genome), first, sizes)
             smallest, alone = int(sizes.min()), int(np.sum(sizes == 1))
         sse, hits = sum(part.sse for part in parts), sum(part.disclosed for part in parts)
         if not self.megabytes:

@@ -31,7 +31,7 @@ from crypsis.searches.groupings.candidates import GroupingCandidates, genome_of
 from crypsis.searches.groupings.conventions import Convention
 from crypsis.searches.groupings.fitness import Evaluator
 from crypsis.searches.groupings.mixed import LossAndLinkage, MixedCandidates, rungs, together
-from crypsis.searches.groupings.obstacles import column_obstacle, filled, number_obstacle
+from crypsis.searches.groupings.obstacles import column_obstacle, number_obstacle
 from crypsis.searches.groupings.parts import COMPOSITE, Parts
 from crypsis.searches.groupings.recipes import (
     EXPLORING,
@@ -45,6 +45,7 @@ from crypsis.searches.groupings.recipes import (
 from crypsis.searches.groupings.units import fixed_obstacle, units
 from crypsis.searches.search import Idle, ObjectiveScores, Search, privacy_models, searches
 from crypsis.table.attribute import Attribute
+from crypsis.table.scaling import mean_filled
 from crypsis.table.table import Table
 
 
@@ -274,12 +275,12 @@ class GroupingSearch(Search):
         if self.mixed:
             return GroupingEncoding(table, names)
         values = table.numbers(names)[table.kept]
-        return GroupingEncoding(table, names, filled(values) if self.missing == "mean" else values)
+        return GroupingEncoding(table, names, mean_filled(values) if self.missing == "mean" else values)
 
     def problem(self, encoding: GroupingEncoding, objective: Objective | None, rng: Generator) -> Problem:
         if encoding.values is None:
             return self._mixed_problem(encoding, objective, rng)
-        values = filled(encoding.values)
+        values = mean_filled(encoding.values)
         evaluator = Evaluator(values, self._convention(), self.memory, absent=np.isnan(encoding.values))
         candidates = GroupingCandidates(len(encoding.names), self.k, max(self.k, self.largest_k), self.spread)
         express = Express(encoding, evaluator)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from crypsis.errors import listing
 from crypsis.table.table import Table
@@ -47,16 +46,6 @@ def column_obstacle(table: Table, names: Sequence[str]) -> str:
         if table.attribute(name).numeric and np.isinf(table.column(name)[table.kept]).any():
             return f"column {name!r} has infinite values, which have no distance; correct them or leave it out"
     return _too_few(names, "no quasi-identifier is", ", or use the search 'composite'") if len(names) < 2 else ""
-
-
-def filled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The values with each column's mean where one is missing."""
-    rows, columns = np.nonzero(np.isnan(values))
-    if not len(rows):
-        return values
-    complete = values.copy()
-    complete[rows, columns] = np.nanmean(values, axis=0)[columns]
-    return complete
 
 
 def _too_few(names: Sequence[str], none: str, other: str) -> str:

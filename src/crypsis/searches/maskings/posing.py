@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -138,17 +138,7 @@ def pose_maskings(
     if any(not file.kept.all() for file in population):
         raise SearchError("a suppressed record has no cells to evolve; give files without suppression")
     aims = aims or Aims()
-    encoding, pairings = joined(original, population, settings)
+    encoding, pairings = settings.encoding(original).joined(population)
     constraints = Constraints.of(encoding, settings.forbidden, aims.allowed, aims.models)
     first = GivenFiles([pairing.codes.astype(encoding.dtype) for pairing in pairings])
     return pose(settings, pairings[0], constraints, first, aims.objective, rng)
-
-
-def joined(
-    original: Table, population: Sequence[Table], settings: MaskingSearch
-) -> tuple[MaskedFileEncoding, list[Pairing]]:
-    """Given files in one numbering, with the labels that recodings among them merged."""
-    encoding = settings.encoding(original)
-    context = encoding.context
-    merged = [tuple(context.news(name, population)) for name in context.names]
-    return replace(encoding, merged=merged), context.join(population)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,16 +66,14 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
     adaptive  whether rates of moves follow their success
     """
 
+    operators: ClassVar[tuple[str, ...]] = ("walk", "cross")
+    """Walks, and those that began with a crossover."""
+
     space: ExchangeSpace = field(repr=False)
     encoding: ExchangeEncoding = field(repr=False)
     limits: tuple[float, ...]
     aimed: float = 0.8
     adaptive: bool = True
-
-    @property
-    def operators(self) -> tuple[str, ...]:
-        """Walks, and those that began with a crossover."""
-        return ("walk", "cross")
 
     def first(self) -> tuple[Genome, ...]:
         """The file from which the first lineage begins."""

@@ -17,7 +17,8 @@ from crypsis.kernels.arrays import Floats, Int32s
 from crypsis.kernels.compile_time import seconds_compiling
 from crypsis.masking.heuristics import checked
 from crypsis.masking.partition import Partitioner
-from crypsis.searches.partitions.lineages import Lineages, Refinement, SquaredErrors, partition_problem
+from crypsis.searches.partitions.lineages import Lineages, Refinement
+from crypsis.searches.partitions.problem import SquaredErrors, partition_problem
 from crypsis.searches.partitions.space import PartitionSpace
 
 

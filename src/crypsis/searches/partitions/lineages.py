@@ -6,7 +6,7 @@ quantum are plain arrays, kept in the state: a run that goes on from a checkpoin
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Any, Protocol
@@ -15,17 +15,16 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.encodings.partition import TAIL, compact, partition_genome, partition_key
-from crypsis.evolution import Engine, Genome, Problem, Scores, State
+from crypsis.encodings.partition import TAIL, partition_genome
+from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
-from crypsis.evolution.problem import SELECTION, Child, Evaluate, Streams
+from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
-from crypsis.kernels.squares import sse
 from crypsis.masking.heuristics import trivial
-from crypsis.masking.representatives import Representatives
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.partitions.starts import AT_ONCE, Blocking, bounded, comparisons, first_partition
+from crypsis.searches.partitions.styles import styled
 
 Labels = NDArray[np.int32]
 """Group 0, 1, … of every record, without gaps."""
@@ -281,71 +280,3 @@ def _unpacked(state: State) -> list[Lineage]:
             memories[int(seat)][own] = array
     seated = zip(state.genomes, memories, strict=True)
     return [Lineage(int(genome[-1]), genome[:-TAIL], memory) for genome, memory in seated]
-
-
-@dataclass(frozen=True)
-class SquaredErrors:
-    """The SSE of a partition: what is minimised where there is one k."""
-
-    space: PartitionSpace
-
-    def __call__(self, genome: Genome) -> Scores:
-        return (sse(self.space.points, compact(genome)),)
-
-
-@dataclass(frozen=True)
-class QuickScores:
-    """(SSE/SST, groups/records), both per cent: what the search over a ladder of k minimises by itself."""
-
-    space: PartitionSpace
-
-    def __call__(self, genome: Genome) -> Scores:
-        labels = compact(genome)
-        lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
-        return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
-
-
-def styled(candidate: Genome, styles: Iterable[int]) -> list[Genome]:
-    """The partition of a candidate, published in other ways."""
-    found = []
-    for style in styles:
-        found.append(candidate.copy())
-        found[-1][-TAIL] = style
-    return found
-
-
-@dataclass(frozen=True)
-class Styles:
-    """The ways of publishing a partition: in a candidate, the gene before k is the place of one of them."""
-
-    chosen: tuple[Representatives, ...]
-
-    def express(self, candidate: Genome) -> Genome:
-        """The genome of a candidate."""
-        return styled(candidate, [self.chosen[int(candidate[-TAIL])].code])[0]
-
-    def variants(self, candidate: Genome) -> list[Genome]:
-        """The same partition in every other way."""
-        return styled(candidate, [place for place in range(len(self.chosen)) if place != int(candidate[-TAIL])])
-
-
-def partition_problem(
-    lineages: Lineages,
-    evaluate: Evaluate,
-    objectives: tuple[str, ...],
-    rng: Generator,
-    notes: Mapping[str, Any],
-    styles: Styles | None = None,
-) -> Problem:
-    """The problem of partitioning records, whatever they are scored by."""
-    return Problem(
-        key=partition_key,
-        strategy=lineages,
-        start=lambda: lineages.first(rng),
-        evaluate=evaluate,
-        objectives=objectives,
-        express=None if styles is None else styles.express,
-        variants=None if styles is None else styles.variants,
-        remember=10 * (len(lineages.space.ladder) + lineages.seats) * lineages.styles,
-        notes=notes,
-    )

@@ -23,9 +23,11 @@ from crypsis.privacy.demands import class_demands
 from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.partitions.content_refinement import ContentRefinement
 from crypsis.searches.partitions.evolving import EvolvingPartitioner
-from crypsis.searches.partitions.lineages import Lineages, QuickScores, Refinement, Styles, partition_problem
+from crypsis.searches.partitions.lineages import Lineages, Refinement
 from crypsis.searches.partitions.mending import Mending
+from crypsis.searches.partitions.problem import QuickScores, partition_problem
 from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.searches.partitions.styles import Styles
 from crypsis.searches.search import Idle, ObjectiveScores, idle_sentence, searches
 from crypsis.table.attribute import Attribute
 from crypsis.table.scaling import Scaling
