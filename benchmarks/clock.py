@@ -11,6 +11,7 @@ growth [ROWS …]          budgets of 10 and 30 s (60 s from 10⁶ rows on) on i
 against OLD FILE         an older version and this one on one plan: hypervolume by budget
 longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds
 threads FILE             seconds of the same quanta by threads and by the serial engine
+breeding                 share of the quanta of every search that goes into drawing parents and making children
 partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache
 
 OLD is a checkout of the older version, e.g. git worktree add --detach FOLDER 6e408ed (0.1).
@@ -229,6 +230,38 @@ def threads(file: Path, folder: Path) -> None:
         note("threads", text, search=title, **took)
 
 
+def breeding() -> None:
+    """CPU seconds of thirty quanta of every search on 1 000 people, and those of proposing children within them."""
+    import numpy as np
+
+    from crypsis.engines import Serial
+    from crypsis.evolution.strategies import Elitist
+    from crypsis.searches import searches
+    from crypsis.table.example import example
+
+    table, spent, propose = example(1000, seed=1), [0.0], Elitist.propose
+
+    def timed(*given: Any) -> Any:
+        began = time.process_time()
+        children = propose(*given)
+        spent[0] += time.process_time() - began
+        return children
+
+    Elitist.propose = timed  # type: ignore[method-assign, assignment]
+    for name in searches:
+        search = searches.build(name, **searches[name].first_settings(table, 5))
+        if search.obstacle(table):
+            continue
+        problem = search.problem(search.encoding(table), None, np.random.default_rng(0))
+        state = problem.strategy.begin(problem, np.random.default_rng(0), Serial())
+        spent[0], began = 0.0, time.process_time()
+        for _ in range(30):
+            state = problem.strategy.advance(problem, state, Serial())
+        took = time.process_time() - began
+        text = f"{name:16} quanta {took:6.2f} s CPU, breeding {spent[0]:6.3f} s, {100 * spent[0] / took:5.1f} %"
+        note("breeding", text, search=name, quanta=took, breeding=spent[0])
+
+
 def partition() -> None:
     """Deadlines of partition, and what a cold cache costs."""
     code = (
@@ -253,7 +286,7 @@ def _said(command: list[str], environment: dict[str, str]) -> None:
 def main() -> None:
     """Run the part that is named."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = ["imports", "budgets", "front", "growth", "against", "longer", "threads", "partition"]
+    names = ["imports", "budgets", "front", "growth", "against", "longer", "threads", "breeding", "partition"]
     parser.add_argument("part", choices=names)
     parser.add_argument("given", nargs="*", help="files, seconds or rows, as above")
     parser.add_argument("--json", type=Path, help="keeps the figures of the part, beside those of others")
@@ -269,6 +302,7 @@ def main() -> None:
             "against": lambda: against(Path(given[0]), Path(given[1]), folder),
             "longer": lambda: longer([Path(each) for each in given], folder),
             "threads": lambda: threads(Path(given[0]), folder),
+            "breeding": breeding,
             "partition": partition,
         }
         parts[asked.part]()

@@ -234,3 +234,18 @@ def test_mask_reads_the_file_as_the_plan_says_hierarchies_and_all(people: Path, 
     answer = crypsis("mask", people, "generalisation", *settings, "--plan", plan, "-o", out)
     assert answer.returncode == 0, answer.stderr
     assert "50–59" in out.read_text()
+
+
+def test_a_process_ends_with_its_command_and_keeps_code_output_and_last_duties() -> None:
+    code = (
+        "import atexit, sys; atexit.register(print, 'last'); sys.argv = ['crypsis', *sys.argv[1:]]\n"
+        "from crypsis.cli import program; program(); print('never')"
+    )
+    said = [
+        subprocess.run([sys.executable, "-c", code, *words], capture_output=True, text=True)
+        for words in (["--version"], ["check", "nowhere.toml"], ["nonsense"])
+    ]
+    assert [each.returncode for each in said] == [0, 2, 2]
+    assert [each.stdout.splitlines()[-1] for each in said] == ["last"] * 3
+    assert said[0].stdout.startswith("crypsis ")
+    assert "there is no such file" in said[1].stderr

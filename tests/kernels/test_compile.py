@@ -277,3 +277,14 @@ def test_a_kernel_from_the_cache_is_loaded_without_what_only_compiling_needs(tmp
         for _ in range(2)
     ]  # fmt: skip
     assert said == [["40.0", "True"], ["40.0", "False"]]
+
+
+def test_a_kernel_is_compiled_once_it_ran_here_or_is_kept(tmp_path: Path) -> None:
+    code = (
+        "import numpy as np; from crypsis.kernels.compile import is_compiled; from crypsis.kernels.squares import sse;"
+        "before = is_compiled(sse); sse(np.zeros((2, 1)), np.zeros(2, dtype=np.int32)); print(before, is_compiled(sse))"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", code]
+    said = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
+    assert [each.stdout.split() for each in said] == [["False", "True"], ["True", "True"]]

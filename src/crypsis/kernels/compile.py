@@ -247,6 +247,25 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     return cast(Callable[P, R], Kernel(function, targetoptions=_OPTIONS))
 
 
+def is_compiled(function: Callable[..., Any]) -> bool:
+    """Whether a kernel runs without being compiled first: it did in this process, or its code is kept on disk.
+
+    Parameters
+    ----------
+    function : callable
+        What `kernel` returned.
+
+    Returns
+    -------
+    bool
+    """
+    if not isinstance(function, Kernel) or function.overloads:
+        return True
+    place = function._cache
+    folders = {getattr(each, "cache_path", None) for each in (place, getattr(place, "_shipped", None))} - {None}
+    return any(next(Path(str(each)).glob(f"*.{function.py_func.__name__}-*.nbi"), None) for each in folders)
+
+
 @cache
 def complete() -> Path:
     """The file that says that the usual kernels of exactly these sources are compiled; there with shipped ones."""

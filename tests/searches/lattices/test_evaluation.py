@@ -187,3 +187,17 @@ def test_bad_requests_are_refused_in_a_sentence():
     bare = table.with_columns({}, attributes={"q1": table.attribute("q1").but(hierarchy=None)})
     with pytest.raises(TableError, match="'q1' has no hierarchy"):
         evaluate_lattice(bare)
+
+
+@pytest.mark.parametrize("confidential", [None, "diagnosis"])
+def test_nodes_judged_one_by_one_have_the_bits_of_the_walk(monkeypatch, confidential):
+    table = example(80, seed=3)
+    context = lattice_preparation.prepare(
+        table, Lattice.of(table, ["age", "sex", "district", "hours"]), confidential, confidential, True
+    )
+    walked = context.readings(0, 8, k=2)
+    monkeypatch.setattr(lattice_preparation, "is_compiled", lambda _: False)
+    monkeypatch.setattr(lattice_preparation, "roll_up", lambda *_: pytest.fail("no walk is needed"))
+    single = context.readings(0, 8, k=2)
+    for before, after in zip(walked, single, strict=True):
+        assert before.tobytes() == after.tobytes()

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.kernels.compile import is_compiled
 from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, TailNodes
-from crypsis.kernels.rollup import Classes, roll_up
+from crypsis.kernels.rollup import Classes, roll_up, visit
 from crypsis.kernels.single_nodes import read_one
 from crypsis.kernels.value_lists import Listed
 from crypsis.table.attribute import weights
@@ -25,6 +26,9 @@ from crypsis.table.table import Table
 
 MOST_TALLIED = 64
 """A column with more values than this is not tallied per class, value by value, but listed once and counted."""
+ONE_BY_ONE = 30_000_000
+"""Nodes times distinct tuples up to which nodes are judged one by one, in a second or two, while the walk over all of
+them is not compiled: that takes longer."""
 MOST_TAIL = 8
 """Most combinations of values the tail may have: dense blocks pay while few of their cells are empty."""
 
@@ -48,6 +52,12 @@ class LatticeContext:
     def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> NodeReadings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
         out = _blank(self.lattice.size)
+        if not prune and self.lattice.size * len(self.classes.row) <= ONE_BY_ONE and not is_compiled(visit):
+            for number in range(self.lattice.size):
+                one = self.reading(self.lattice.levels(number), rule, allowance, k, l)
+                for all_, single in zip(out, one, strict=True):
+                    all_[number] = single[0]
+            return out
         roll_up(self.classes, self.leaves, self.tail, NodeDemand(rule, allowance, k, l, self.values, prune), out)
         return out
 
