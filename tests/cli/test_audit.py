@@ -59,3 +59,18 @@ def test_a_file_in_another_order_is_refused(people: Table, tmp_path: Path) -> No
     )
     assert isinstance(answer.exception, TableError)
     assert "in another order" in str(answer.exception)
+
+
+def test_what_a_plan_does_not_state_stops_a_release(tmp_path: Path) -> None:
+    file, plan = tmp_path / "people.csv", tmp_path / "plan.toml"
+    write_table(crypsis.example(200), file)
+    assert CliRunner().invoke(app, ["init", str(file), "-o", str(plan)]).exit_code == 0
+
+    def standing() -> str:
+        (line,) = (line for line in looked(file, "-p", str(plan))[1].splitlines() if "whoever knows diagnosis" in line)
+        return line
+
+    assert "stops a release" in standing()
+    known = 'diagnosis = { role = "confidential"'
+    plan.write_text(plan.read_text().replace(known, f'{known}, because = "in no register"'))
+    assert "reported" in standing()

@@ -117,6 +117,7 @@ def audit(
     beside: Sequence[Finding] = (),
     shuffled: bool = False,
     missing: MissingReading = "own",
+    unstated: Collection[str] = (),
 ) -> Audit:
     """Look for everything a published table reveals that no privacy model speaks of.
 
@@ -135,6 +136,8 @@ def audit(
         are masked stays unknown.
     missing : {"own", "conservative", "target", "wildcard"}
         How missing cells are read where records are counted, as `KAnonymity` reads them.
+    unstated : collection of str
+        Confidential columns of which nobody said that no one outside knows their values.
 
     Returns
     -------
@@ -162,11 +165,9 @@ def audit(
             )
     rows = np.flatnonzero(table.kept)
     perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
-    return audit_published(
-        Published(table.take(rows), None if before is None else before.take(rows), perturbed, aside, missing=missing),
-        waivers,
-        beside,
-    )
+    old = None if before is None else before.take(rows)
+    seen = Published(table.take(rows), old, perturbed, aside, missing=missing, unstated=frozenset(unstated))
+    return audit_published(seen, waivers, beside)
 
 
 def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, beside: Sequence[Finding] = ()) -> Audit:

@@ -178,11 +178,12 @@ def _answerable(
 def _single(seen: Published, names: tuple[str, ...]) -> int:
     """How many records are alone with their values; of a perturbed table, those all of whose values are true.
 
-    That somebody has no value, such as no illness or no second job, may be known like a value. A record without any
-    value says nothing.
+    That somebody has no value, such as no illness or no second job, may be known like a value, unless missing cells are
+    read as anything. A record without any value says nothing.
     """
     codes = np.stack([seen.codes(name) for name in names], axis=1)
-    inside = (codes != MISSING).any(axis=1)
+    told = codes != MISSING
+    inside = told.any(axis=1) if seen.missing == "own" else told.all(axis=1)
     if seen.perturbed:
         for name in names:
             inside &= seen.as_collected[name]

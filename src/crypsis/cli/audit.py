@@ -49,11 +49,20 @@ def audit(
         elif original is not None:
             before = columns.read(original)
             published = _beside(before, published, file)
-        said = rulebooks.waivers_of(waive)
         document = inputs.read_plan(columns.plan)
+        said = {**(document.waivers() if document is not None else {}), **rulebooks.waivers_of(waive)}
+        unstated = document.unstated() if document is not None and not file.is_dir() else ()
         demands = document.models() if document is not None else []
         missing = reading_of(manifest_of(file)) if file.is_dir() else missing_reading(demands)
-        found = look(published, before, waivers=said, beside=metadata(path), shuffled=shuffled, missing=missing)
+        found = look(
+            published,
+            before,
+            waivers=said,
+            beside=metadata(path),
+            shuffled=shuffled,
+            missing=missing,
+            unstated=unstated,
+        )
     if json:
         say_json(_content(found))
     else:
