@@ -202,12 +202,14 @@ def test_words() -> None:
         "good": False,
         "waived": 0,
     }
-    revealed = {**facts, "rules": [kept], "findings": [{"waived": "agreed"}]}
+    revealed = {**facts, "rules": [kept], "findings": [{"waived": "agreed", "finding": {"refuses": True}}]}
     assert release_summary(revealed) == {
         "message": "1 of 1 guarantees hold; 1 of 1 rules are kept; 1 finding waived.",
         "good": True,
         "waived": 1,
     }
+    stated = {**facts, "rules": [kept], "findings": [{"waived": "in no register", "finding": {"refuses": False}}]}
+    assert release_summary(stated)["waived"] == 0, "an assumption that somebody states waives nothing"
 
 
 def test_pictures_are_drawn_without_a_network() -> None:
