@@ -107,7 +107,7 @@ def test_moves_swaps_and_splits_by_hand() -> None:
     space = space_of(table, true=False)
     walk = CompositeWalk(space, 0, 2, np.array([5], np.uint64))
     walk.room.heat[0] = 1e-9
-    arguments = (walk.groups, Costing(None, walk.cells, walk.room))
+    arguments = (walk.groups, None, walk.cells, walk.room)
     assert walk.load(np.array([0, 0, 0, 1, 1, 1], np.int32)) == pytest.approx(2.0)
     assert composite.swap_records(*arguments, 2, 5, walk.chance) == pytest.approx(-2.0)
     assert walk.load(walk.labels()) == 0.0

@@ -29,16 +29,8 @@ FEWEST_PEOPLE = 20
 def few_units(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
     """Columns by which many records are in a class of fewer than three people or households.
 
-    Parameters
-    ----------
-    seen : Published
-        The published table; which records belong together only an original can tell.
-    most : float
-        Share of the records up to which nothing is said.
-
-    Returns
-    -------
-    list of Finding
+    seen  the published table; which records belong together only an original can tell
+    most  share of the records up to which nothing is said
     """
     before = seen.original
     quasi = [name for name in seen.columns if seen.role(name) is Role.QUASI_IDENTIFIER]

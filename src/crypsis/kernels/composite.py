@@ -15,7 +15,7 @@ import numpy as np
 from crypsis.kernels.annealing import bearable, bears, below, draw
 from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.group_cost import Cells, Charges, Costing, Room, charge, column_cost, unlike
+from crypsis.kernels.group_cost import Cells, Charges, Room, charge, column_cost, unlike
 
 _32, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
@@ -135,9 +135,10 @@ def _keep_costs(groups: CompositeGroups, g: int, h: int) -> None:
 keep_costs = kernel(_keep_costs)
 
 
-def _charged(groups: CompositeGroups, costing: Costing, g: int, h: int, first: int, second: int) -> float:
+def _charged(
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, g: int, h: int, first: int, second: int
+) -> float:
     """Complete the fresh costs of two groups of so many rows by what they are charged; by how much they cost more."""
-    charges, cells, room = costing
     p, rise = (
         cells.codes.shape[1],
         -groups.costs[g, cells.codes.shape[1] + 1] - groups.costs[h, cells.codes.shape[1] + 1],
@@ -155,12 +156,13 @@ def _charged(groups: CompositeGroups, costing: Costing, g: int, h: int, first: i
 charged = kernel(_charged)
 
 
-def _move_record(groups: CompositeGroups, costing: Costing, i: int, h: int, chance: Words) -> float:
+def _move_record(
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, h: int, chance: Words
+) -> float:
     """Move a record to another group if the rise is borne; the change of cost, 0 if it is not.
 
     What the other group loses is counted first: it is given up once all that its own group costs could not make up.
     """
-    _, cells, room = costing
     g, p, limit = groups.labels[i], cells.codes.shape[1], bearable(room.heat[0], chance)
     few, many = gather_rows(groups, g, i, room.rows[0]), gather_rows(groups, h, NONE, room.rows[1])
     room.rows[1, many] = i
@@ -183,7 +185,7 @@ def _move_record(groups: CompositeGroups, costing: Costing, i: int, h: int, chan
         spare -= groups.costs[g, a]
         if rise - spare >= limit:
             return 0.0
-    rise = charged(groups, costing, g, h, few, many + 1)
+    rise = charged(groups, charges, cells, room, g, h, few, many + 1)
     if rise >= limit:
         return 0.0
     leave_ring(groups, i)
@@ -195,12 +197,13 @@ def _move_record(groups: CompositeGroups, costing: Costing, i: int, h: int, chan
 move_record = kernel(_move_record)
 
 
-def _swap_records(groups: CompositeGroups, costing: Costing, i: int, j: int, chance: Words) -> float:
+def _swap_records(
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, j: int, chance: Words
+) -> float:
     """Let two records of different groups trade places if the rise is borne; the change of cost.
 
     It is given up once all that the columns still to be counted cost could not make up for those that were.
     """
-    _, cells, room = costing
     g, h, p, limit = groups.labels[i], groups.labels[j], cells.codes.shape[1], bearable(room.heat[0], chance)
     mine, theirs = gather_rows(groups, g, i, room.rows[0]), gather_rows(groups, h, j, room.rows[1])
     room.rows[0, mine], room.rows[1, theirs] = j, i
@@ -220,7 +223,7 @@ def _swap_records(groups: CompositeGroups, costing: Costing, i: int, j: int, cha
         spare -= before
         if rise - spare >= limit:
             return 0.0
-    rise = charged(groups, costing, g, h, mine + 1, theirs + 1)
+    rise = charged(groups, charges, cells, room, g, h, mine + 1, theirs + 1)
     if rise >= limit:
         return 0.0
     leave_ring(groups, i)
@@ -234,9 +237,10 @@ def _swap_records(groups: CompositeGroups, costing: Costing, i: int, j: int, cha
 swap_records = kernel(_swap_records)
 
 
-def _split_group(groups: CompositeGroups, costing: Costing, i: int, least: int, chance: Words) -> float:
+def _split_group(
+    groups: CompositeGroups, charges: Charges | None, cells: Cells, room: Room, i: int, least: int, chance: Words
+) -> float:
     """Divide the group of a record into its nearest fellows, at least k, and the others, if the rise is borne."""
-    charges, cells, room = costing
     g, p, part = groups.labels[i], cells.codes.shape[1], room.rows
     m = gather_rows(groups, g, NONE, part[1])
     wanted = least + below(draw(chance) >> _32, m - 2 * least + 1)

@@ -122,7 +122,7 @@ def _walk_groups(
 
     chance  uint64[1], the generator's state: the same state gives the same walk
     """
-    _, cells, room = costing
+    charges, cells, room = costing
     n, p, start, steps = cells.codes.shape[0], cells.codes.shape[1], room.work[0], 0
     rarely, anywhere = np.uint64(pace.dissolving * 2.0**32), np.uint64(pace.anywhere * 2.0**32)
     while room.work[0] - start < pace.limit:
@@ -139,19 +139,19 @@ def _walk_groups(
             continue
         bits = draw(chance)
         if groups.sizes[g] >= 2 * pace.least and bits >> _32 < np.uint64(1 << 30):
-            split_group(groups, costing, i, pace.least, chance)
+            split_group(groups, charges, cells, room, i, pace.least, chance)
             continue
         j = near_record(around, i, anywhere, chance)
         h = groups.labels[j]
         if g == h or around.strata[i] != around.strata[j]:
             continue
         if groups.sizes[g] > pace.least and bits & np.uint64(1):
-            move_record(groups, costing, i, h, chance)
+            move_record(groups, charges, cells, room, i, h, chance)
             continue
         if bits & np.uint64(2):
             for _ in range(below(draw(chance) >> _32, groups.sizes[h])):
                 j = groups.after[j]
-        swap_records(groups, costing, i, j, chance)
+        swap_records(groups, charges, cells, room, i, j, chance)
     total = 0.0
     for g in range(groups.used[0]):
         total += groups.costs[g, p + 1]

@@ -94,25 +94,17 @@ def _edge(route: Route, one: int, other: int) -> float:
 edge = kernel(_edge)
 
 
-def _nearer(route: Route, a: int, q: int, limit: float) -> tuple[int, float]:
-    """The position of a record's neighbour and how far it is; position −1 if it is not nearer than the limit."""
-    c = route.neighbours[a, q]
-    near = distance(route.points, a, c)
-    return (route.place[c] if near < limit else -1), near
-
-
-nearer = kernel(_nearer)
-
-
 def _two_opt(route: Route, a: int) -> bool:
     """Replace two edges, one of them at a, by two shorter ones if there are such."""
     i = route.place[a]
     for side in range(1, -2, -2):
         length = edge(route, i, i + side)
         for q in range(route.neighbours.shape[1]):
-            j, near = nearer(route, a, q, length)
-            if j < 0:
+            c = route.neighbours[a, q]
+            near = distance(route.points, a, c)
+            if near >= length:
                 break
+            j = route.place[c]
             before = length + edge(route, j, j + side)
             if near + edge(route, i + side, j + side) < before - 1e-9 * before:
                 low, high = min(i, j), max(i, j)
@@ -134,9 +126,11 @@ def _or_opt(route: Route, a: int) -> bool:
         saved = edge(route, first - 1, first) + edge(route, last, last + 1)
         saved -= edge(route, first - 1, last + 1)
         for q in range(route.neighbours.shape[1]):
-            j, near = nearer(route, a, q, saved)
-            if j < 0:
+            c = route.neighbours[a, q]
+            near = distance(route.points, a, c)
+            if near >= saved:
                 break
+            j = route.place[c]
             for side in range(1, -2, -2):
                 if first - 1 <= min(j, j + side) <= last:
                     continue
