@@ -1,28 +1,57 @@
 """Who is on the front: every search on tasks of each kind, with what it contributes.
 
-    python benchmarks/families.py [--seconds 30] [--seed 1] [--only numeric mixed …]
+    python benchmarks/families.py --out FILE [--cpu 10] [--seed 1] [--only numeric mixed …]
+    python benchmarks/families.py --out FILE --table
 
 For each task all searches that apply run together, sharing the time; printed are the points each holds on the common
 front, the hypervolume lost without it, and how many of its solutions may be released. A search that does not apply
-says why. Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository.
+says why. What is in FILE is not run again; --table prints all of it as one table, searches by tasks.
+
+The budget is CPU seconds of a serial engine, on which load has no influence. Reference data: the folder named by
+CRYPSIS_DATA, else ../shared/data beside the repository.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import json
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+from cpu_clock import count_cpu
 from models import DATA, adult
 
 import crypsis
+from crypsis.engines import Serial
+from crypsis.evolution.contribution import contributions
 from crypsis.plan.catalogue import searches
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
-from crypsis.run.families import family_contributions
 from crypsis.table.table import Table
 
-SEARCHES = ("composite", "partition", "local-recoding", "lattice", "grouping", "masking", "mixed-masking")
+
+class Method(NamedTuple):
+    """A search with settings of its own, and the paper it is from."""
+
+    label: str
+    paper: str
+    name: str
+    settings: dict[str, Any] = {}  # noqa: RUF012 - never changed
+
+
+METHODS = (
+    Method("composite", "", "composite"),
+    Method("partition", "", "partition"),
+    Method("genetic", "GA 2006", "partition", {"method": "genetic"}),
+    Method("two-step", "hybrid 2007", "partition", {"method": "two-step"}),
+    Method("local-recoding", "", "local-recoding"),
+    Method("lattice", "PBG 2009", "lattice"),
+    Method("masking", "masking 2012", "masking"),
+    Method("mixed-masking", "masking 2012", "mixed-masking"),
+    Method("grouping", "GOMM 2014", "grouping"),
+)
 
 
 @dataclass
@@ -65,6 +94,7 @@ def tasks() -> dict[str, Task]:
     example, k5 = crypsis.example(600), [KAnonymity(k=5)]
     papers = {"loss": ["sse-ratio"], "risk": ["interval-disclosure", "record-linkage"]}
     linked = [{"measure": "record-linkage", "at_most": 10.0}]
+    kept = [{"measure": "risk", "at_most": 10.0}, {"measure": "distribution-distance", "at_most": 5.0}]
     grouped = {"grouping": {"recipe": "pareto", "k": 5, "largest_k": 100, "population": 60}}
     return {
         "numeric, k = 5": Task(census(600, 8), [*k5]),
@@ -75,6 +105,7 @@ def tasks() -> dict[str, Task]:
         "mixed, l = 2": Task(example, [*k5, LDiversity(l=2, confidential=("diagnosis",))]),
         "mixed, t = 0.3": Task(example, [*k5, TCloseness(t=0.3, confidential=("diagnosis",))]),
         "mixed, linkage at most 10": Task(example, [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
+        "mixed, linkage at most 10, distributions within 5": Task(example, [], {"limit": kept}),
         "mixed, two scenarios": Task(example, [], {"scenario": halves(example)}),
         "numeric, two scenarios": Task(census(600, 8), [], {"scenario": halves(census(600, 8))}),
         "numeric, the measures of GOMM, linkage at most 10": Task(
@@ -84,39 +115,80 @@ def tasks() -> dict[str, Task]:
     }
 
 
-def shown(title: str, task: Task, seconds: float, seed: int) -> None:
-    """Run all searches that apply and print what each contributes."""
-    apply, left = [], {}
-    for name in SEARCHES:
-        settings = task.settings.get(name) or searches[name].first_settings(task.table, 5)
-        obstacle = searches.build(name, **settings).obstacle(task.table)
+def contributed(task: Task, cpu: float, seed: int) -> dict[str, Any]:
+    """Points, hypervolume lost and releasable solutions of every method; or why it does not apply."""
+    apply, found = [], dict[str, Any]()
+    for method in METHODS:
+        first = searches[method.name].first_settings(task.table, 5)
+        settings = task.settings.get(method.name) or {**first, **method.settings}
+        obstacle = searches.build(method.name, **settings).obstacle(task.table)
         if obstacle:
-            left[name] = obstacle
+            found[method.label] = obstacle
         else:
-            apply.append(searches.build(name, **settings))
-    with crypsis.evolve(task.table, apply, task.models, budget=f"{seconds:g}s", seed=seed, **task.sections) as run:
-        found = {each.name: each for each in family_contributions(run.front)}
-    print(f"\n{title} ({len(task.table)} records, {len(task.table.quasi_identifiers)} quasi-identifiers)")
-    for name in SEARCHES:
-        if name in left:
-            print(f"  {name:16}does not apply: {left[name]}")
-        elif name in found:
-            each = found[name]
-            print(f"  {name:16}{each.points:4d} points, {each.lost:6.2f} % lost without; {each.offered} releasable")
+            apply.append((method.label, searches.build(method.name, **settings)))
+    chosen, budget = [search for _, search in apply], f"{cpu:g}s"
+    with crypsis.evolve(task.table, chosen, task.models, budget, seed, engine=Serial(), **task.sections) as run:
+        axes = run.front.axes
+        own = [s for s in run.front.everything if not s.baseline]
+    rows = [(apply[s.search][0], [s.figure(axis) for axis in axes]) for s in own if s.feasible]
+    rows = [(label, row) for label, row in rows if None not in row]
+    points = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(axes))
+    for each in contributions([label for label, _ in rows], points):
+        found[each.name] = [each.points, round(each.lost, 2), each.offered]
+    tried = {apply[s.search][0] for s in own}
+    return {label: found.get(label, [0, 0.0, 0] if label in tried else None) for label, *_ in METHODS}
+
+
+def shown(title: str, found: dict[str, Any]) -> None:
+    """Print what each method contributes to a task."""
+    print(f"\n{title}")
+    for label, *_ in METHODS:
+        each = found[label]
+        if each is None:
+            print(f"  {label:16}nothing measured in this time")
+        elif isinstance(each, str):
+            print(f"  {label:16}does not apply: {each}")
         else:
-            print(f"  {name:16}nothing measured in this time")
+            print(f"  {label:16}{each[0]:4d} points, {each[1]:6.2f} % lost without; {each[2]} releasable")
+
+
+def tabulated(known: dict[str, dict[str, Any]]) -> None:
+    """Print all tasks as one table: points on the front and hypervolume lost without."""
+    print("| task |", " | ".join(m.label + (f" ({m.paper})" if m.paper else "") for m in METHODS), "|")
+    print("|---" * (len(METHODS) + 1) + "|")
+    for title, found in known.items():
+        cells = []
+        for label, *_ in METHODS:
+            each = found[label]
+            if each is None or isinstance(each, str):
+                cells.append("–" if each else "not reached")
+            else:
+                cells.append(f"{each[0]} ({each[1]:.1f} %)" if each[0] else "0" if each[2] else "none may be released")
+        print(f"| {title} |", " | ".join(cells), "|")
 
 
 def main() -> None:
-    """Print the tasks."""
+    """Run the tasks that are not in the file, and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=30.0)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--cpu", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[])
+    parser.add_argument("--table", action="store_true")
     given = parser.parse_args()
+    known = json.loads(given.out.read_text()) if given.out.exists() else {}
+    if given.table:
+        tabulated(known)
+        return
+    count_cpu()
     for title, task in tasks().items():
-        if not given.only or any(word in title for word in given.only):
-            shown(title, task, given.seconds, given.seed)
+        if given.only and not any(word in title for word in given.only):
+            continue
+        if title not in known:
+            known[title] = contributed(task, given.cpu, given.seed)
+            given.out.write_text(json.dumps(known, indent=1) + "\n")
+        shown(title, known[title])
+    tabulated(known)
 
 
 if __name__ == "__main__":

@@ -117,6 +117,12 @@ def test_moves_swaps_and_splits_by_hand() -> None:
     walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
     assert composite.split_group(*arguments, 3, 3, walk.chance) == pytest.approx(-3.0)
     assert rings(walk) == [[0, 1, 5], [2, 3, 4]]
+    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    walk.room.heat[1] = 2.5  # what one more group costs
+    assert composite.split_group(*arguments, 3, 3, walk.chance) == pytest.approx(-0.5)
+    walk.load(np.array([0, 0, 0, 0, 0, 0], np.int32))
+    walk.room.heat[1] = 3.5
+    assert composite.split_group(*arguments, 3, 3, walk.chance) == 0.0
 
 
 def test_groups_that_lack_diversity_are_charged_until_none_is_left() -> None:

@@ -259,7 +259,7 @@ def _split_group(
         part[0, t - wanted] = part[1, t]
     appraise(charges, cells, part[0], m - wanted, room, groups.fresh[0])
     appraise(charges, cells, part[1], wanted, room, groups.fresh[1])
-    rise = groups.fresh[0, p + 1] + groups.fresh[1, p + 1] - groups.costs[g, p + 1]
+    rise = groups.fresh[0, p + 1] + groups.fresh[1, p + 1] - groups.costs[g, p + 1] + room.heat[1]
     if not bears(rise, room.heat[0], chance):
         return 0.0
     h = groups.used[0]

@@ -34,6 +34,7 @@ class WalkSettings(NamedTuple):
 
     least  smallest group;  limit  cells that may be read;  hot, cold  temperatures at its beginning and end, in cells
     dissolving  probability of that change;  anywhere  probability that a far record is looked at
+    price  what every group costs beside what it loses, in cells: the dearer, the fewer there are
     """
 
     least: int
@@ -42,6 +43,7 @@ class WalkSettings(NamedTuple):
     cold: float
     dissolving: float
     anywhere: float
+    price: float
 
 
 def _neighbouring_group(
@@ -82,7 +84,7 @@ def _dissolve_group(
     charges, cells, room = costing
     g, p, rise = groups.labels[seed], cells.codes.shape[1], 0.0
     m = gather_rows(groups, g, NONE, room.rows[0])
-    rise -= groups.costs[g, p + 1]
+    rise -= groups.costs[g, p + 1] + room.heat[1]
     done = 0
     while done < m and rise < HOPELESS * room.heat[0]:
         i = room.rows[0, done]
@@ -124,6 +126,7 @@ def _walk_groups(
     """
     charges, cells, room = costing
     n, p, start, steps = cells.codes.shape[0], cells.codes.shape[1], room.work[0], 0
+    room.heat[1] = pace.price
     rarely, anywhere = np.uint64(pace.dissolving * 2.0**32), np.uint64(pace.anywhere * 2.0**32)
     while room.work[0] - start < pace.limit:
         if steps & 63 == 0:

@@ -66,7 +66,8 @@ class Room(NamedTuple):
 
     rows   int64[2, n]: members of two groups;  line  float64[n]: values of one column
     tally  int64[codes]: zero between uses;  work  int64[1]
-    saved  float64[m, p + 2]: costs of groups that a change may have to give back;  heat  float64[1]: the temperature
+    saved  float64[m, p + 2]: costs of groups that a change may have to give back
+    heat   float64[2]: temperature, and price of a group
     """
 
     rows: Ints

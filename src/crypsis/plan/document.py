@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -179,7 +180,22 @@ class Plan(Settings):
         """Every search with its settings, under the models that must hold."""
         models, intruders = self.models(), [each.knows for each in self.scenario]
         ties = [rule.columns for rule in self.edit_rules()]
-        return [choice.build().under(models, intruders, ties) for choice in self.search]
+        return [choice.build().under(models, intruders, ties, self.safe_k) for choice in self.search]
+
+    @property
+    def safe_k(self) -> int:
+        """The class size at which no linkage exceeds the limits: who is one of k alike is found 1 time in k.
+
+        Returns
+        -------
+        int
+            1 if linkage has no limit.
+        """
+        linked = {"record-linkage"} | (
+            {"risk"} if {each.name for each in self.measures.risk} == {"record-linkage"} else set()
+        )
+        limits = [limit.at_most for limit in self.limit if limit.measure in linked]
+        return max((math.ceil(100.0 / limit) for limit in limits if limit > 0.0), default=1)
 
     def masked_beforehand(self, table: Table, seed: int) -> Table:
         """The table with the columns of `mask` masked; the quasi-identifiers are left to the searches.

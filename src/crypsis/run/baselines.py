@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -55,17 +54,6 @@ def required_k(plan: Plan) -> int:
     return max([model.least_class_size for model in plan.models()], default=1)
 
 
-def safe_k(plan: Plan) -> int:
-    """The class size at which no linkage exceeds the limits of a plan: who is one of k alike is found 1 time in k.
-
-    returns  1 if the risk has no limit, or is not that of record linkage
-    """
-    if any(choice.name != "record-linkage" for choice in plan.measures.risk):
-        return 1
-    limits = [limit.at_most for limit in plan.limit if limit.measure == "risk"]
-    return max((math.ceil(100.0 / limit) for limit in limits if limit > 0.0), default=1)
-
-
 def baselines(plan: Plan, table: Table) -> list[Baseline]:
     """The baselines that apply to a table, in a fixed order.
 
@@ -85,9 +73,9 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
         Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original, work="measure")
     ]
     if table.quasi_identifiers and len(table) >= k:
-        found.append(_mdav("plain MDAV", table, k, safe=safe_k(plan) <= k))
-    if table.quasi_identifiers and k < safe_k(plan) <= len(table):
-        found.append(_mdav("MDAV within the limit of risk", table, safe_k(plan), safe=True))
+        found.append(_mdav("plain MDAV", table, k, safe=plan.safe_k <= k))
+    if table.quasi_identifiers and k < plan.safe_k <= len(table):
+        found.append(_mdav("MDAV within the limit of risk", table, plan.safe_k, safe=True))
     if table.quasi_identifiers and all(table.attribute(n).hierarchy is not None for n in table.quasi_identifiers):
         found.append(
             Baseline(

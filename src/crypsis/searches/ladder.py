@@ -79,9 +79,15 @@ class LadderSearch(Search):
         return tuple(dict.fromkeys(round(float(size)) for size in sizes))
 
     def table_ladder(self, table: Table) -> tuple[int, ...]:
-        """The ladder of a table: no class is larger than the smallest one of its locked columns."""
-        most = least_stratum(table, self.names(table))
-        return tuple(dict.fromkeys(min(k, most) for k in self.ladder(int(table.kept.sum()))))
+        """The ladder of a table, with the class size that keeps the limits of the plan.
+
+        No class is larger than the smallest one of the locked columns.
+        """
+        records, most = int(table.kept.sum()), least_stratum(table, self.names(table))
+        sizes = self.ladder(records)
+        if self.rungs > 1 and self.k < self.safe_k <= records:
+            sizes = tuple(sorted({*sizes, self.safe_k}))
+        return tuple(dict.fromkeys(min(k, most) for k in sizes))
 
     def budget(self) -> Budget:
         return Budget(generations=self.generations)

@@ -63,6 +63,7 @@ class Search(Settings):
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
     _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
     _ties: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
+    _safe_k: int = PrivateAttr(default=1)
 
     @property
     def demanded(self) -> tuple[PrivacyModel, ...]:
@@ -79,11 +80,17 @@ class Search(Settings):
         """Columns that each rule of the plan ties together."""
         return self._ties
 
+    @property
+    def safe_k(self) -> int:
+        """The class size at which no linkage exceeds the limits of the plan; 1 where it limits none."""
+        return self._safe_k
+
     def under(
         self,
         models: Sequence[PrivacyModel],
         intruders: Sequence[Sequence[str]] = (),
         ties: Sequence[Sequence[str]] = (),
+        safe_k: int = 1,
     ) -> Self:
         """The same search under privacy models that every solution must meet.
 
@@ -95,6 +102,8 @@ class Search(Settings):
             Columns that each intruder of the plan knows.
         ties : sequence of sequences of str
             Columns that each rule of the plan ties together.
+        safe_k : int
+            The class size at which no linkage exceeds the limits of the plan.
 
         Returns
         -------
@@ -104,6 +113,7 @@ class Search(Settings):
         search._requirements = tuple(models)
         search._intruders = tuple(map(tuple, intruders))
         search._ties = tuple(map(tuple, ties))
+        search._safe_k = safe_k
         return search
 
     @abstractmethod

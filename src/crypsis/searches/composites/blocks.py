@@ -44,7 +44,7 @@ def walked_block(
     """The labels after some records have walked for so many cells from hot to cold, if they lose less afterwards.
 
     rows  whole groups
-    pace  cells read, temperatures at the beginning and the end in costs of a group
+    pace  cells read, temperatures at the beginning and the end in costs of a record
     """
     held, local = np.unique(labels[rows], return_inverse=True)
     if len(held) < 2:
@@ -52,7 +52,7 @@ def walked_block(
     part = space.part(rows)
     walk = CompositeWalk(part, profile, k, chance)
     before = walk.load(local.astype(np.int32))
-    (work, hot, cold), warmth = pace, before / len(held)
+    (work, hot, cold), warmth = pace, before / len(rows)
     if before == 0.0 or walk.anneal(work, hot * warmth, cold * warmth) >= before:
         return labels
     found = walk.labels()

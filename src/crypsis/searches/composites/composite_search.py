@@ -20,7 +20,8 @@ from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.properties import class_sizes
-from crypsis.searches.composites.lineages import CompositeLineages
+from crypsis.searches.composites.blocks import WHOLE
+from crypsis.searches.composites.lineages import CompositeLineages, seats_of
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
@@ -57,6 +58,10 @@ class CompositeSearch(LadderSearch):
     purpose: ClassVar[str] = "groups of at least k records, each column published in the way that loses least"
     leads: ClassVar[bool] = True
 
+    rungs: int = Field(
+        default=8, ge=1, le=100, description="class sizes tried at first; later, groups of sizes between them too"
+    )
+
     truthful: bool = Field(
         default=False,
         description="publish nothing that is false of a record: common ancestors, or without a hierarchy the value "
@@ -73,9 +78,10 @@ class CompositeSearch(LadderSearch):
         "distribution",
     )
     start: Start = Field(
-        default="halving",
-        description="first groups: halving the records again and again by the costliest column, MDAV, or the classes "
-        "of a quick local recoding, which needs a hierarchy for each column",
+        default="best",
+        description="first groups: halving the records again and again by the costliest column, MDAV, the better of "
+        "both (halving above 10 000 records), or the classes of a quick local recoding, which needs a hierarchy for "
+        "each column",
     )
     treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
     breedings: int = Field(default=2, ge=1, le=1000, description="group sizes advanced in one generation")
@@ -131,7 +137,7 @@ class CompositeSearch(LadderSearch):
         treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)
         lineages = CompositeLineages(
             space,
-            tuple((k, profile) for profile in range(len(space.profiles)) for k in ladder),
+            seats_of(ladder, self.safe_k)[: None if len(space) <= WHOLE else len(ladder)],
             treatments,
             self.start,
             self.breedings,

@@ -1,15 +1,18 @@
 """The strategy of the search over composite groups: a lineage for each k and profile, annealed in ever longer runs.
 
-A quantum reads so many cells. Lineages take turns run by run, the smallest k first; each begins when its turn comes, so
-that the first point is there as soon as the first groups are. At the end of a run the groups found are recombined with
-the best so far, and what is better is scored, now and then also with another treatment of its columns.
+A quantum reads so many cells. Lineages take turns run by run, in the order of their seats; each begins when its turn
+comes, so that the first point is there as soon as the first groups are. Once all have made a few runs, lineages between
+them begin: their groups have the smaller k and a price, so that there are as few of them as between the two rungs but
+of more sizes, which loses less. At the end of a run the groups found are recombined with the best so far, and what is
+better is scored, now and then also with another treatment of its columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from itertools import pairwise
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -29,24 +32,48 @@ from crypsis.searches.partitions.recombination import cheaper_regions
 
 WORK = 1_500_000
 """Cells read in a quantum of one lineage: some 60 ms."""
-FIRST_RUN, LONGEST_RUN = 10, 2560
+FIRST_RUN, LONGEST_RUN = 10, 320
 """Work of the first run, in cells of all records times k; every later one is twice as long, up to the longest."""
-HOT, COLD = (0.08, 0.14), 0.01
-"""Temperatures at which runs begin, in turn, and end, in costs of a group."""
-LEAST_WARMTH = 1e-3
+HOT, COLD = (0.4, 0.7), 0.05
+"""Temperatures at which runs begin, in turn, and end, in costs of a record: those of a change do not grow with k."""
+LEAST_WARMTH = 2e-4
 """Of groups that lose next to nothing."""
+DENSER = (3, 4)
+"""Runs of all lineages after which others begin between neighbouring rungs, and between every other rung."""
+BEYOND = 2.0
+"""Times the price between the last two rungs: for fewer groups than at the last one."""
+BEHIND = 2
+"""Runs that a rung between others makes less."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
+
+
+class Seat(NamedTuple):
+    """What a lineage looks for.
+
+    k, profile  least group size, and number of the way of publishing
+    after  runs that all lineages must have made before it begins
+    between  seats of a smaller and a larger k: a group is priced at what one less costs from the first to the second
+    dearer  times that price
+    """
+
+    k: int
+    profile: int = 0
+    after: int = 0
+    between: tuple[int, int] | None = None
+    dearer: float = 1.0
 
 
 @dataclass(frozen=True, eq=False)
 class CompositeLineage(WalkingLineage):
     """One k and profile on its way, with the group of each record.
 
-    warmth  float64[1]: the temperature's unit, what one of the best groups costs
+    warmth  float64[1]: the temperature's unit, what a record of the best groups costs
+    price  float64[1]: what every group costs beside what it loses
     """
 
     warmth: NDArray[np.float64]
+    price: NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +81,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     """A strategy with a seat for each k and profile; a quantum advances a few of them.
 
     space  records, profiles and the ladder of k
-    seats  k and profile of each lineage
+    seats  k and profile of each lineage, in the order in which they begin
     treatments  what columns may be published as instead
     start  how first groups are found
     breedings  lineages advanced in one quantum
@@ -65,9 +92,9 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     """Annealing runs, and other treatments of the groups they find."""
 
     space: CompositeSpace = field(repr=False)
-    seats: tuple[tuple[int, int], ...]
+    seats: tuple[Seat, ...]
     treatments: Treatments
-    start: Start = "halving"
+    start: Start = "best"
     breedings: int = 1
     brief: bool = False
 
@@ -80,11 +107,11 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         surveying = len(self.space) <= WHOLE and state.generation < self.space.surveys
         if surveying:
             self.space.survey()
-        if len(state.genomes) < len(self.seats):
+        lineages = unpacked(CompositeLineage, state)
+        if self._next_begins(lineages):
             return replace(self.seat_next(problem, state, engine), generation=state.generation + 1)
         if surveying:
             return replace(state, generation=state.generation + 1, idle=0)
-        lineages = unpacked(CompositeLineage, state)
         turn = self._turn(lineages)
         streams = Streams(state.rng)
         children: list[Child] = []
@@ -100,27 +127,48 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
-        lineage = self.begun(seat, int(streams["anneal"].integers(2**63)))
+        lineage = self.begun(seat, int(streams["anneal"].integers(2**63)), unpacked(CompositeLineage, state))
         return seated(problem, state, engine, lineage, self._genome(seat, lineage.best), streams)
 
-    def begun(self, seat: int, seed: int) -> CompositeLineage:
-        """A lineage with its first groups."""
-        k, profile = self.seats[seat]
-        labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
+    def _next_begins(self, lineages: Sequence[CompositeLineage]) -> bool:
+        """Whether there is a lineage that has not begun and waits for nothing."""
+        if len(lineages) == len(self.seats):
+            return False
+        runs = [int(each.place[0]) for each, seat in zip(lineages, self.seats, strict=False) if self.divisible(seat.k)]
+        return min(runs, default=0) >= self.seats[len(lineages)].after
+
+    def begun(self, seat: int, seed: int, others: Sequence[CompositeLineage] = ()) -> CompositeLineage:
+        """A lineage with its first groups; one that begins between others, with those of the larger k."""
+        k, profile, _, between, dearer = self.seats[seat]
+        price = 0.0
+        if between is None:
+            labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
+        else:
+            many, labels = (others[place].best for place in between)
+            saved = self.space.cost(profile, labels) - self.space.cost(profile, many)
+            price = dearer * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         chance = first_chance(seed)
         walk, warmth = labels[:0], 0.0  # on a large table every block has its own
         if len(self.space) <= WHOLE:
-            walk, warmth = labels, self.space.cost(profile, labels) / (int(labels.max()) + 1)
-        return CompositeLineage(labels, walk, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_), np.array([warmth]))
+            walk, warmth = labels, self.space.cost(profile, labels) / len(labels)
+        place, due = np.zeros(2, np.int64), np.zeros(1, np.bool_)
+        return CompositeLineage(labels, walk, chance, place, due, np.array([warmth]), np.array([price]))
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
-        k, profile = self.seats[seat]
+        k, profile = self.seats[seat][:2]
         return CompositeGenes(labels, k, self.space.profiles[profile]).genome
 
     def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
-        """The seats that walk in the next quantum: fewest runs first, then the smallest k."""
-        able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat][0])]
-        return sorted(able, key=lambda seat: (int(lineages[seat].place[0]), seat))[: self.breedings]
+        """The seats that walk in the next quantum: fewest runs first, then in their order.
+
+        Rungs that have others on both sides wait until those have made more runs: what is between loses less.
+        """
+        able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat].k)]
+        begun = [seat.between for seat in self.seats[: len(lineages)] if seat.between is not None]
+        waits = {low for low, _ in begun} & {high for _, high in begun}
+        return sorted(able, key=lambda seat: (int(lineages[seat].place[0]) + BEHIND * (seat in waits), seat))[
+            : self.breedings
+        ]
 
     def divisible(self, k: int) -> bool:
         """Whether the records can be in more than one group of k."""
@@ -130,29 +178,39 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """One quantum of a lineage; all is loaded from its labels alone, so that any worker may do it."""
         if len(self.space) > WHOLE:
             return self._walked_block(seat, lineage)
-        k, profile = self.seats[seat]
+        k, profile = self.seats[seat][:2]
         run, quantum = lineage.place.tolist()
+        size, price = self.size(seat), float(lineage.price[0])
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
-        whole, hot = quanta(self.space, k, run), HOT[run % len(HOT)]
+        whole, hot = quanta(self.space, size, run), HOT[run % len(HOT)]
         fall, hot = (COLD / hot) ** (1.0 / whole), hot * max(float(lineage.warmth[0]), LEAST_WARMTH)
         walk.load(lineage.walk)
-        cells = min(WORK, run_cells(self.space, k, run)) if self.brief else WORK
-        walk.anneal(cells, hot * fall**quantum, hot * fall ** (quantum + 1))
+        cells = min(WORK, run_cells(self.space, size, run)) if self.brief else WORK
+        walk.anneal(cells, hot * fall**quantum, hot * fall ** (quantum + 1), price)
         found, no = walk.labels(), np.zeros(1, np.bool_)
         if quantum + 1 < whole:
             return replace(lineage, walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
         found = mended(self.space, profile, found)
         walk.load(found)
-        costs, best = walk.costs(), walk.load(lineage.best)
-        joined = cheaper_regions(lineage.best, found, walk.costs(), costs)
-        cost = walk.load(joined)
-        better = cost < best - 1e-9
-        labels, warmth = (joined if better else lineage.best), np.array([min(cost, best)]) / len(walk.costs())
-        return CompositeLineage(labels, labels, walk.chance, np.array([run + 1, 0]), np.array([better]), warmth)
+        costs = walk.costs() + price
+        walk.load(lineage.best)
+        kept = walk.costs() + price
+        joined = cheaper_regions(lineage.best, found, kept, costs)
+        walk.load(joined)
+        better = (walk.costs() + price).sum() < kept.sum() - 1e-9
+        labels = joined if better else lineage.best
+        warmth = np.array([self.space.cost(profile, labels) / len(labels)])
+        place, due = np.array([run + 1, 0]), np.array([better])
+        return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price)
+
+    def size(self, seat: int) -> int:
+        """About how large the groups of a seat become."""
+        between = self.seats[seat].between
+        return self.seats[seat].k if between is None else self.seats[between[1]].k
 
     def _walked_block(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
         """One block of a lineage of a large table."""
-        k, profile = self.seats[seat]
+        k, profile = self.seats[seat][:2]
         turn, block = lineage.place.tolist()
         chance, rows = lineage.chance.copy(), block_rows(self.space, lineage.best, turn, block)
         labels = lineage.best
@@ -167,12 +225,33 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """The groups a run found, as their profile publishes them and with another treatment."""
         genome = self._genome(seat, lineage.best)
         made = [Child(genome, "anneal", (seat,), problem.key(genome))]
-        k, profile = self.seats[seat]
+        k, profile = self.seats[seat][:2]
         other = self.treatments.another(self.space.profiles[profile], int(lineage.place[0]), rng)
         if other is not None:
             treated = CompositeGenes(lineage.best, k, other).genome
             made.append(Child(treated, "treat", (seat,), problem.key(treated)))
         return made
+
+
+def seats_of(ladder: Sequence[int], first: int = 0) -> tuple[Seat, ...]:
+    """Seats of a ladder, the rung `first` before the others; then between neighbours and beyond, then across rungs.
+
+    Examples
+    --------
+    >>> seats = seats_of((5, 10, 20), 10)
+    >>> [seat.k for seat in seats]
+    [10, 5, 20, 5, 10, 10, 5]
+    >>> [seat.between for seat in seats]
+    [None, None, None, (1, 0), (0, 2), (0, 2), (1, 2)]
+    """
+    order = sorted(ladder, key=lambda k: (k != first, k))
+    rungs = [order.index(k) for k in sorted(ladder)]
+    seats = [Seat(k) for k in order]
+    near, wide = DENSER
+    seats += [Seat(order[low], after=near, between=(low, high)) for low, high in pairwise(rungs)]
+    seats += [Seat(order[rungs[-2]], after=near, between=(rungs[-2], rungs[-1]), dearer=BEYOND)] if rungs[1:] else []
+    seats += [Seat(order[low], after=wide, between=(low, high)) for low, high in zip(rungs, rungs[2:], strict=False)]
+    return tuple(seats)
 
 
 def run_cells(space: CompositeSpace, k: int, run: int) -> int:

@@ -114,7 +114,7 @@ def room_of(cells: Cells, least: int) -> Room:
         tally=np.zeros(int(cells.codes.max(initial=0)) + 1, np.int64),
         work=np.zeros(1, np.int64),
         saved=np.zeros((4 * least, p + 2)),
-        heat=np.zeros(1),
+        heat=np.zeros(2),
     )
 
 

@@ -12,14 +12,19 @@ from crypsis.masking.scaling import embed
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.table.table import Table
 
-Start = Literal["halving", "mdav", "local-recoding"]
+Start = Literal["best", "halving", "mdav", "local-recoding"]
 
 NODES = 256
 """Lattice nodes offered to a local recoding that only begins a search."""
+FEW = 10_000
+"""Records up to which MDAV takes next to no time."""
 
 
 def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> Labels:
     """Groups of at least k records of one stratum: labels 0, 1, … without gaps."""
+    if start == "best":
+        ways: tuple[Start, ...] = ("halving", "mdav") if len(space) <= FEW else ("halving",)
+        return min((first_groups(space, profile, k, way) for way in ways), key=lambda each: space.cost(profile, each))
     if start == "halving":
         return space.halved(profile, k)
     kept = space.table.take(np.flatnonzero(space.table.kept))

@@ -47,7 +47,10 @@ class CompositeWalk:
         """The groups as they are now."""
         return self.groups.labels.copy()
 
-    def anneal(self, work: int, hot: float, cold: float) -> float:
-        """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached."""
-        pace = WalkSettings(self.k, work, hot, cold, min(DISSOLVING / self.k, DISSOLVING / 2), ANYWHERE)
+    def anneal(self, work: int, hot: float, cold: float, price: float = 0.0) -> float:
+        """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached.
+
+        price  what every group costs beside what it loses
+        """
+        pace = WalkSettings(self.k, work, hot, cold, min(DISSOLVING / self.k, DISSOLVING / 2), ANYWHERE, price)
         return walk_groups(self.groups, Costing(self.charges, self.cells, self.room), self.around, pace, self.chance)

@@ -17,7 +17,7 @@ from crypsis.masking.heuristics import trivial
 from crypsis.masking.locking import within_strata
 from crypsis.masking.partition import Partitioner
 from crypsis.searches.composites.blocks import WHOLE
-from crypsis.searches.composites.lineages import WORK, CompositeLineage, CompositeLineages, run_cells
+from crypsis.searches.composites.lineages import WORK, CompositeLineage, CompositeLineages, Seat, run_cells
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.starts import mended
 from crypsis.searches.composites.treatments import Treatments
@@ -64,7 +64,7 @@ class CompositeChain(Chain):
 
     def step(self) -> int:
         """Halve the records; then look for near records; then a quantum of the next run."""
-        walk = CompositeLineages(self.space, ((self.k, 0),), Treatments((), ()), brief=True)
+        walk = CompositeLineages(self.space, (Seat(self.k),), Treatments((), ()), brief=True)
         if self.lineage is None:
             self.lineage = walk.begun(0, SEED)
             self.done.append(self.lineage.best)
