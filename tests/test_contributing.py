@@ -29,7 +29,7 @@ source = "people.csv"
 person = { role = "identifier" }
 age = { role = "quasi", hierarchy = "intervals:5,10,20" }
 sex = { role = "quasi", hierarchy = "merge:2" }
-diagnosis = { role = "confidential" }
+diagnosis = { role = "confidential", because = "known to the hospital alone" }
 income = { role = "identifier" }
 hours = { role = "other", because = "known to nobody outside" }
 district = { role = "other", because = "known to nobody outside" }
