@@ -23,14 +23,14 @@ from crypsis.measures.measure import Measure
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import Usefulness
 from crypsis.plan.agreement import disagreements
-from crypsis.plan.catalogue import REFUSED, Named
-from crypsis.plan.problems import place_text, problems_of, problems_text
+from crypsis.plan.catalogue import REFUSED
+from crypsis.plan.named_entries import refused_names
+from crypsis.plan.problems import problems_of, problems_text
 from crypsis.plan.sections import (
     Column,
     Data,
     Limit,
     Masking,
-    MeasureChoice,
     Measures,
     Release,
     Requirement,
@@ -153,7 +153,7 @@ class Plan(Settings):
             None if the form of the document is wrong.
         problems : list of str
         """
-        problems = _refused_names(document)
+        problems = refused_names(document)
         try:
             plan = cls.model_validate(dict(document))
         except ValidationError as error:
@@ -358,39 +358,6 @@ def load(path: Path) -> dict[str, Any]:
         return read_toml(path, "plan", "see `crypsis init` for an example")
     except FileNotFoundError:
         raise PlanError(f"{path}: there is no such file; write a plan with `crypsis init FILE`") from None
-
-
-_NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (
-    (("mask",), Masking),
-    (("require",), Requirement),
-    (("scenario", "require"), Requirement),
-    (("search",), SearchChoice),
-    (("measures", "loss"), MeasureChoice),
-    (("measures", "risk"), MeasureChoice),
-    (("use",), Use),
-    (("limit",), Limit),
-)
-
-
-def _refused_names(document: Mapping[str, Any]) -> list[str]:
-    """Problems of the models, searches and measures that a document names."""
-    found = []
-    for path, kind in _NAMED:
-        for loc, item in _items(document, path, ()):
-            given = {kind.key: item} if isinstance(item, str) and path[0] == "measures" else item
-            if isinstance(given, Mapping):
-                found += [f"{place_text(loc)}: {message}" for message in kind.refusals(given)]
-    return found
-
-
-def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
-    if isinstance(node, (list, tuple)):
-        return [pair for n, item in enumerate(node) for pair in _items(item, path, (*loc, n))]
-    if not path:
-        return [(loc, node)]
-    if not isinstance(node, Mapping) or path[0] not in node:
-        return []
-    return _items(node[path[0]], path[1:], (*loc, path[0]))
 
 
 def _unless(at_most: float | None) -> float:
