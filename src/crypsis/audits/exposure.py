@@ -17,7 +17,7 @@ from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Flags, Published
 from crypsis.table.attribute import Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.missing_cells import count_conservative, count_own, count_wildcard
+from crypsis.table.missing_cells import count_conservative, count_own
 from crypsis.table.profile import LARGEST_SHARE
 
 FEW = 3
@@ -187,10 +187,6 @@ def _single(seen: Published, names: tuple[str, ...]) -> int:
     if seen.perturbed:
         for name in names:
             inside &= seen.as_collected[name]
-    # Records without missing cells have the same count under every reading but `own`; others are read conservatively
-    # where true values are asked for.
-    if seen.missing == "own":
-        counts = count_own(codes)
-    else:
-        counts = count_wildcard(codes) if seen.missing == "wildcard" else count_conservative(codes)
+    # A record without missing cells has the same count under every reading but `own`.
+    counts = count_own(codes) if seen.missing == "own" else count_conservative(codes)
     return int(np.sum((counts == 1) & inside))

@@ -24,8 +24,8 @@ from crypsis.measures.objective import Objective
 from crypsis.measures.utility import Usefulness
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED
+from crypsis.plan.named_entries import refused_names
 from crypsis.plan.problems import problems_of, problems_text
-from crypsis.plan.refused_names import refused_names
 from crypsis.plan.sections import (
     Column,
     Data,

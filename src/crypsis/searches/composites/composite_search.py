@@ -58,10 +58,6 @@ class CompositeSearch(LadderSearch):
     purpose: ClassVar[str] = "groups of at least k records, each column published in the way that loses least"
     leads: ClassVar[bool] = True
 
-    rungs: int = Field(
-        default=8, ge=1, le=100, description="class sizes tried at first; later, groups of sizes between them too"
-    )
-
     truthful: bool = Field(
         default=False,
         description="publish nothing that is false of a record: common ancestors, or without a hierarchy the value "
@@ -84,6 +80,9 @@ class CompositeSearch(LadderSearch):
         "each column",
     )
     treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
+    rungs: int = Field(
+        default=8, ge=1, le=100, description="class sizes tried at first; later, groups of sizes between them too"
+    )
     breedings: int = Field(default=2, ge=1, le=1000, description="group sizes advanced in one generation")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 

@@ -1,4 +1,4 @@
-"""Names in a document that nothing is registered under, and settings that what they name does not have."""
+"""Entries of a plan that name something registered: methods, models, searches and measures."""
 
 from __future__ import annotations
 
