@@ -226,7 +226,7 @@ def show(path: Path) -> None:
                 print(f"{name:12} {cpu:4.0f} mean {version:8}", *(f"{x:11.3f}" for x in means[version]))
         for version in ("without", "0.1"):
             if version in means and "with" in means:
-                less = 100 * (1 - means["with"] / means[version])
+                less = 100 * (1 - means["with"][: 1 + len(LINKAGE)] / means[version][: 1 + len(LINKAGE)])
                 said = ", ".join(f"{less[1 + i]:.1f} % at {most}" for i, most in enumerate(LINKAGE))
                 print(f"{name:12} with against {version}: less loss by {said}")
                 for each in (each for each in mine if each["version"] == version):
