@@ -116,8 +116,8 @@ class MixedMaskingSearch(Search):
             return f"It hides record after record, too slowly for more than {MOST_RECORDS} of them"
         return (
             "It promises no k; where a limit on the risk is enough and distributions must stay, delete every "
-            '[[require]], add [[search]] name = "mixed-masking" and a [[limit]] on "distribution-distance", which '
-            "groups of records do not keep"
+            '[[require]], add [[search]] name = "mixed-masking" and a [[limit]] on "distribution-distance", '
+            "which groups of records do not keep"
         )
 
     def encoding(self, table: Table) -> ExchangeEncoding:
