@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,6 +12,9 @@ from crypsis.cli.front import show_front
 from crypsis.cli.output import figure, say, working
 from crypsis.cli.progress import Watch
 from crypsis.cli.searching import free
+
+if TYPE_CHECKING:
+    from crypsis.table.table import Table
 
 SHOWN = 8
 """Number of solutions in the outline of the front."""
@@ -31,7 +34,6 @@ def demo(
     """
     from crypsis.engines import engine
     from crypsis.plan import Plan, draft
-    from crypsis.privacy import KAnonymity
     from crypsis.release import verify
     from crypsis.run import Run
     from crypsis.run.warm_up import compile_ahead
@@ -47,12 +49,7 @@ def demo(
     private_folder(folder)
     people, plan, release = folder / "people.csv", folder / "plan.toml", folder / "release"
     write_table(original, people)
-    exposed = KAnonymity(k=k).judge(original).offending
-    say(f"1. A table of {rows} invented people: {people}")
-    say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
-    say(f"   {', '.join(original.confidential)} must not be learnt, and nobody outside knows them.")
-    say(f"   As it stands, {exposed} of {rows} people are in an equivalence class of fewer than {k}.")
-    say()
+    _show_table(original, people, k)
     collected = read_table(people)
     invented = dict.fromkeys(original.confidential, INVENTED)
     text = draft(people, plan, collected, profile(collected), k, invented)
@@ -85,3 +82,14 @@ def demo(
     say()
     say(f"Look closer: crypsis show {folder / 'run'}, or crypsis studio {folder / 'run'}")
     say("Now your own file: crypsis profile FILE, crypsis init FILE, crypsis run plan.toml")
+
+
+def _show_table(original: Table, people: Path, k: int) -> None:
+    from crypsis.privacy import KAnonymity
+
+    exposed = KAnonymity(k=k).judge(original).offending
+    say(f"1. A table of {len(original)} invented people: {people}")
+    say(f"   An intruder may know {', '.join(original.quasi_identifiers)};")
+    say(f"   {', '.join(original.confidential)} must not be learnt, and nobody outside knows them.")
+    say(f"   As it stands, {exposed} of {len(original)} people are in an equivalence class of fewer than {k}.")
+    say()
