@@ -209,7 +209,7 @@ def test_effort_is_spent_the_same_way_again_and_never_in_vain(partitioner: str) 
 
 def test_clusters_are_worked_out_one_quantum_at_a_time() -> None:
     table = crypsis.example(150)
-    parts, wanted = parts_of(table, "composite"), [((0, 1), 3, 9), ((2, 3), 3, 9)]
+    parts, wanted = parts_of(table, "composite"), [((0, 1), 3, 20), ((2, 3), 3, 20)]
     calls, before = 1, [0, 0]
     while not parts.ready(wanted, Serial()):
         calls += 1
