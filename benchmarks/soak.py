@@ -50,7 +50,7 @@ source = "people.csv"
 person = { role = "identifier" }
 age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
-income = { role = "confidential" }
+income = { role = "confidential", because = "invented people" }
 [[require]]
 model = "k-anonymity"
 k = 3

@@ -62,8 +62,8 @@ person = { role = "identifier" }
 age = { role = "quasi", kind = "numeric", hierarchy = "intervals:5,10,20" }
 hours = { role = "quasi", kind = "numeric", hierarchy = "intervals:10,20" }
 sex = { role = "quasi", hierarchy = "merge:1" }
-income = { role = "confidential" }
-diagnosis = { role = "confidential" }
+income = { role = "confidential", because = "invented people" }
+diagnosis = { role = "confidential", because = "invented people" }
 district = { role = "other", because = "invented people" }
 education = { role = "other", because = "invented people" }
 marital = { role = "other", because = "invented people" }

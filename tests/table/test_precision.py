@@ -24,7 +24,7 @@ from crypsis.table.precision import at_source_precision, decimals
         ([1e6 / 3, 2e6 / 3], 0),
         ([], 0),
         ([1 / 300, 2 / 300], 6),
-        ([1e-6 / 3, 2e-6 / 3], 9),
+        ([1e-6 / 3, 2e-6 / 3], 8),
     ],
 )
 def test_decimals_by_hand(values: list[float], digits: int) -> None:

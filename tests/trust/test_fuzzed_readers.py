@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import shutil
@@ -177,6 +178,16 @@ def test_the_store_of_a_run(run_folder: Path) -> None:
     assert len(Run.open(run_folder).front) > 0
 
 
+def same(name: str, changed: bytes, whole: bytes) -> bool:
+    """Whether a file says what it said: a manifest is sealed whatever its layout."""
+    if name != "manifest.json":
+        return changed == whole
+    try:
+        return bool(json.loads(changed) == json.loads(whole))
+    except ValueError:
+        return False
+
+
 def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
     original = example(60, seed=3)
     masked = Microaggregation(k=5).mask(original, np.random.default_rng(1))
@@ -192,7 +203,7 @@ def test_a_changed_release_is_never_called_sound(tmp_path: Path) -> None:
         changed = damaged(whole, rng)
         path.write_bytes(changed)
         try:
-            assert verify(tmp_path / "copy").sound == (changed == whole), path.name
+            assert verify(tmp_path / "copy").sound == same(path.name, changed, whole), path.name
         except CrypsisError as refusal:
             assert 20 < len(str(refusal)) < 2000
             refused += 1
