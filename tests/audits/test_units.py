@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crypsis.audits import FindingKind, audit
 from crypsis.audits.caution import cautious
 from crypsis.audits.published import Published
-from crypsis.audits.units import few_units, records_of_a_unit, units_of_classes
+from crypsis.audits.units import few_units, records_for_units, records_of_a_unit, units_of_classes
 from crypsis.masking import Microaggregation
 from crypsis.plan import draft
 from crypsis.table.clues import Clue
@@ -83,3 +83,33 @@ def test_the_safest_reading_of_a_panel(tmp_path: Path) -> None:
     text = draft(tmp_path / "panel.csv", tmp_path / "plan.toml", table, seen, 5)
     assert "# that are at least 5 people: each has 7 records" in text
     assert "\nk = 35\n" in text
+
+
+def courses(alike: bool) -> Table:
+    """Sixty teachers with one to nine courses each; what is asked is of the teacher, or of the course."""
+    rng = np.random.default_rng(3)
+    teacher = np.repeat(np.arange(60), rng.integers(1, 10, 60))
+    who = teacher if alike else np.arange(len(teacher))
+    columns = {
+        "teacher": teacher,
+        "age": rng.integers(25, 65, len(teacher))[who],
+        "rank": rng.integers(0, 3, len(teacher))[who],
+    }
+    roles = {"teacher": "household", "age": "quasi", "rank": "quasi"}
+    return Table.from_columns({name: values.tolist() for name, values in columns.items()}, roles)
+
+
+def test_records_of_people_who_have_several_of_them() -> None:
+    table = courses(alike=True)
+    held = np.bincount(table.codes(["teacher"])[:, 0])[table.codes(["teacher"])[:, 0]]
+    needed, column = records_for_units(table, 5, 100)
+    assert (needed, column) == (2 * int(np.quantile(held, 0.95)) + 1, "teacher")
+    few = Microaggregation(k=5).mask(table, np.random.default_rng(0))
+    assert [found.kind for found in few_units(Published(few, table))] == [FindingKind.FEW_UNITS]
+    many = Microaggregation(k=needed).mask(table, np.random.default_rng(0))
+    assert few_units(Published(many, table)) == []
+
+
+def test_records_that_belong_together_and_differ_need_no_larger_classes() -> None:
+    assert records_for_units(courses(alike=False), 5, 100) == (5, "")
+    assert records_for_units(courses(alike=True), 5, 12) == (12, "teacher")  # as many as the table allows

@@ -22,6 +22,10 @@ FEWEST = 3
 """People or households in a class, below which they are few."""
 LONGEST_PANEL = 50
 """Records of one person at most."""
+ALIKE = 0.5
+"""Share of the quasi-identifiers in which records that belong together agree, from which on a class holds them all."""
+MOST_UNITS = 0.95
+"""Share of the records whose people or households are not larger than what counts as large."""
 FEWEST_PEOPLE = 20
 """Different values below which equal counts say little."""
 
@@ -62,6 +66,50 @@ def units_of_classes(units: Codes, labels: NDArray[np.integer]) -> NDArray[np.in
     own = np.where(units == MISSING, units.max(initial=0) + 1 + np.arange(len(units)), units)
     pairs = np.unique(np.stack([labels, own], axis=1), axis=0)
     return np.bincount(pairs[:, 0])
+
+
+def records_for_units(table: Table, least: int, most: int) -> tuple[int, str]:
+    """Records a class needs so that few are of fewer than three people or households, and the column that says so.
+
+    Records that belong together and are alike in most quasi-identifiers come into one class. A class of one record more
+    than two of the larger people have is then of three.
+
+    table  as collected, with its roles
+    least, most  records of a class to begin with, and at most
+    returns  `least` and no column where records that belong together are few or not alike
+
+    Examples
+    --------
+    >>> people = np.repeat(np.arange(40), 3)
+    >>> table = Table.from_columns({"person": people, "age": 20 + people}, {"person": "household", "age": "quasi"})
+    >>> records_for_units(table, 3, 30)
+    (7, 'person')
+    """
+    needed, column = least, ""
+    for name in table.named(*UNPUBLISHED):
+        units = table.codes([name])[:, 0]
+        sizes = np.bincount(units[units != MISSING], minlength=1)
+        if sizes.max() < 2 or not table.quasi_identifiers:
+            continue
+        held = np.where(units == MISSING, 1, sizes[units])
+        wanted = min((FEWEST - 1) * int(np.quantile(held, MOST_UNITS)) + 1, most)
+        if wanted > needed and _alike(table, units, held) >= ALIKE:
+            needed, column = wanted, name
+    return needed, column
+
+
+def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
+    """Share of the quasi-identifiers in which the records that belong together agree, averaged over such records."""
+    several = held > 1
+    codes = table.codes(table.quasi_identifiers)[several]
+    of = np.unique(units[several], return_inverse=True)[1]
+    agree = []
+    for values in codes.T:
+        low, high = np.full(of.max() + 1, np.iinfo(np.int32).max), np.full(of.max() + 1, -1)
+        np.minimum.at(low, of, values)
+        np.maximum.at(high, of, values)
+        agree.append(np.mean((low == high)[of]))
+    return float(np.mean(agree))
 
 
 def records_of_a_unit(table: Table, name: str) -> int:

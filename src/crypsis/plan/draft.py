@@ -7,9 +7,10 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from crypsis.audits.caution import cautious
-from crypsis.audits.units import records_of_a_unit
+from crypsis.audits.units import records_for_units, records_of_a_unit
 from crypsis.masking.blocks import LARGE
 from crypsis.plan.document import Plan
 from crypsis.plan.writing import toml_key
@@ -49,23 +50,50 @@ def draft(
     for link in links(table, [column.name for column in masked], leading):
         given[link.name] = given.get(link.name, {}) | {"linked": link.lead}
     together = [records_of_a_unit(table, c.name) for c in columns if c.role == Role.HOUSEHOLD]
-    records = k * max([*together, 1])
-    if records * CLASSES_FOR_A_LIMIT > seen.rows:
+    records, largest = k * max([*together, 1]), seen.rows // CLASSES_FOR_A_LIMIT
+    if records > largest:
         records = k
-    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, (k, records), given)
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    classes = _Classes(k, *records_for_units(roled, records, largest), balanced=records > k)
+    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, classes, given)
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
-    return "\n".join([*head, *_rules(described, columns), *_searches(described, records), *_tail(table)])
+    return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
+
+
+class _Classes(NamedTuple):
+    """How large classes must be.
+
+    people  asked for
+    records  demanded, more where several belong to one person or household
+    column  what says which records belong together, where groups of that many would be of too few people
+    balanced  whether each person has as many records
+    """
+
+    people: int
+    records: int
+    column: str
+    balanced: bool
+
+    def remark(self) -> list[str]:
+        """Why more records are demanded than people."""
+        if self.column:
+            return [
+                f"# more than {self.people}, so that hardly any class is of fewer than three different {self.column}"
+            ]
+        return [
+            f"# that are at least {self.people} people: each has {self.records // self.people} records"
+        ] * self.balanced
 
 
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
     rows: int,
-    classes: tuple[int, int],
+    classes: _Classes,
     given: Mapping[str, Mapping[str, str]],
 ) -> list[str]:
-    """Data, columns and demands; `classes`: people in a class, and records, where each person has several."""
-    k, records = classes
+    """Data, columns and demands."""
+    k, records = classes.people, classes.records
     lines = [
         "# The data, what must hold, how to search, and how the file is published. Correct any line.",
         "# Check it: crypsis check plan.toml   Run it: crypsis run plan.toml",
@@ -94,7 +122,7 @@ def _head(
         *_maskings(columns, rows, k),
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
-        *([f"# that are at least {k} people: each has {records // k} records"] if records > k else []),
+        *classes.remark(),
         'model = "k-anonymity"',
         f"k = {records}",
         *_missing_cells(columns),
