@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import crypsis
 from crypsis.evolution import Frontier
 from crypsis.run import Run
 from crypsis.run.clock import Clock, Moment, charged_now, command_start
 from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn
 from crypsis.run.pace import Pace
 from crypsis.run.schedule import Schedule
+from crypsis.table.example import example
 from run.runs import begun, finished, folder_with
 
 
@@ -56,6 +58,19 @@ def test_the_outlook_is_the_front_and_adds_up_to_its_volume(points: list[tuple[i
     assert outlook.front == sorted({tuple(row) for row in frontier.scores.tolist()})
     assert total == pytest.approx(hypervolume(outlook.front))
     assert hypervolume(outlook.front) == pytest.approx(frontier.hypervolume((100.0, 100.0)) / 1e4)
+
+
+def test_a_first_step_unlike_the_others_is_foreseen() -> None:
+    pace = Pace(100, foreseen={("advance", "lattice 0"): 3.0})
+    assert pace.expected(("advance", "lattice 0")) == 3.0
+    assert pace.expected(("advance", "composite 1")) < 1.0
+    pace.took(("advance", "lattice 0"), 0.1)
+    assert pace.expected(("advance", "lattice 0")) < 1.0
+    table = example(200)
+    nodes = crypsis.LatticeSearch().candidates(table) or 0
+    assert 0 < crypsis.LatticeSearch().first_seconds(table, guided=False) < 1e-5 * nodes
+    assert crypsis.LatticeSearch().first_seconds(table, guided=True) == 0.0
+    assert crypsis.LatticeSearch(method="pbg").first_seconds(table, guided=False) == 0.0
 
 
 def test_who_gains_most_for_its_time_comes_next_and_nobody_is_forgotten() -> None:

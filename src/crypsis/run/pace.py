@@ -27,9 +27,11 @@ class Pace:
     """The last durations of every kind of step.
 
     records  of the table
+    foreseen  seconds of first steps that take longer than others of their kind
     """
 
     records: int
+    foreseen: dict[Step, float] = field(default_factory=dict)
     _last: dict[Step, deque[float]] = field(default_factory=dict)
 
     def took(self, step: Step, seconds: float) -> None:
@@ -43,4 +45,4 @@ class Pace:
             return MARGIN * max(last)
         least, rate = FIRST[step[0]]
         others = [max(seen) for (what, _), seen in self._last.items() if what == step[0] and what != "advance"]
-        return max([least + rate * self.records, *others])
+        return max([least + rate * self.records, self.foreseen.get(step, 0.0), *others])

@@ -43,7 +43,7 @@ BETWEEN_CHECKPOINTS = 0.25
 """Seconds of fast generations that share one checkpoint."""
 WORTH_OF_CHECKPOINT = 10.0
 """A checkpoint is written after so many times the seconds it takes."""
-CLOSING = 0.15
+CLOSING = 0.3
 """Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
 FOR_A_FIRST_POINT = 8.0
 """Seconds that searches take at most, whatever the budget, for a first point to release, if no baseline is one."""
@@ -361,6 +361,8 @@ class Schedule:
         if shared is None and not budgets:
             budgets.append(search.budget())
         found = SearchState(index, choice.name, search, budgets, self.seed)
+        foreseen = search.first_seconds(self.original, self.plan.measures.guide)
+        self._pace.foreseen["advance", found.title] = foreseen
         saved, history = self.store.state(index), self.store.history(index)
         if saved is not None:
             found.state = State.from_bytes(saved)

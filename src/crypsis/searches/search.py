@@ -228,6 +228,23 @@ class Search(Settings):
             raise SearchError(f"search {searches.name_of(self)!r}: {obstacle}")
         return self.problem(self.encoding(table), objective, rng)
 
+    def first_seconds(self, table: Table, guided: bool) -> float:
+        """About how long its first step takes, where that step is no quantum like the later ones.
+
+        Parameters
+        ----------
+        table : Table
+            The table that is protected.
+        guided : bool
+            Whether the measures of a plan score its candidates.
+
+        Returns
+        -------
+        float
+            0 if the first step is like any other.
+        """
+        return 0.0
+
     def candidates(self, table: Table) -> float | None:
         """How many candidates there are for a table, where that is known.
 

@@ -198,6 +198,11 @@ class LatticeSearch(Search):
     def candidates(self, table: Table) -> float | None:
         return float(Lattice.of(table, self.columns).size)
 
+    def first_seconds(self, table: Table, guided: bool) -> float:
+        lattice = Lattice.of(table, self.columns)
+        each = SECONDS * len(table) * len(lattice.names)
+        return lattice.size * each if not guided and self.judges_all(lattice.size, each) else 0.0
+
     def encoding(self, table: Table) -> LevelEncoding:
         lattice = Lattice.of(table, self.columns)
         rule: Literal["by-size", "failing-class"] = "failing-class" if self.k or self.l else self.rule

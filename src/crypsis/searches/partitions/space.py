@@ -20,6 +20,8 @@ TEPID = 1e-3
 """Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
 TOUR_UP_TO = 100_000
 """Coordinates of all records up to which a tour is worth its time."""
+WIDE = 200
+"""Coordinates of greatest variance among which directions are looked for."""
 COMPONENTS = 24
 """Directions of greatest variance by which records are near or far at first."""
 SPACED = 5000
@@ -61,6 +63,9 @@ class PartitionSpace:
         last bits differ from worker to worker.
         """
         centred = self.points - self.points.mean(axis=0)
+        if centred.shape[1] > WIDE:  # columns of many categories, most of which hardly anybody holds
+            widest = np.argsort(-np.square(centred).mean(axis=0), kind="stable")[:WIDE]
+            centred = np.ascontiguousarray(centred[:, np.sort(widest)])
         some = centred[:: max(1, len(centred) // SPACED)]
         directions = np.linalg.eigh(np.einsum("ij,ik->jk", some, some))[1][:, ::-1][:, :COMPONENTS]
         heaviest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
