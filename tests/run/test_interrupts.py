@@ -5,10 +5,19 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from collections.abc import Iterator
 
 import pytest
 
 from crypsis.run.interrupts import interrupts_deferred
+
+
+@pytest.fixture(autouse=True)
+def interrupts_are_obeyed() -> Iterator[None]:
+    """A process in the background begins with Ctrl-C ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def test_a_signal_waits_for_the_end_of_the_step() -> None:
