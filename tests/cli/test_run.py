@@ -177,6 +177,7 @@ def test_a_signal_keeps_the_front_and_exits_3(sent: signal.Signals, tmp_path: Pa
         [*COMMAND, "run", str(plan), "--quiet", "-o", str(tmp_path / "run")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # in the background it may be ignored
     )
     wait_for(tmp_path / "run", 5)
     second = crypsis("resume", tmp_path / "run", "--quiet")

@@ -229,19 +229,10 @@ class Search(Settings):
         return self.problem(self.encoding(table), objective, rng)
 
     def first_seconds(self, table: Table, guided: bool) -> float:
-        """About how long its first step takes, where that step is no quantum like the later ones.
+        """About how many seconds its first step takes, where that is no quantum like the later ones; 0 where it is.
 
-        Parameters
-        ----------
-        table : Table
-            The table that is protected.
-        guided : bool
-            Whether the measures of a plan score its candidates.
-
-        Returns
-        -------
-        float
-            0 if the first step is like any other.
+        table  the table that is protected
+        guided  whether the measures of a plan score its candidates
         """
         return 0.0
 
