@@ -10,7 +10,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from crypsis.charts import front, to_png
+import vl_convert
+
+from crypsis.charts import front_svg
 from crypsis.plan import Plan, draft
 from crypsis.run import Run
 from crypsis.run.front import Front
@@ -69,8 +71,8 @@ def main() -> None:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         found = evolved(Path(name), asked.rows, asked.budget)
-    drawing = front(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
-    asked.out.write_bytes(to_png(drawing))
+    drawing = front_svg(points(found), "loss: how far values moved, %", "risk: people linked to their record, %")
+    asked.out.write_bytes(vl_convert.svg_to_png(drawing, scale=2.0))
     sys.stdout.write(f"{asked.out}: {len(found)} solutions, {len(found.baselines)} baselines\n")
 
 

@@ -6,17 +6,23 @@ import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from crypsis.charts import bars_before_after, front, to_png, to_svg
+from crypsis.charts import bars_svg, front_svg, heat_map_svg
+from crypsis.charts.svg import nice_ticks
 from crypsis.masking import Microaggregation
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish
+from crypsis.report.histograms import distributions
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
+from crypsis.table.table import Table
 from crypsis.text.reports import front_text, interval_text, number_text, release_summary, sentence_text
 from waiving import waiving
 
@@ -212,7 +218,40 @@ def test_words() -> None:
     assert release_summary(stated)["waived"] == 0, "an assumption that somebody states waives nothing"
 
 
-def test_pictures_are_drawn_without_a_network() -> None:
-    spec = front(POINTS, "loss", "risk")
-    assert to_svg(spec).startswith("<svg")
-    assert to_png(bars_before_after("Ages", ["a", "b"], [1, 2], [2, 1], "records"))[:4] == b"\x89PNG"
+def test_pictures_of_reports_are_whole_and_escaped() -> None:
+    drawn = [
+        bars_svg("Ages & <b>", ["<a>", "b" * 90], [1, 2], [2, 0], "records"),
+        front_svg(POINTS, "loss", "risk"),
+        heat_map_svg([{"first": "<x>", "second": "y", "before": 0.5, "after": 0.1}]),
+    ]
+    for picture in drawn:
+        assert ElementTree.fromstring(picture)[0].tag.endswith("rect")
+    texts = [each.text for each in ElementTree.fromstring(drawn[0]).iter() if each.tag.endswith("text")]
+    assert {"Ages & <b>", "<a>", "b" * 17 + "…", "records", "0.5"} <= set(texts)
+
+
+def test_bars_are_as_tall_as_their_values() -> None:
+    boxes = re.findall(r'height="([\d.]+)" fill="(#8a8f98|#0b6e4f)"', bars_svg("t", ["a"], [3], [6], "n"))
+    tall = {colour: float(height) for height, colour in boxes}
+    assert tall["#0b6e4f"] == pytest.approx(2 * tall["#8a8f98"])
+
+
+@given(st.floats(1e-9, 1e9))
+def test_ticks_reach_the_largest_value_in_few_round_steps(most: float) -> None:
+    ticks = nice_ticks(most)
+    assert ticks[0] == 0
+    assert ticks[-1] >= most * (1 - 1e-6)
+    assert len(ticks) in range(2, 7)
+    assert ticks[-2] <= most * (1 + 1e-6)
+
+
+def test_whole_numbers_have_whole_bins() -> None:
+    years = np.repeat(np.arange(1998.0, 2003.0), 40)
+    table = Table.from_columns({"year": years}, {"year": "quasi"})
+    assert distributions(table, table)[0].labels == (
+        "under 1999",
+        "1999–2000",
+        "2000–2001",
+        "2001–2002",
+        "2002 or more",
+    )

@@ -95,6 +95,7 @@ def _numbers(original: Table, masked: Table, name: str, most: int) -> Histogram 
     # Rounded bin edges between the 1st and 99th percentile: extreme values are not shown.
     low, high = np.percentile(before, [1, 99])
     step = _round_step((high - low) / max(most - 2, 1))
+    step = max(step, 1.0) if step and np.all(before == np.round(before)) else step
     edges = np.unique(np.arange(np.floor(low / step), np.ceil(high / step) + 1) * step) if step else np.array([low])
     bins = np.concatenate([[-np.inf], edges, [np.inf]])
     dates = original.attribute(name).dates

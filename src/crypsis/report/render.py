@@ -6,7 +6,7 @@ A page is rendered from the JSON content alone, so that the page can be rendered
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
-from crypsis.charts import Spec, bars_before_after, front, to_svg
-from crypsis.charts.utility import association_heat_map
+from crypsis.charts import bars_svg, front_svg, heat_map_svg
 from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
@@ -47,15 +46,13 @@ def _environment() -> Environment:
     return environment
 
 
-def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg) -> str:
+def internal_html(facts: Mapping[str, Any]) -> str:
     """Render the internal report: all risk figures, settings and charts, for the person who signs.
 
     Parameters
     ----------
     facts : mapping
         Content of the internal JSON report.
-    draw : callable
-        Vega-Lite specification → SVG.
 
     Returns
     -------
@@ -63,9 +60,9 @@ def internal_html(facts: Mapping[str, Any], draw: Callable[[Spec], str] = to_svg
     """
     drawn = [*([facts["class_sizes"]] if facts["class_sizes"] else []), *facts["distributions"]]
     more = {
-        "charts": [_bars(histogram, draw) for histogram in drawn],
-        "ties_chart": _ties(facts["card"], draw),
-        "front_chart": _front(facts["front"], draw) if facts["front"] else None,
+        "charts": [_bars(histogram) for histogram in drawn],
+        "ties_chart": _ties(facts["card"]),
+        "front_chart": _front(facts["front"]) if facts["front"] else None,
         "release_summary": release_summary(facts),
         "over_all": _over_all({**facts, "promised": promised(facts)}),
         "covered": _covered(facts),
@@ -120,26 +117,26 @@ def _covered(facts: Mapping[str, Any]) -> bool:
     return bool(found) and any(set(v["columns"]) >= set(found["columns"]) for v in facts["verdicts"])
 
 
-def _bars(histogram: Mapping[str, Any], draw: Callable[[Spec], str]) -> dict[str, Any]:
+def _bars(histogram: Mapping[str, Any]) -> dict[str, Any]:
     labels, before, after = histogram["labels"], histogram["before"], histogram["after"]
-    spec = bars_before_after(histogram["title"], labels, before, after, "records")
-    return {**histogram, "svg": draw(spec), "rows": list(zip(labels, before, after, strict=True))}
+    picture = bars_svg(histogram["title"], labels, before, after, "records")
+    return {**histogram, "svg": picture, "rows": list(zip(labels, before, after, strict=True))}
 
 
-def _front(points: list[Mapping[str, Any]], draw: Callable[[Spec], str]) -> dict[str, Any]:
-    spec = front(points, "information loss, %", "disclosure risk, %")
+def _front(points: list[Mapping[str, Any]]) -> dict[str, Any]:
+    picture = front_svg(points, "information loss, %", "disclosure risk, %")
     own = [point for point in points if point["kind"] != "baseline"]
     scores = np.array([[point["loss"], point["risk"]] for point in own], dtype=np.float64).reshape(len(own), 2)
     families = contributions([str(point["family"]) for point in own], scores)
     summary = f"{front_text(points)} {families_text(families)}"
-    return {"svg": draw(spec), "summary": summary, "points": points, "families": families}
+    return {"svg": picture, "summary": summary, "points": points, "families": families}
 
 
-def _ties(card: Mapping[str, Any] | None, draw: Callable[[Spec], str]) -> dict[str, str] | None:
+def _ties(card: Mapping[str, Any] | None) -> dict[str, str] | None:
     """The heat map of a card; None where no tie moved by a hundredth."""
     pairs = card["pairs"] if card else []
     moved = any(abs(pair["after"] - pair["before"]) >= 0.01 for pair in pairs)
-    return {"svg": draw(association_heat_map(pairs))} if moved else None
+    return {"svg": heat_map_svg(pairs)} if moved else None
 
 
 def _plain(value: Any) -> Any:

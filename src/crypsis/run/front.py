@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from crypsis.charts import Chart
-from crypsis.charts.reports import scatter
+from crypsis.charts.front import scatter
 from crypsis.errors import PlanError, SearchError, listing
 from crypsis.measures.all_knowing import ALL_KNOWING
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
