@@ -43,6 +43,8 @@ def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, d
         read = context.reading(levels, rule, allowance, k, l)
         assert figures(read, 0) == expected
         assert read.loss[0] == pytest.approx(loss, abs=1e-9)
+        strict = context.reading(levels, rule, allowance, k, l, strict=True).loss[0]
+        assert strict == (read.loss[0] if read.suppressed[0] <= allowance else np.inf)
         unspread = figures(lean.reading(levels, rule, allowance, k, l), 0)
         assert {**unspread, "s_l": expected["s_l"]} == expected
 

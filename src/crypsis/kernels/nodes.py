@@ -77,6 +77,7 @@ class NodeDemand(NamedTuple):
     allowance  How many records may be suppressed.
     values     v: leading columns of a cell's tally that belong to the confidential attribute
     prune      Leave out what cannot reach this k within the allowance; 0 looks at every node.
+    strict     1: a node that suppresses more than the allowance loses infinitely much, uncounted; 0: what it loses
     """
 
     rule: int
@@ -85,6 +86,7 @@ class NodeDemand(NamedTuple):
     l: int  # noqa: E741 (the paper's letter)
     values: int
     prune: int
+    strict: int
 
 
 class NodeReadings(NamedTuple):
@@ -124,20 +126,6 @@ class CellBlock(NamedTuple):
     cells: int
     begin: int
     end: int
-
-
-class LatticeJudging(NamedTuple):
-    """What stays the same while the nodes of a lattice are judged.
-
-    room  for the cells of all nodes of the tail but the lowest
-    out   filled at the number of each node
-    """
-
-    leaves: Leaves
-    tail: TailNodes
-    demand: NodeDemand
-    out: NodeReadings
-    room: CellBlock
 
 
 def _add_rows(target: NDArray[Any], to: int, source: NDArray[Any], row: int, begin: int, classes: int) -> None:
@@ -364,7 +352,9 @@ def _judge(
     loss = tail.marginal[node.tail]
     for attribute in range(node.levels.shape[0]):
         loss += leaves.marginal[attribute, node.levels[attribute]]
-    if gone:
+    if demand.strict and gone > demand.allowance:
+        loss = np.inf
+    elif gone:
         back = take_back(block, node, leaves, tail, demand, counted, (least, fewest))
         squares, misfits, value_squares, loss = (
             squares - back[0], misfits + back[1], value_squares + back[2], loss + back[3],
@@ -378,22 +368,3 @@ def _judge(
 
 
 judge = kernel(_judge)
-
-
-def _judge_tail(block: CellBlock, node: JudgedNode, judging: LatticeJudging) -> None:
-    """Judge one node of the head at every node of the tail."""
-    tail, room = judging.tail, judging.room
-    n, at = block.end - block.begin, block
-    for t in range(tail.below.shape[0]):
-        if t:
-            source, below = block, tail.below[t]
-            if below:
-                width, first = tail.width[below], tail.first[below]
-                source = CellBlock(room.size, room.present, room.tally, first, width, 0, n)
-            at = CellBlock(room.size, room.present, room.tally, tail.first[t], tail.width[t], 0, n)
-            add_up(source, tail.step, t, at)
-        named = JudgedNode(node.rows, node.begin, node.levels, t, node.number + tail.place[t], node.of)
-        judge(at, named, judging.leaves, tail, judging.demand, judging.out)
-
-
-judge_tail = kernel(_judge_tail)

@@ -17,16 +17,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.nodes import (
-    CellBlock,
-    JudgedNode,
-    LatticeJudging,
-    Leaves,
-    NodeDemand,
-    NodeReadings,
-    TailNodes,
-    judge_tail,
-)
+from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, TailNodes, add_up, judge
 
 _SHORT = 32
 
@@ -196,6 +187,39 @@ def _enlarged(classes: Classes, used: int, capacity: int) -> Classes:
 
 
 enlarged = kernel(_enlarged)
+
+
+class LatticeJudging(NamedTuple):
+    """What stays the same while the nodes of a lattice are judged.
+
+    room  for the cells of all nodes of the tail but the lowest
+    out   filled at the number of each node
+    """
+
+    leaves: Leaves
+    tail: TailNodes
+    demand: NodeDemand
+    out: NodeReadings
+    room: CellBlock
+
+
+def _judge_tail(block: CellBlock, node: JudgedNode, judging: LatticeJudging) -> None:
+    """Judge one node of the head at every node of the tail."""
+    tail, room = judging.tail, judging.room
+    n, at = block.end - block.begin, block
+    for t in range(tail.below.shape[0]):
+        if t:
+            source, below = block, tail.below[t]
+            if below:
+                width, first = tail.width[below], tail.first[below]
+                source = CellBlock(room.size, room.present, room.tally, first, width, 0, n)
+            at = CellBlock(room.size, room.present, room.tally, tail.first[t], tail.width[t], 0, n)
+            add_up(source, tail.step, t, at)
+        named = JudgedNode(node.rows, node.begin, node.levels, t, node.number + tail.place[t], node.of)
+        judge(at, named, judging.leaves, tail, judging.demand, judging.out)
+
+
+judge_tail = kernel(_judge_tail)
 
 
 def _judge_classes(arena: Classes, begin: int, end: int, node: JudgedNode, judging: LatticeJudging) -> None:

@@ -29,19 +29,22 @@ def _class_tuples(leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: 
         keys[t] = 0
     for attribute in range(levels.shape[0]):
         base = np.uint64(leaves.start[attribute, levels[attribute]])
+        end = leaves.start[attribute + 1, 0] if attribute + 1 < levels.shape[0] else leaves.group.shape[0]
+        if levels[attribute] == leaves.height[attribute] and leaves.group[end - 1] == 0:
+            continue  # one group holds every leaf
         for t in range(m):
             keys[t] += leaves.mark[base + np.uint64(leaves.codes[attribute, t])]
-    seats = np.empty(size, dtype=np.int32)
+    seats, held = np.empty(size, dtype=np.int32), np.empty(of.shape[0], dtype=np.uint64)
     for slot in range(size):
         seats[slot] = -1
     count, last = 0, np.uint64(size - 1)
     for t in range(m):
         slot = (keys[t] * _STIR) >> shift
-        while seats[slot] >= 0 and keys[rows[seats[slot]]] != keys[t]:
+        while seats[slot] >= 0 and held[seats[slot]] != keys[t]:
             slot = (slot + np.uint64(1)) & last
         if seats[slot] < 0:
             seats[slot] = count
-            rows[count] = t
+            rows[count], held[count] = t, keys[t]
             count += 1
         of[t] = seats[slot]
     return count

@@ -31,6 +31,9 @@ ONE_BY_ONE = 30_000_000
 them is not compiled: that takes longer."""
 MOST_TAIL = 8
 """Most combinations of values the tail may have: dense blocks pay while few of their cells are empty."""
+MOST_NODES = 20_000_000
+"""Larger lattices are never enumerated: their readings alone would fill the memory. So they have no tail, whose cells
+are many and mostly empty where nodes are judged one by one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +61,7 @@ class LatticeContext:
                 for all_, single in zip(out, one, strict=True):
                     all_[number] = single[0]
             return out
-        roll_up(self.classes, self.leaves, self.tail, NodeDemand(rule, allowance, k, l, self.values, prune), out)
+        roll_up(self.classes, self.leaves, self.tail, NodeDemand(rule, allowance, k, l, self.values, prune, 0), out)
         return out
 
     def reading(
@@ -68,17 +71,20 @@ class LatticeContext:
         allowance: int,
         k: int = 1,
         l: int = 0,  # noqa: E741
+        strict: bool = False,
     ) -> NodeReadings:
-        """Judge one node alone; the same figures as among all nodes, in arrays of one entry."""
+        """Judge one node alone; the same figures as among all nodes, in arrays of one entry.
+
+        strict  the loss of a node that suppresses more than the allowance is infinite, which spares counting it
+        """
         self.lattice.check(levels)
         inside = np.array([int(levels[a]) for a in self.head], dtype=np.int64)
         node = 0
         for a in self.tail_places:
             node = node * (self.lattice.heights[a] + 1) + int(levels[a])
         out = _blank(1)
-        read_one(
-            self.classes, self.leaves, self.tail, inside, node, NodeDemand(rule, allowance, k, l, self.values, 0), out
-        )
+        demand = NodeDemand(rule, allowance, k, l, self.values, 0, int(strict))
+        read_one(self.classes, self.leaves, self.tail, inside, node, demand, out)
         return out
 
 
@@ -104,7 +110,8 @@ def prepare(
     value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
 
     The attribute with most values comes first; the last few, as long as their values make few combinations, are
-    the tail. There is none where the confidential attribute or the label has too many values to tally.
+    the tail. There is none where the confidential attribute or the label has too many values to tally, nor in a lattice
+    too large to be enumerated.
     """
     if isinstance(table, Table) and confidential and confidential not in lattice.names:
         table = merged(table, [confidential])
@@ -116,7 +123,8 @@ def prepare(
     order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
     listed = [n for n in dict.fromkeys((confidential, label)) if n and _values(counts, n)[1] > MOST_TALLIED]
     cut = len(order)
-    while not listed and cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
+    small = lattice.size <= MOST_NODES and not listed
+    while small and cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
         cut -= 1
     head, tail = order[:cut], order[cut:]
     leaf = np.stack([trees[a].rank[columns[a]] for a in head], axis=1)

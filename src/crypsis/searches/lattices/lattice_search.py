@@ -38,7 +38,7 @@ from crypsis.searches.lattices.complete import Complete
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices, minimal
-from crypsis.searches.lattices.lattice_preparation import prepare
+from crypsis.searches.lattices.lattice_preparation import MOST_NODES, prepare
 from crypsis.searches.lattices.modelled import modelled_problem
 from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
@@ -55,8 +55,6 @@ GUIDED: tuple[str, ...] = ("auto", "pbg", "nsga2")
 """Methods for the front of the indices, for a demanded k or l, and for measures that guide the search."""
 USUAL_CROSSOVER = 0.8
 """Share of crossed pairs in the paper."""
-MOST_NODES = 20_000_000
-"""Larger lattices are never enumerated: their readings alone would fill the memory."""
 
 
 @searches.add("lattice")

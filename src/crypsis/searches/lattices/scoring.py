@@ -56,7 +56,9 @@ class DemandScores:
     l: int  # noqa: E741
 
     def __call__(self, genome: Genome) -> Scores:
-        read = self.context.reading([int(level) for level in genome], DEMANDED, self.allowance, self.k, self.l)
+        read = self.context.reading(
+            [int(level) for level in genome], DEMANDED, self.allowance, self.k, self.l, strict=True
+        )
         records, cells = self.context.total, self.context.total * len(self.context.lattice.names)
         beyond = max(0, int(read.suppressed[0]) - self.allowance)
         if not int(read.classes[0]):
