@@ -29,6 +29,7 @@ from crypsis.engines import Serial
 from crypsis.evolution.contribution import contributions
 from crypsis.plan.catalogue import searches
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
+from crypsis.table.files import read_table
 from crypsis.table.table import Table
 
 
@@ -79,6 +80,14 @@ def categories(rows: int) -> Table:
     return table.drop(["age"])
 
 
+def protected_in_2012() -> Table:
+    """The columns of Adult that the paper of 2012 protects, 1000 records."""
+    names = ("education", "marital-status", "occupation")
+    trees = {name: DATA / "dgh" / f"adult_{name}.csv" for name in names}
+    table = read_table(DATA / "adult_1000.csv", roles=dict.fromkeys(names, "quasi"), hierarchies=trees)
+    return table.drop([name for name in table.names if name not in names])
+
+
 def halves(table: Table) -> list[dict[str, Any]]:
     """Two intruders who know half of the quasi-identifiers each, k = 5 against both."""
     names, asked = table.quasi_identifiers, [{"model": "k-anonymity", "k": 5}]
@@ -93,6 +102,11 @@ def tasks() -> dict[str, Task]:
     """A task of every kind."""
     example, k5 = crypsis.example(600), [KAnonymity(k=5)]
     papers = {"loss": ["sse-ratio"], "risk": ["interval-disclosure", "record-linkage"]}
+    categorical = {
+        "loss": ["contingency-loss", "distance-loss", "entropy-loss"],
+        "risk": ["category-disclosure", "category-linkage", "probabilistic-linkage", "rank-linkage"],
+    }
+    masked = {"masking": {**searches["masking"].first_settings(example, 5), "highest_risk": 30.0}}
     linked = [{"measure": "record-linkage", "at_most": 10.0}]
     kept = [{"measure": "risk", "at_most": 10.0}, {"measure": "distribution-distance", "at_most": 5.0}]
     grouped = {"grouping": {"recipe": "pareto", "k": 5, "largest_k": 100, "population": 60}}
@@ -101,6 +115,9 @@ def tasks() -> dict[str, Task]:
         "numeric, linkage at most 10": Task(census(600, 8), [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
         "categories, k = 5": Task(categories(1000), [*k5]),
         "categories, linkage at most 5": Task(categories(500), [], {"limit": [{"measure": "risk", "at_most": 5.0}]}),
+        "categories, the measures of 2012, risk at most 30": Task(
+            protected_in_2012(), [], {"measures": categorical, "limit": [{"measure": "risk", "at_most": 30.0}]}, masked
+        ),
         "mixed, k = 5": Task(example, [*k5]),
         "mixed, l = 2": Task(example, [*k5, LDiversity(l=2, confidential=("diagnosis",))]),
         "mixed, t = 0.3": Task(example, [*k5, TCloseness(t=0.3, confidential=("diagnosis",))]),

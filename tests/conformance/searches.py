@@ -72,7 +72,10 @@ MODES: dict[str, dict[str, Settings]] = {
         "one rung": {**_RECODING, "rungs": 1},
         "diverse": {**_RECODING, "l": 2},
     },
-    "masking": {"usual": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4}},
+    "masking": {
+        "usual": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4},
+        "front": {"largest_k": 3, "depths": 1, "swappings": 1, "prams": 2, "batch": 4, "score": "front", "strokes": 40},
+    },
     "mixed-masking": {
         "usual": {"rungs": 2, "sets": 3},
         "replacing": {"rungs": 2, "sets": 0, "categories": "replaced"},
@@ -124,6 +127,7 @@ OTHER: dict[tuple[str, str], Any] = {
     ("partition", "method_settings"): [{"heat": 0.1}, {"mutation_rate": 0.3}],
     ("partition", "steps"): [0, 40],
     ("masking", "forbidden"): [({"sex": "female", "marital": "widowed"},)],
+    ("masking", "highest_risk"): [20.0],
     ("masking", "longest"): [0.5, 0.1, 0.01],
     ("mixed-masking", "lowest"): [5.0],
     ("mixed-masking", "highest"): [50.0],

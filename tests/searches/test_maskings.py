@@ -15,7 +15,7 @@ from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
 from crypsis.searches.maskings import Aims, MaskingSearch, evolve_maskings, hold_out
-from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
+from crypsis.searches.maskings.rays import best_on_each, neighbours, rays, steepest
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
 
@@ -89,6 +89,15 @@ def test_rays_spread_evenly_and_keep_the_order_of_angles():
     slopes = rays(np.array([[10.0, 1.0], [1.0, 10.0]]))
     assert slopes[0, 0] < slopes[0, 1]
     assert slopes[1] == pytest.approx(slopes[0, ::-1])
+
+
+def test_rays_end_where_the_risk_is_too_high():
+    """Of three files only (60, 10) can come to 30, half again above 20: along rays no steeper than 30 / 60."""
+    files = np.array([[10.0, 60.0], [30.0, 40.0], [60.0, 10.0]])
+    assert steepest(files, 100.0) == np.pi / 2
+    assert abs(steepest(files, 20.0) - np.arctan(0.5)) < np.pi / 360
+    assert steepest(files, 1.0) < np.pi / 180  # no file comes near: straight down
+    assert rays(files, 20.0)[:, 1].min() >= 2.0 > rays(files)[:, 1].min()
 
 
 def test_mates_come_from_the_nearest_rays():

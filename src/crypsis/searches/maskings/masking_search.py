@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from numpy.random import Generator
 from pydantic import Field
@@ -59,6 +59,9 @@ class MaskingSearch(Search):
         default="max",
         description="mean or maximum of loss and risk; front: each file follows its own ray towards none of both",
     )
+    highest_risk: float = Field(
+        default=100.0, gt=0.0, le=100.0, description="with score front: files of about this risk and less are bred"
+    )
     crossover_rate: float = Field(default=0.3, ge=0.0, le=1.0, description="chance that a breeding is a crossover")
     selection: Literal["turned", "inverse", "printed"] = Field(
         default="turned",
@@ -90,10 +93,16 @@ class MaskingSearch(Search):
     prams: int = Field(default=5, ge=0, le=9, description="invariant PRAMs of the start, θ = 0.1, 0.2, …")
     generations: int = Field(default=200, ge=1, description="generations, where no other budget is given")
 
+    @classmethod
+    def first_settings(cls, table: Table, k: int) -> dict[str, Any]:
+        return {"score": "front", "strokes": 400, "aimed": 0.7, "neutral": True, "batch": 8}
+
     def idle(self, guided: bool) -> Mapping[str, Idle]:
         found: dict[str, Idle] = {}
         if self.score == "front":
             found |= dict.fromkeys(("selection", "leaders"), Idle("with score 'front'", "choose 'mean' or 'max'"))
+        else:
+            found["highest_risk"] = Idle("with score 'mean' or 'max'", "choose 'front'")
         if not self.depths:
             found["coded"] = Idle("without codings", "set depths to 1 or more")
         if not self.swappings:

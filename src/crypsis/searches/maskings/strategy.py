@@ -103,7 +103,7 @@ class MaskingStrategy:
             whole=whole,
         )
         if whole and self.settings.score == "front":
-            after = replace(after, memory={**after.memory, "slopes": rays(after.scores)})
+            after = replace(after, memory={**after.memory, "slopes": rays(after.scores, self.settings.highest_risk)})
         return conclude_generation(problem, after, state, children, pairs, {}, list(range(len(children))))
 
     @property
