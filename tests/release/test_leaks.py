@@ -195,6 +195,16 @@ def test_every_public_file_is_searched(tmp_path: Path, original: Table) -> None:
         refuse_leaks(public, published, original, risks=[short])
 
 
+def test_short_labels_in_the_bytes_of_numbers_are_no_leak(tmp_path: Path) -> None:
+    """A Parquet file of a few numbers holds any two letters somewhere; what it spells is read back from it."""
+    original = Table.from_columns({"id": ["p7", "Johannes"], "x": [1.0, 2.0]}, {"id": "identifier", "x": "quasi"})
+    (tmp_path / "data.parquet").write_bytes(b"\x00\x01p7\x02")
+    refuse_leaks(tmp_path, original.drop(["id"]), original)
+    (tmp_path / "data.parquet").write_bytes(b"\x00\x01Johannes\x02")
+    with pytest.raises(ReleaseRefused, match="rare value of column 'id'"):
+        refuse_leaks(tmp_path, original.drop(["id"]), original)
+
+
 def run(*arguments: object) -> tuple[int, str]:
     """Exit code and everything a terminal or a log would show."""
     seen = io.StringIO()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any
 
 from crypsis.audits import Finding
@@ -145,6 +146,10 @@ class ReportContent:
 
     def internal(self) -> dict[str, Any]:
         """The content of the internal report."""
+        return dict(self._facts)
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
         return asdict(self) | {"suppressed": self.suppressed}
 
     def external(self) -> dict[str, Any]:
