@@ -20,6 +20,7 @@ FLOORS = {
     "rooms": 0,
     "registry": 1,
     "engines": 1,
+    "pieces": 2,
     "kernels": 2,
     "table": 3,
     "evolution": 3,

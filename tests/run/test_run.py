@@ -8,24 +8,28 @@ import stat
 import threading
 import tomllib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from crypsis.engines import Serial, engine
-from crypsis.errors import PlanError, SearchError
+from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.pieces import completed
 from crypsis.plan import Plan
 from crypsis.privacy.properties import class_sizes
 from crypsis.run import Run
-from crypsis.run.baselines import baselines
+from crypsis.run.baselines import baselines, datafly, datafly_steps
 from crypsis.run.folder import held
-from crypsis.run.schedule import Schedule
 from crypsis.run.search_state import SearchState
 from crypsis.run.store import FORMAT
+from crypsis.run.writing import Writing
 from crypsis.table.example import example
 from crypsis.table.files import write_table
+from crypsis.table.lattice import Lattice
 from run.runs import PLAN, begun, bits, finished, folder_with
 
 
@@ -154,15 +158,15 @@ def test_points_shown_before_their_generation_is_whole_change_nothing(
     """Measuring as slow as on a million records: each point is shown at once, and a stop in between loses nothing."""
     monkeypatch.setattr("crypsis.run.schedule.SHOWN_AFTER", 0.0)
     seen: list[int] = []
-    commit = Schedule._commit
+    commit = Writing.commit
 
-    def watched(schedule: Schedule, search: SearchState) -> None:
+    def watched(writing: Writing, search: SearchState) -> None:
         shown = {row.id for row in search.fresh[: search.shown]}
-        assert shown <= {number for number, _, _ in schedule.store.contents()}
+        assert shown <= {number for number, _, _ in writing.store.contents()}
         seen.append(len(shown))
-        commit(schedule, search)
+        commit(writing, search)
 
-    monkeypatch.setattr(Schedule, "_commit", watched)
+    monkeypatch.setattr(Writing, "commit", watched)
     run = begun(plan, plan.parent / f"shown-{after}")
     for count, _ in enumerate(run.proceed()):
         if count == after:
@@ -186,11 +190,23 @@ def test_a_baseline_keeps_the_limit_of_the_risk_by_the_size_of_its_classes() -> 
     plan = Plan.parse(tomllib.loads(PLAN + LIMITED))
     assert [each.name for each in baselines(plan, table) if each.safe] == ["MDAV within the limit of risk"]
     safe = next(each for each in baselines(plan, table) if each.safe)
-    masked = safe.make(table, np.random.default_rng(0))
+    masked = completed(safe.make(table, np.random.default_rng(0)))
     assert class_sizes(masked, masked.quasi_identifiers).min() >= 13
     assert RecordLinkage().against(table).read(masked) <= 8.0
     assert not any(each.safe for each in baselines(plan, table.take(np.arange(12)))), "too few records"
     assert [each.name for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.safe] == ["plain MDAV"]
+
+
+@pytest.mark.parametrize(("k", "suppression"), [(2, 0.1), (3, 0.05), (25, 0.1), (60, 0.3)])
+def test_plain_recoding_stops_at_the_first_step_that_keeps_k(k: int, suppression: float) -> None:
+    table = example(120, seed=3)
+    found = completed(datafly(table, k, suppression, np.random.default_rng(0)))
+    for levels in datafly_steps(Lattice.of(table)):
+        method = Generalisation(levels=levels, suppression=suppression, k=k)
+        with suppress(CrypsisError):
+            assert method.mask(table, np.random.default_rng(0)).fingerprint() == found.fingerprint()
+            return
+    pytest.fail("k holds at no step")
 
 
 def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -199,7 +215,7 @@ def test_baselines_of_a_large_table_are_made_in_blocks(monkeypatch: pytest.Monke
     table = example(150, seed=4)
     plain = next(each for each in baselines(Plan.parse(tomllib.loads(PLAN)), table) if each.name == "plain MDAV")
     assert plain.message.endswith("within blocks of 40 similar records")
-    masked = plain.make(table, np.random.default_rng(0))
+    masked = completed(plain.make(table, np.random.default_rng(0)))
     assert class_sizes(masked, masked.quasi_identifiers).min() >= 3
 
 

@@ -17,6 +17,8 @@ EVERY = 5.0
 """Seconds between plain lines."""
 LONG_STILL, SHORT = 0.3, 10.0
 """A front that has not moved for this share of the time, which counts as at least so many seconds, stands still."""
+BASELINES = ("baseline", "making")
+"""Steps of a baseline: the last one, and those before it."""
 WORTH_A_WORD = 0.5
 """Seconds of compiling, or beyond the budget, that are worth a word."""
 
@@ -55,7 +57,7 @@ class Watch:
         return self._beyond >= WORTH_A_WORD
 
     def _note(self, step: Progress) -> Progress:
-        if step.what != "baseline":
+        if step.what not in BASELINES:
             self._generations[step.title] = step.generation
         self.seconds = max(self.seconds, step.seconds)
         self._compiling = max(self._compiling, step.compiling)
@@ -66,11 +68,11 @@ class Watch:
 
 def progress_text(step: Progress, rate: float) -> str:
     """'partition: generation 12, 1480 evaluations (310/s); 24 points, loss from 8.2 %, risk from 0.4 %'."""
-    if step.what == "baseline":
+    if step.what in BASELINES:
         doing = f"baseline {step.title}"
     else:
         speed = f" ({rate:.0f}/s)" if rate > 0 else ""
-        verb = "measuring its front" if step.what == "measured" else f"generation {step.generation}"
+        verb = "measuring its front" if step.what in ("measured", "measuring") else f"generation {step.generation}"
         doing = f"{step.title}: {verb}, {step.evaluations} evaluations{speed}"
     return f"{doing}; {found_text(step.found, step.seconds)}"
 

@@ -305,6 +305,11 @@ def _link(
 link = kernel(_link)
 
 
+def unlinked(n: int) -> tuple[Ints, Ints, Floats]:
+    """Ties, lowest and reach of `linked` before any of n records is looked for; `link` fills them record by record."""
+    return np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.full(n, np.nan)
+
+
 def linked(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -> tuple[Ints, Ints, Floats]:
     """For each record, how many published records lie exactly at a given distance, none being nearer.
 
@@ -312,7 +317,6 @@ def linked(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -
     →         ties int64[n] (0: a nearer one exists, or none at this distance), lowest tied row int64[n] (−1), and
               float64[n]: the distance of the nearest where it was asked for
     """
-    n = len(known.points)
-    ties, lowest, reach = np.zeros(n, dtype=np.int64), np.full(n, -1, dtype=np.int64), np.full(n, np.nan)
+    ties, lowest, reach = unlinked(len(known.points))
     link(known, distance, groups, forest, ties, lowest, reach)
     return ties, lowest, reach

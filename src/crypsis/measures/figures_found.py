@@ -38,6 +38,11 @@ class FiguresFound:
         if reading.warning:
             self.notes.append(f"{title}: {reading.warning}")
 
+    def mean(self, titles: Sequence[str]) -> float | None:
+        """The mean of some figures; None if one is missing."""
+        values = [self.figures[title] for title in titles]
+        return None if None in values or not values else float(np.mean(values))  # type: ignore[arg-type]
+
     def span_risk(self, titles: Sequence[str]) -> None:
         """The interval of the overall risk: the means of the ends, where every risk has an interval."""
         spans = [self.intervals[title] for title in titles if title in self.intervals]

@@ -15,6 +15,7 @@ from typing import ClassVar, Generic, Literal, Protocol, Self, TypeVar
 from pydantic import Field
 
 from crypsis.errors import unknown_column
+from crypsis.pieces import Pieces
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
 
@@ -85,6 +86,10 @@ class BoundMeasure(Protocol):
 
     def explain(self, masked: Table) -> Reading:
         """The value with interval, baseline, counts and definition."""
+
+    def explaining(self, masked: Table) -> Pieces[Reading]:
+        """`explain` in pieces; in one, unless a measure says otherwise."""
+        return (yield [lambda: self.explain(masked)])[0]  # type: ignore[no-any-return]
 
 
 class Ledger(Protocol):
@@ -190,6 +195,10 @@ class Measure(Settings):
         tuple of str
         """
         return self.columns or tuple(original.quasi_identifiers)
+
+    def signed(self, value: float) -> float:
+        """A reading turned so that small is good."""
+        return value if self.better == "low" else -value
 
     def unit_in_words(self) -> str:
         """The unit under the present settings."""

@@ -11,15 +11,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
-from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
+from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, link, linked, unlinked
 from crypsis.measures.pairing import alike_codes, finite_numbers
+from crypsis.pieces import Pieces, completed
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
 from crypsis.table.scaling import Scales, Scaling
@@ -29,6 +30,9 @@ MISSING_LINKS = (
     "a missing value matches a missing value and lies one unit (one deviation, one range, one category) from any "
     "other; a suppressed record is not published, so it cannot be linked, and counts as not found"
 )
+
+CELLS_AT_ONCE, LEAST_AT_ONCE = 60_000, 256
+"""Coordinates and codes of the records that are looked for in one piece, and records at least."""
 
 
 class Sides(NamedTuple):
@@ -217,7 +221,16 @@ class LinkagePair:
 
     def ties(self, distance: Floats) -> tuple[Ints, Ints]:
         """How many published records lie at each record's distance with none nearer, and the lowest row of them."""
-        return linked(self._known, distance, *self.plant())[:2]
+        return completed(self.tying(distance))
+
+    def tying(self, distance: Floats) -> Pieces[tuple[Ints, Ints]]:
+        """`ties` in pieces: the trees, then a few thousand records at a time."""
+        [(groups, forest), known] = yield [self.plant, lambda: self._known]
+        ties, lowest, reach = unlinked(len(self.points))
+        step = max(LEAST_AT_ONCE, CELLS_AT_ONCE // (1 + self.points.shape[1] + self.codes.shape[1]))
+        some = [known._replace(order=known.order[at : at + step]) for at in range(0, len(known.order), step)]
+        yield [partial(link, each, distance, groups, forest, ties, lowest, reach) for each in some]
+        return ties, lowest
 
     def nearest(self) -> Floats:
         """The distance of each record to its nearest published one."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
 from crypsis.measures.measure import Measure
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.distributions import Distributions
+from crypsis.pieces import Pieces, completed
 from crypsis.table.missing_cells import MissingReading, alike_records
 from crypsis.table.table import Table
 
@@ -165,9 +166,9 @@ class Objective:
             Loss and risk in per cent; where a demanded model or limit is missed, numbers beyond those of any candidate
             that misses none, in the order of the shortfall.
         """
-        losses = [_signed(r.measure, bound.read(masked)) for r in self.losses for bound in r.bound.values()]
+        losses = [r.measure.signed(bound.read(masked)) for r in self.losses for bound in r.bound.values()]
         read = {
-            r.title: {who: _signed(r.measure, bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
+            r.title: {who: r.measure.signed(bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
         }
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
         short = self.shortfall(masked, family, {"loss": loss, "risk": risk})
@@ -239,18 +240,28 @@ class Objective:
         -------
         Evaluation
         """
+        return completed(self.evaluating(masked, family))
+
+    def evaluating(self, masked: Table, family: str) -> Pieces[Evaluation]:
+        """`evaluate` in pieces: measure by measure, model by model, column by column.
+
+        masked, family  as for `evaluate`
+        """
         found = FiguresFound(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
-            self._read(reader, masked, found)
+            yield from self._reading(reader, masked, found)
         if family == "perturbation" and self._held_out is not None:
-            self._read(self._held_out, masked, found)
+            yield from self._reading(self._held_out, masked, found)
         self._aggregate(found)
         if not self.covers_all:
-            found.figures[ALL_KNOWING] = self._all_knowing.risk(masked, found.family)
-        self._class_sizes(masked, found)
+            [found.figures[ALL_KNOWING]] = yield [partial(self._all_knowing.risk, masked, found.family)]
+        harms = yield [
+            partial(self._distributions.figures, masked, (name,)) for name in self.original.quasi_identifiers
+        ]
+        yield [partial(self._class_sizes, masked, found)]
         found.figures["suppressed"] = _suppressed(masked)
-        verdicts = [] if family == "perturbation" else [_judge(model, masked) for model in self.models]
+        verdicts = yield [] if family == "perturbation" else [partial(_judge, model, masked) for model in self.models]
         return Evaluation(
             figures={name: finite(value) for name, value in found.figures.items()},
             omissions=found.omissions,
@@ -259,15 +270,18 @@ class Objective:
             notes=tuple(dict.fromkeys(found.notes)),
             verdicts=tuple(plain_verdict(verdict) for verdict in verdicts),
             complaints=tuple(self._complaints(verdicts, found)),
-            columns=self._distributions.figures(masked, self.original.quasi_identifiers),
+            columns={name: figures for harm in harms for name, figures in harm.items()},
         )
 
-    def _read(self, reader: BoundReader, masked: Table, found: FiguresFound) -> None:
+    def _reading(self, reader: BoundReader, masked: Table, found: FiguresFound) -> Pieces[None]:
+        """Read one measure, for every intruder."""
         if found.family not in reader.measure.valid_for:
             found.omit(reader.title, "family", found.family)
             return
         try:
-            readings = {intruder: bound.explain(masked) for intruder, bound in reader.bound.items()}
+            readings = {}
+            for intruder, bound in reader.bound.items():
+                readings[intruder] = yield from bound.explaining(masked)
         except TableError as error:
             found.omit(reader.title, "unreadable", str(error))
             return
@@ -298,7 +312,7 @@ class Objective:
 
     def _loss(self, found: FiguresFound) -> float | None:
         """Mean of the losses; None if one cannot be read."""
-        return _mean([found.figures[reader.title] for reader in self.losses])
+        return found.mean([reader.title for reader in self.losses])
 
     def _risk(self, found: FiguresFound) -> tuple[float | None, dict[str, float | None]]:
         """Mean of the risks to the worst intruder, None if one cannot be read; and to each intruder."""
@@ -327,7 +341,7 @@ class Objective:
         if figure == "suppressed":
             return _suppressed(masked)
         for reader in self.losses if figure == "loss" else self.risks:
-            self._read(reader, masked, found)
+            completed(self._reading(reader, masked, found))
         return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
 
     def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
@@ -382,12 +396,3 @@ def _judge(model: Model, masked: Table) -> Any:
 def _suppressed(masked: Table) -> float:
     """Share of suppressed records, per cent."""
     return 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
-
-
-def _signed(measure: Measure, value: float) -> float:
-    """A reading turned so that small is good."""
-    return value if measure.better == "low" else -value
-
-
-def _mean(values: Sequence[float | None]) -> float | None:
-    return None if None in values or not values else float(np.mean(values))  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ those people. A control near the rate means that the attack does not distinguish
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -21,6 +21,7 @@ from crypsis.measures.intervals import score_interval
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.mixed_distance import MISSING_LINKS, LinkagePair
 from crypsis.measures.pairing import check_rows
+from crypsis.pieces import Pieces, completed
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
@@ -87,15 +88,24 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def credits(self, masked: Table) -> NDArray[np.float64]:
         """What the attack earns on each record of `people`: 0 to 1."""
-        return _credits(self._meet(masked, self.original), self.measure.ties, self.people)
+        return completed(_crediting(self._meet(masked, self.original), self.measure.ties, self.people))
 
     def read(self, masked: Table) -> float:
         return 100.0 * float(self.credits(masked).mean())
 
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""
-        pair = self._meet(masked, self.original)
-        earned = _credits(pair, self.measure.ties, self.people)
+        return completed(self.explaining(masked, control))
+
+    def explaining(self, masked: Table, control: Table | None = None) -> Pieces[Reading]:
+        """`explain` in pieces, since all records are looked for."""
+        [pair] = yield [partial(self._meet, masked, self.original)]
+        earned = yield from _crediting(pair, self.measure.ties, self.people)
+        return (yield [partial(self._explained, masked, control, pair, earned)])[0]  # type: ignore[no-any-return]
+
+    def _explained(
+        self, masked: Table, control: Table | None, pair: LinkagePair, earned: NDArray[np.float64]
+    ) -> Reading:
         published = int(masked.kept.sum())
         rate, baseline = float(earned.mean()), 100.0 / published if published else 0.0
         interval = self._interval(masked, earned)
@@ -174,12 +184,13 @@ def _fitness(ties: NDArray[np.int64], rule: Ties) -> NDArray[np.float64]:
     return np.asarray(ties > 0 if rule == "first" else ties == 1, dtype=np.float64)
 
 
-def _credits(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> NDArray[np.float64]:
+def _crediting(pair: LinkagePair, rule: Ties, people: NDArray[np.int64]) -> Pieces[NDArray[np.float64]]:
+    """What the attack earns on each of some people, in pieces."""
     if not pair.kept.any():
         return np.zeros(len(people))
-    distance = pair.own_distance()[people]
+    [distance] = yield [lambda: pair.own_distance()[people]]
     some = pair if len(people) == len(pair.points) else pair.about(people)
-    ties, lowest = some.ties(distance)
+    ties, lowest = yield from some.tying(distance)
     if rule == "first":
         return np.asarray(lowest == people, dtype=np.float64)
     return _fitness(ties, rule)

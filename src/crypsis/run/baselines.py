@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from numpy.random import Generator
@@ -11,7 +12,8 @@ from numpy.random import Generator
 from crypsis.errors import CrypsisError
 from crypsis.masking import Microaggregation
 from crypsis.masking.generalisation import Generalisation
-from crypsis.masking.method import Family
+from crypsis.masking.method import Family, MaskingMethod
+from crypsis.pieces import Pieces
 from crypsis.plan import Plan
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
@@ -28,7 +30,7 @@ class Baseline:
 
     name  name of the baseline
     message  what it does, in one sentence
-    make  original and random numbers → masked table
+    make  original and random numbers → masked table, in pieces
     safe  whether its classes are so large that it keeps every limit on the risk
     work  what it does to the records, by which its time is foretold
     """
@@ -36,9 +38,9 @@ class Baseline:
     name: str
     family: Family
     message: str
-    make: Callable[[Table, Generator], Table]
+    make: Callable[[Table, Generator], Pieces[Table]]
     safe: bool = False
-    work: Literal["measure", "group", "recode"] = "group"
+    work: Literal["point", "group", "recode"] = "group"
 
     @property
     def protects(self) -> bool:
@@ -70,7 +72,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
     """
     k = required_k(plan) if required_k(plan) > 1 else USUAL_K
     found = [
-        Baseline("untouched", Family.RECODING, "the file as collected", lambda original, _: original, work="measure")
+        Baseline("untouched", Family.RECODING, "the file as collected", lambda table, _: _at_once(table), work="point")
     ]
     if table.quasi_identifiers and len(table) >= k:
         found.append(_mdav("plain MDAV", table, k, safe=plan.safe_k <= k))
@@ -96,8 +98,19 @@ def _mdav(name: str, table: Table, k: int, safe: bool) -> Baseline:
     if len(table) > WHOLE_UP_TO:
         message += f", within blocks of {BLOCK} similar records"
     return Baseline(
-        name, Family.AGGREGATION, message, lambda original, rng: plain_mdav(original, k).mask(original, rng), safe
+        name,
+        Family.AGGREGATION,
+        message,
+        lambda original, rng: _at_once(original, plain_mdav(original, k), rng),
+        safe,
     )
+
+
+def _at_once(table: Table, method: MaskingMethod | None = None, rng: Generator | None = None) -> Pieces[Table]:
+    """A table masked by a method in one piece, or as it is."""
+    if method is None or rng is None:
+        return table
+    return (yield [partial(method.mask, table, rng)])[0]  # type: ignore[no-any-return]
 
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:
@@ -108,8 +121,11 @@ def plain_mdav(table: Table, k: int) -> Microaggregation:
     return Microaggregation(k=k, partitioner="blocks", partitioner_settings=settings)
 
 
-def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:
+def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Pieces[Table]:
     """Full-domain recoding by Datafly (Sweeney): generalise the column with most values until k holds.
+
+    Which column comes next does not depend on the records, and more generalisation never adds records to small
+    classes. So the first step at which k holds is found by bisection.
 
     Parameters
     ----------
@@ -124,24 +140,37 @@ def datafly(table: Table, k: int, suppression: float, rng: Generator) -> Table:
 
     Returns
     -------
-    Table
+    Generator
+        Yields pieces; returns the Table.
 
     Raises
     ------
     CrypsisError
         If k does not hold at the highest levels.
     """
-    lattice = Lattice.of(table)
-    levels = dict.fromkeys(lattice.names, 0)
+    steps = datafly_steps(Lattice.of(table))
+    low, high = 0, len(steps) - 1
+    held: Table | None = None
+    while low < high or held is None:
+        middle = (low + high) // 2 if low < high else low
+        method = Generalisation(levels=steps[middle], suppression=suppression, k=k)
+        try:
+            [masked] = yield [partial(method.mask, table, rng)]
+        except CrypsisError:
+            if low == high:
+                raise
+            low = middle + 1
+        else:
+            high, held = middle, masked
+    return held
+
+
+def datafly_steps(lattice: Lattice) -> list[dict[str, int]]:
+    """Levels of the columns of a lattice, step by step: always the column with most values rises by one."""
     heights = dict(zip(lattice.names, lattice.heights, strict=True))
     hierarchies = dict(zip(lattice.names, lattice.hierarchies, strict=True))
-    while True:
-        method = Generalisation(levels=dict(levels), suppression=suppression, k=k)
-        try:
-            return method.mask(table, rng)
-        except CrypsisError:
-            open_ = [name for name in lattice.names if levels[name] < heights[name]]
-            if not open_:
-                raise
-            name = max(open_, key=lambda each: len(hierarchies[each].labels[levels[each]]))
-            levels[name] += 1
+    steps = [dict.fromkeys(lattice.names, 0)]
+    while open_ := [name for name in lattice.names if steps[-1][name] < heights[name]]:
+        name = max(open_, key=lambda each: len(hierarchies[each].labels[steps[-1][each]]))
+        steps.append({**steps[-1], name: steps[-1][name] + 1})
+    return steps

@@ -4,14 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 from crypsis.encodings import Encoding
 from crypsis.encodings.encoding import Description
 from crypsis.evolution import Engine, Genome, Problem
 from crypsis.measures.evaluation import Evaluation
 from crypsis.measures.objective import Objective
+from crypsis.pieces import Pieces, Underway, completed, together
+from crypsis.run.clock import charged_now
 from crypsis.run.finishing import Finishing
+
+MOMENT = 0.1
+"""Seconds of pieces after which a step ends."""
+
+
+def for_a_moment(work: Underway[Any], engine: Engine) -> bool:
+    """Do pieces of work until a moment has passed.
+
+    engine  where they are done
+    returns  whether the work is done
+    """
+    started = charged_now()
+    while not work.done and charged_now() - started < MOMENT:
+        work.advance(engine, engine.workers)
+    return work.done
 
 
 class Measured(NamedTuple):
@@ -38,20 +56,28 @@ class Measuring:
 
     def __call__(self, genome: Genome) -> tuple[Description, Evaluation]:
         """Decode a genome once, describe it and measure it."""
-        masked = self.finish(self.encoding.decode(genome), self.family)
-        return self.encoding.describe(genome, masked), self.objective.evaluate(masked, self.family)
+        return completed(self.in_pieces(genome))
 
-    def all(self, problem: Problem, candidates: Sequence[Genome], engine: Engine) -> list[Measured]:
-        """Measure candidates of a search, each once.
+    def in_pieces(self, genome: Genome) -> Pieces[tuple[Description, Evaluation]]:
+        """The same in pieces."""
+        [decoded] = yield [partial(self.encoding.decode, genome)]
+        [masked] = yield [partial(self.finish, decoded, self.family)]
+        [description] = yield [partial(self.encoding.describe, genome, masked)]
+        return description, (yield from self.objective.evaluating(masked, self.family))
+
+    def all(self, problem: Problem, candidates: Sequence[Genome], engine: Engine) -> Pieces[list[Measured]]:
+        """Measure candidates of a search, each once; in pieces where the engine is in this process.
 
         problem  says which genome a candidate stands for
         engine  where they are measured
         """
         genomes = [problem.expressed(candidate) for candidate in candidates]
+        if engine.here:
+            read = yield from together([self.in_pieces(genome) for genome in genomes])
+        else:
+            read = engine.map(_measure, genomes, self)
         found = []
-        for candidate, genome, (description, evaluation) in zip(
-            candidates, genomes, engine.map(_measure, genomes, self), strict=True
-        ):
+        for candidate, genome, (description, evaluation) in zip(candidates, genomes, read, strict=True):
             own = problem.facts(candidate) if problem.facts is not None else {}
             facts = {**description.facts, **own}
             found.append(Measured(problem.key(candidate), genome, description.message, facts, evaluation))

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
-Step = tuple[Literal["advance", "measure", "commit", "group", "recode"], str]
+Step = tuple[Literal["advance", "measure", "commit", "point", "group", "recode"], str]
 """What is done, and for which search or baseline."""
 
 LAST = 4
@@ -14,12 +14,17 @@ LAST = 4
 MARGIN = 1.15
 FIRST: dict[str, tuple[float, float]] = {
     "advance": (0.02, 8e-6),
-    "measure": (0.02, 9e-6),
+    "measure": (0.02, 2e-6),
+    "point": (0.02, 9e-6),
     "group": (0.05, 2.2e-5),
     "recode": (0.03, 7e-6),
     "commit": (0.005, 4e-7),
 }
-"""Seconds of the first step of a kind: at least, and for each record; of a baseline, made and measured."""
+"""Seconds of the first step of a kind: at least, and for each record.
+
+Measuring is done in pieces: `measure` is a few of them, `point` all of a few points; `group` and `recode` are
+baselines, made and measured.
+"""
 
 
 @dataclass
@@ -37,6 +42,20 @@ class Pace:
     def took(self, step: Step, seconds: float) -> None:
         """Note how long a step took."""
         self._last.setdefault(step, deque(maxlen=LAST)).append(seconds)
+
+    def took_step(self, step: Step, seconds: float) -> None:
+        """Note how long a step of the schedule took: a quantum, or pieces of measuring or of a baseline."""
+        self.took(step if step[0] == "advance" else ("measure", step[1]), seconds)
+
+    def left(self, step: Step, spent: float) -> float:
+        """Seconds a step will take that may have begun: a quantum, or all that is left to measure.
+
+        spent  seconds that pieces of it have taken already
+        """
+        if step[0] == "advance":
+            return self.expected(step)
+        whole: Step = ("point", step[1]) if step[0] == "measure" else step
+        return max(self.expected(("measure", step[1])), self.expected(whole) - spent)
 
     def expected(self, step: Step) -> float:
         """Seconds the next step of a kind will take: by the last ones, else by those of other searches or by rates."""

@@ -15,7 +15,7 @@ class Progress:
     Attributes
     ----------
     what : str
-        "baseline", "generation" or "measured".
+        "generation", "measured" or "baseline"; "measuring" and "making" where points or a baseline are not complete.
     title : str
         The search or baseline.
     generation, evaluations, front : int

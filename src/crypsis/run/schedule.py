@@ -14,10 +14,11 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
+from crypsis.engines import Serial
 from crypsis.evolution import Engine, Problem
-from crypsis.evolution.state import State
 from crypsis.masking.blocks import LARGE
 from crypsis.measures.objective import Objective
+from crypsis.pieces import Underway
 from crypsis.plan import Plan, read_budget
 from crypsis.run.baseline_steps import BaselineSteps
 from crypsis.run.clock import Clock, Moment, charged_now
@@ -25,12 +26,13 @@ from crypsis.run.decoding import Encodings
 from crypsis.run.finishing import Finishing
 from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, next_in_turn
 from crypsis.run.interrupts import interrupts_deferred
-from crypsis.run.measuring import Measuring
+from crypsis.run.measuring import Measuring, for_a_moment
 from crypsis.run.pace import Pace, Step
 from crypsis.run.progress import Progress
 from crypsis.run.search_state import SearchState, is_milestone
 from crypsis.run.solution import Solution
 from crypsis.run.store import Row, Store
+from crypsis.run.writing import Writing
 from crypsis.table.table import Table
 
 AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
@@ -128,10 +130,10 @@ class Schedule:
         while (task := self._next(states)) is not None:
             started = charged_now()
             step = task.carry_out()
-            self._pace.took(task.step, charged_now() - started)
+            self._pace.took_step(task.step, charged_now() - started)
             yield step
         for search in states:
-            self._commit(search)
+            self._writing.commit(search)
         with self.store.transaction():
             self.store.note("elapsed", self._clock.elapsed)
             self.store.note("finished", True)
@@ -145,10 +147,14 @@ class Schedule:
             if (late or search.progress >= 1.0) and not search.due and not search.settled:
                 self._ask(search, self.plan.run.points)
                 search.settled = True
-            if (search.due or search.progress < 1.0) and self._in_time(self._step(search), states):
+            if (search.due or search.progress < 1.0) and self._in_time(self._step(search), states, search.spent):
                 open_.append(search)
         if late and any(search.due for search in open_):
             open_ = [search for search in open_ if search.due]
+        if self._baselines.begun is not None:
+            task = self._baseline_task(self._baselines.begun)
+            if self._in_time(task.step, states, self._baselines.spent):
+                return task
         refuge = self._refuge(open_)
         if refuge is not None:
             return refuge
@@ -170,14 +176,17 @@ class Schedule:
         """What a search does next: its front is measured before it goes on."""
         return ("measure" if search.due else "advance"), search.title
 
-    def _in_time(self, step: Step, states: Sequence[SearchState]) -> bool:
-        """Whether a step ends before the deadline, and what must still be written and measured after it."""
+    def _in_time(self, step: Step, states: Sequence[SearchState], spent: float = 0.0) -> bool:
+        """Whether a step ends before the deadline, and what must still be written and measured after it.
+
+        spent  seconds that pieces of it have taken already
+        """
         if math.isinf(self._limit):
             return True
         after = sum(self._pace.expected(("commit", each.title)) for each in states if each.state is not None)
         if step[0] == "advance" and not any(each.seen for each in states if each.title == step[1]):
-            after += self._pace.expected(("measure", step[1]))
-        return self._clock.elapsed + self._pace.expected(step) + after + CLOSING <= self._deadline
+            after += self._pace.expected(("point", step[1]))
+        return self._clock.elapsed + self._pace.left(step, spent) + after + CLOSING <= self._deadline
 
     def _ask(self, search: SearchState, most: int) -> None:
         """Put members of a front that are not measured yet in line; with those measured at most so many."""
@@ -198,30 +207,34 @@ class Schedule:
             search.ask(self._problem(search), 1)
         wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.expected(("commit", search.title)))
         if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
-            self._commit(search)
+            self._writing.commit(search)
         return self._report("generation", search)
 
     def _measure(self, search: SearchState) -> Progress:
         """Measure the next points in line; written with the state they belong to once the line is empty."""
-        started, gain = charged_now(), 0.0
-        some = search.due[: self.engine.workers]
-        if not self._problem(search).prepared(some, self.engine):
-            search.spend(charged_now() - started)
-            return self._report("measured", search)
-        search.due = search.due[self.engine.workers :]
-        for found in self._measuring(search.index).all(self._problem(search), some, self.engine):
+        started, problem, some = charged_now(), self._problem(search), search.due[: self.engine.workers]
+        if search.underway is None and problem.prepared(some, self.engine):
+            search.underway = Underway(self._measuring(search).all(problem, some, self.engine))
+        done = search.underway is not None and for_a_moment(search.underway, self._pieces_on)
+        search.spend(charged_now() - started)
+        if search.underway is None or not done:
+            return self._report("measuring", search)
+        gain, measured = 0.0, search.underway.result or []
+        for found in measured:
             number = len(self._baselines.all) + 1 + search.count * len(self.plan.search) + search.index
             family = search.search.family
             solution = Solution(number, search.index, search.name, family, found.message, found.facts, found.evaluation)
             search.fresh.append(Row(number, search.index, found.key, found.genome, solution.content()))
             search.count += 1
             gain += self._take_in(solution)
-        search.spend(charged_now() - started)
+        search.due = search.due[len(measured) :]
+        self._pace.took(("point", search.title), search.spent)
+        search.underway, search.spent = None, 0.0
         search.gains.measured(gain)
         if not search.due:
-            self._commit(search)
+            self._writing.commit(search)
         elif not search.measured or charged_now() >= search.last_shown + SHOWN_AFTER:
-            self._show(search)
+            self._writing.show(search)
         return self._report("measured", search)
 
     def _take_in(self, solution: Solution) -> float:
@@ -237,7 +250,7 @@ class Schedule:
             return None
         expected, left = self._pace.expected, self._limit - self._clock.elapsed - CLOSING
         takes = expected(self._baselines.step(place))
-        begun = (expected(("advance", each.title)) + expected(("measure", each.title)) for each in open_)
+        begun = (expected(("advance", each.title)) + expected(("point", each.title)) for each in open_)
         soon = takes <= SHARE_FOR_REFUGE * left or takes + min(begun, default=math.inf) > left
         return self._baseline_task(place) if soon else None
 
@@ -254,43 +267,24 @@ class Schedule:
         return _Task(self._baselines.step(place), lambda: self._measure_baseline(place))
 
     def _measure_baseline(self, place: int) -> Progress:
-        solution = self._baselines.measure(place, lambda: self._clock.elapsed)
-        if solution is not None:
-            self._take_in(solution)
-        return self._progress("baseline", self._baselines.all[place].name)
+        """Pieces of a baseline."""
+        name = self._baselines.all[place].name
+        if not self._baselines.advance(place, self._pieces_on, lambda: self._clock.elapsed):
+            return self._progress("making", name)
+        if self._baselines.solution is not None:
+            self._take_in(self._baselines.solution)
+        return self._progress("baseline", name)
 
-    # -- writing --
-
-    def _commit(self, search: SearchState) -> None:
-        """One transaction: checkpoint, history and new solutions."""
-        if not search.pending and not search.fresh:
-            return
-        started = charged_now()
-        with self.store.transaction():
-            if search.pending and search.state is not None:
-                self.store.checkpoint(search.pending, search.state.to_bytes())
-            for row in search.fresh:
-                self.store.add(row)
-            self.store.note("elapsed", self._clock.elapsed)
-            self.store.note("finished", False)
-        search.written_down()
-        self._pace.took(("commit", search.title), charged_now() - started)
-
-    def _show(self, search: SearchState) -> None:
-        """Show solutions before the state they belong to is written; a resumed run drops them."""
-        with self.store.transaction():
-            for row in search.fresh[search.shown :]:
-                self.store.add(row, provisional=True)
-        search.shown, search.last_shown = len(search.fresh), charged_now()
+    # -- stopping --
 
     def _keep_what_is_there(self, states: Sequence[SearchState]) -> None:
         """Show what a stopped run has measured; of a search of which nothing is measured, one point."""
         for search in states:
             if not search.seen:
                 self._ask(search, 1)
-            if not search.seen and search.due:
+            while not search.seen and search.due:
                 self._measure(search)
-            self._show(search)
+            self._writing.show(search)
 
     # -- parts --
 
@@ -314,6 +308,15 @@ class Schedule:
         """The limit; a run that has found nothing to release yet goes on for a few seconds beyond a smaller one."""
         return self._limit if self._outlook.front else max(self._limit, FOR_A_FIRST_POINT)
 
+    @property
+    def _pieces_on(self) -> Engine:
+        """Where pieces are done: they stay in this process."""
+        return self.engine if self.engine.here else Serial()
+
+    @cached_property
+    def _writing(self) -> Writing:
+        return Writing(self.store, self._pace, lambda: self._clock.elapsed)
+
     @cached_property
     def _pace(self) -> Pace:
         return Pace(len(self.original))
@@ -332,11 +335,10 @@ class Schedule:
     def _baselines(self) -> BaselineSteps:
         return BaselineSteps(self.plan, self.original, self.objective, self.store, self.seed, self._finish, self._pace)
 
-    def _measuring(self, index: int) -> Measuring:
-        if index not in self._measurings:
-            family = self.plan.searches()[index].family
-            self._measurings[index] = Measuring(self.encodings[index], self.objective, family, self._finish)
-        return self._measurings[index]
+    def _measuring(self, search: SearchState) -> Measuring:
+        """How the points of a search are measured, made once: engines elsewhere know it again."""
+        made = Measuring(self.encodings[search.index], self.objective, search.search.family, self._finish)
+        return self._measurings.setdefault(search.index, made)
 
     @cached_property
     def _finish(self) -> Finishing:
@@ -360,15 +362,9 @@ class Schedule:
             budgets.append(shared)
         if shared is None and not budgets:
             budgets.append(search.budget())
-        found = SearchState(index, choice.name, search, budgets, self.seed)
+        found = SearchState(index, choice.name, search, budgets, self.seed).restored(self.store)
         foreseen = search.first_seconds(self.original, self.plan.measures.guide)
         self._pace.foreseen["advance", found.title] = foreseen
-        saved, history = self.store.state(index), self.store.history(index)
-        if saved is not None:
-            found.state = State.from_bytes(saved)
-            found.seconds = found.written = history[-1].seconds
-        found.measured = self.store.known(index)
-        found.count = len(found.measured)
         return found
 
     def _report(self, what: str, search: SearchState) -> Progress:

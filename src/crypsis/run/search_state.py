@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from crypsis.encodings import Encoding
 from crypsis.evolution import Budget, Engine, Genome, Problem, State
 from crypsis.measures.objective import Objective
+from crypsis.pieces import Underway
 from crypsis.run.clock import charged_now
 from crypsis.run.gain import Gains
-from crypsis.run.store import GenerationRecord, Row
+from crypsis.run.measuring import Measured
+from crypsis.run.store import GenerationRecord, Row, Store
 from crypsis.searches.search import Search
 
 IDLE = 25
@@ -83,6 +85,10 @@ class SearchState:
         None before it is posed.
     due : list of Genome
         Members of the front that are measured next, before the search goes on.
+    underway : Underway or None
+        The measuring of the first of them, once it has begun.
+    spent : float
+        Seconds it has taken.
     fresh : list of Row
         Measured solutions that are not in the store yet, of which the first `shown` are shown.
     settled : bool
@@ -107,12 +113,24 @@ class SearchState:
     pending: list[GenerationRecord] = field(default_factory=list)
     problem: Problem | None = None
     due: list[Genome] = field(default_factory=list)
+    underway: Underway[list[Measured]] | None = None
+    spent: float = 0.0
     fresh: list[Row] = field(default_factory=list)
     shown: int = 0
     settled: bool = False
     written: float = 0.0
     last_shown: float = field(default_factory=charged_now)
     gains: Gains = field(default_factory=Gains)
+
+    def restored(self, store: Store) -> SearchState:
+        """This search as a store has it."""
+        saved, history = store.state(self.index), store.history(self.index)
+        if saved is not None:
+            self.state = State.from_bytes(saved)
+            self.seconds = self.written = history[-1].seconds
+        self.measured = store.known(self.index)
+        self.count = len(self.measured)
+        return self
 
     @property
     def title(self) -> str:
@@ -170,6 +188,7 @@ class SearchState:
     def spend(self, seconds: float) -> None:
         """Note time it took for measuring."""
         self.seconds += seconds
+        self.spent += seconds
         self.gains.spent(seconds)
 
     def written_down(self) -> None:
