@@ -302,7 +302,8 @@ class Dask(_Closing):
                 f"no Dask scheduler answered at {self.address!r} ({type(error).__name__}); start one with "
                 f'"dask scheduler" and give its address, e.g. tcp://host:8786'
             ) from None
-        logging.getLogger("distributed.client").setLevel(logging.CRITICAL)  # `EngineLost` reports it
+        for part in ("client", "batched", "core", "comm"):  # they print tracebacks of a loss that `EngineLost` reports
+            logging.getLogger(f"distributed.{part}").setLevel(logging.CRITICAL)
         self.workers = sum(self._client.ncores().values())
 
     def map(self, function: Function, items: Sequence[Any], shared: Any = None) -> list[Any]:
