@@ -65,3 +65,31 @@ def near_records(unlike: Sequence[Sequence[float]], order: Sequence[int], reach:
     place = list(order).index(i)
     beside = [order[p] for p in range(max(0, place - reach), min(len(order), place + reach + 1)) if p != place]
     return {j: unlike[i][j] for j in beside}
+
+
+def trade_costs(
+    lost: Sequence[Sequence[float]], square: Sequence[Sequence[float]], sizes: Sequence[int], price: float
+) -> list[list[float]]:
+    """What each record costs if it publishes the values of each group: its loss, and a share of the price if nearest.
+
+    sizes  records of each group before anybody trades
+    """
+    costs = []
+    for losses, squares in zip(lost, square, strict=True):
+        nearest = [g for g, each in enumerate(squares) if each <= min(squares) + 1e-9]
+        share = 1.0 / sum(sizes[g] for g in nearest)
+        costs.append([loss + (price * share if g in nearest else 0.0) for g, loss in enumerate(losses)])
+    return costs
+
+
+def best_trade(costs: Sequence[Sequence[float]], publishes: Sequence[int], k: int) -> float:
+    """The most that one record saves by publishing the values of another group, or two by trading theirs."""
+    saved, n = 0.0, len(publishes)
+    for i in range(n):
+        for g in range(len(costs[0])):
+            if sum(each == publishes[i] for each in publishes) > k:
+                saved = max(saved, costs[i][publishes[i]] - costs[i][g])
+        for j in range(i):
+            now = costs[i][publishes[i]] + costs[j][publishes[j]]
+            saved = max(saved, now - costs[i][publishes[j]] - costs[j][publishes[i]])
+    return saved

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from crypsis.text.profiles import reason_text
     from crypsis.text.reports import treatment_text
     from crypsis.text.rules import rule_text
-    from crypsis.text.treatments import exchange_text, treatments_text
+    from crypsis.text.treatments import exchange_text, swapped_text, treatments_text
 
 __all__ = [
     "assumptions_text",
@@ -45,6 +45,7 @@ __all__ = [
     "representatives_text",
     "ruin_text",
     "rule_text",
+    "swapped_text",
     "treatment_text",
     "treatments_text",
     "uncovered_text",

@@ -32,6 +32,22 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
 
 
+def swapped_text(share: float) -> str:
+    """How many records publish the values of a neighbouring group, to be added to a sentence.
+
+    share  per cent of the records
+
+    Examples
+    --------
+    >>> swapped_text(31.2)[:62]
+    '; 31 % of the records publish the values of a neighbouring gro'
+    """
+    return (
+        f"; {share:.0f} % of the records publish the values of a neighbouring group, so that the nearest values are "
+        f"often not their own"
+    )
+
+
 def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
     """What an exchange of values between records did, and what it does not promise.
 

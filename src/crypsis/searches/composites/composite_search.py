@@ -18,6 +18,7 @@ from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
+from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.composites.blocks import WHOLE
@@ -80,6 +81,11 @@ class CompositeSearch(LadderSearch):
         "each column",
     )
     treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
+    swapping: bool = Field(
+        default=True,
+        description="whether records of neighbouring groups may publish each other's values, so that the nearest "
+        "published values are often not one's own",
+    )
     rungs: int = Field(
         default=8, ge=1, le=100, description="class sizes tried at first; later, groups of sizes between them too"
     )
@@ -92,7 +98,7 @@ class CompositeSearch(LadderSearch):
             idle["breedings"] = Idle("with a single rung", "set rungs to 2 or more")
         if self.truthful:
             false = Idle("where nothing false is published", "set truthful to false")
-            idle |= dict.fromkeys(("numbers", "categories", "treating"), false)
+            idle |= dict.fromkeys(("numbers", "categories", "treating", "swapping"), false)
         return idle
 
     @classmethod
@@ -140,18 +146,25 @@ class CompositeSearch(LadderSearch):
             treatments,
             self.start,
             self.breedings,
+            self.swapping and not self.truthful and len(space) <= WHOLE,
         )
-        own = LossAndClasses(encoding, CellLoss(columns=names).against(table))
+        own = OwnScores(encoding, CellLoss(columns=names).against(table), self._linkage(table))
         return Problem(
             key=encoding.key,
             strategy=lineages,
             start=lineages.first,
             evaluate=own if objective is None else ObjectiveScores(encoding, objective),
-            objectives=("loss", "risk"),
+            objectives=("loss", "risk", "classes") if objective is None else ("loss", "risk"),
             variants=treatments.variants(int(table.kept.sum())),
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
         )
+
+    def _linkage(self, table: Table) -> BoundMeasure | None:
+        """What finds records by their nearest values; None where the table is large."""
+        if int(table.kept.sum()) > WHOLE:
+            return None
+        return RecordLinkage(columns=tuple(table.quasi_identifiers) or self.names(table)).against(table)
 
     def _profile(self, attributes: list[Attribute]) -> Profile:
         """What is published in each column."""
@@ -161,12 +174,17 @@ class CompositeSearch(LadderSearch):
 
 
 @dataclass(frozen=True, eq=False)
-class LossAndClasses(DecodedScores):
-    """(cell loss, classes among records), per cent: what the search minimises by itself."""
+class OwnScores(DecodedScores):
+    """(cell loss, linkage, classes among records), per cent: what the search minimises by itself.
+
+    linkage  None for a large table, where classes alone are counted
+    """
 
     encoding: CompositeEncoding
     loss: BoundMeasure
+    linkage: BoundMeasure | None
 
     def read(self, masked: Table) -> Scores:
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
-        return self.loss.read(masked), 100.0 * float((1.0 / sizes).mean())
+        classes = 100.0 * float((1.0 / sizes).mean())
+        return self.loss.read(masked), classes if self.linkage is None else self.linkage.read(masked), classes

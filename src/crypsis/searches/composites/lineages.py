@@ -4,7 +4,8 @@ A quantum reads so many cells. Lineages take turns run by run, in the order of t
 comes, so that the first point is there as soon as the first groups are. Once all have made a few runs, lineages between
 them begin: their groups have the smaller k and a price, so that there are as few of them as between the two rungs but
 of more sizes, which loses less. At the end of a run the groups found are recombined with the best so far, and what is
-better is scored, now and then also with another treatment of its columns.
+better is scored, now and then also with another treatment of its columns. The records of the smallest k then trade
+what they publish, at one price of being found after another: what lies between two rungs seldom loses less.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from crypsis.evolution.problem import Child, Streams
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.starts import Start, first_groups, mended
+from crypsis.searches.composites.swapping import PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.searches.lineages import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
@@ -44,6 +46,8 @@ BEYOND = 2.0
 """Times the price between the last two rungs: for fewer groups than at the last one."""
 BEHIND = 2
 """Runs that a rung between others makes less."""
+AHEAD = 2
+"""Runs that the smallest k makes more, where its records trade."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -70,10 +74,14 @@ class CompositeLineage(WalkingLineage):
 
     warmth  float64[1]: the temperature's unit, what a record of the best groups costs
     price  float64[1]: what every group costs beside what it loses
+    trades  int64[1]: prices of being found at which the records of the best groups have still to trade
+    publishes  int32[n]: whose values each record publishes after a trade that is to be scored; empty if there is none
     """
 
     warmth: NDArray[np.float64]
     price: NDArray[np.float64]
+    trades: NDArray[np.int64]
+    publishes: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,17 +93,19 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     treatments  what columns may be published as instead
     start  how first groups are found
     breedings  lineages advanced in one quantum
+    swapping  whether records may publish the values of another group
     brief  whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     """
 
-    operators: ClassVar[tuple[str, ...]] = ("anneal", "treat")
-    """Annealing runs, and other treatments of the groups they find."""
+    operators: ClassVar[tuple[str, ...]] = ("anneal", "treat", "swap")
+    """Annealing runs, other treatments of the groups they find, and trades between their records."""
 
     space: CompositeSpace = field(repr=False)
     seats: tuple[Seat, ...]
     treatments: Treatments
     start: Start = "best"
     breedings: int = 1
+    swapping: bool = False
     brief: bool = False
 
     def first(self) -> tuple[Genome, ...]:
@@ -118,7 +128,9 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         for seat, after in zip(turn, engine.map(walked, [(seat, lineages[seat]) for seat in turn], self), strict=True):
             if after.due[0]:
                 children += self._children(problem, seat, after, streams["treat"])
-            lineages[seat] = after
+            if len(after.publishes):
+                children += self._swapped(problem, seat, after)
+            lineages[seat] = replace(after, publishes=after.publishes[:0])
         worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not children:
             return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1)
@@ -152,7 +164,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         if len(self.space) <= WHOLE:
             walk, warmth = labels, self.space.cost(profile, labels) / len(labels)
         place, due = np.zeros(2, np.int64), np.zeros(1, np.bool_)
-        return CompositeLineage(labels, walk, chance, place, due, np.array([warmth]), np.array([price]))
+        none = np.zeros(1, np.int64)
+        return CompositeLineage(labels, walk, chance, place, due, np.array([warmth]), np.array([price]), none, walk[:0])
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat][:2]
@@ -161,14 +174,22 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
         """The seats that walk in the next quantum: fewest runs first, then in their order.
 
-        Rungs that have others on both sides wait until those have made more runs: what is between loses less.
+        The smallest k is ahead, as its records trade. Rungs that have others on both sides wait until those have made
+        more runs: what is between loses less.
         """
         able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat].k)]
         begun = [seat.between for seat in self.seats[: len(lineages)] if seat.between is not None]
         waits = {low for low, _ in begun} & {high for _, high in begun}
-        return sorted(able, key=lambda seat: (int(lineages[seat].place[0]) + BEHIND * (seat in waits), seat))[
-            : self.breedings
-        ]
+        ahead = {seat for seat in able if self._trades(seat)}
+
+        def turn(seat: int) -> tuple[int, int]:
+            return int(lineages[seat].place[0]) + BEHIND * (seat in waits) - AHEAD * (seat in ahead), seat
+
+        return sorted(able, key=turn)[: self.breedings]
+
+    def _trades(self, seat: int) -> bool:
+        """Whether the records of a lineage trade."""
+        return self.swapping and self.seats[seat].k == min(self.space.ladder) and self.seats[seat].between is None
 
     def divisible(self, k: int) -> bool:
         """Whether the records can be in more than one group of k."""
@@ -178,6 +199,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """One quantum of a lineage; all is loaded from its labels alone, so that any worker may do it."""
         if len(self.space) > WHOLE:
             return self._walked_block(seat, lineage)
+        if lineage.trades[0]:
+            return self._traded(seat, lineage)
         k, profile = self.seats[seat][:2]
         run, quantum = lineage.place.tolist()
         size, price = self.size(seat), float(lineage.price[0])
@@ -201,7 +224,16 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         labels = joined if better else lineage.best
         warmth = np.array([self.space.cost(profile, labels) / len(labels)])
         place, due = np.array([run + 1, 0]), np.array([better])
-        return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price)
+        trades = np.array([len(PRESSURES) if better and self._trades(seat) else 0])
+        nobody = lineage.publishes
+        return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price, trades, nobody)
+
+    def _traded(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
+        """The records of the best groups trade at the next price."""
+        k, profile = self.seats[seat][:2]
+        left, run = int(lineage.trades[0]), int(lineage.place[0])
+        publishes = swapped(self.space, profile, k, lineage.best, pressure(len(PRESSURES) - left, run))
+        return replace(lineage, trades=np.array([left - 1]), publishes=publishes, due=np.zeros(1, np.bool_))
 
     def size(self, seat: int) -> int:
         """About how large the groups of a seat become."""
@@ -231,6 +263,15 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             treated = CompositeGenes(lineage.best, k, other).genome
             made.append(Child(treated, "treat", (seat,), problem.key(treated)))
         return made
+
+    def _swapped(self, problem: Problem, seat: int, lineage: CompositeLineage) -> list[Child]:
+        """The groups whose records have traded, if what is demanded of groups holds of those who publish the same."""
+        demands = self.space.demands
+        if not demands.only_size and (demands.shortfalls(lineage.publishes) > 0.0).any():
+            return []
+        k, profile = self.seats[seat][:2]
+        genome = CompositeGenes(lineage.best, k, self.space.profiles[profile], lineage.publishes).genome
+        return [Child(genome, "swap", (seat,), problem.key(genome))]
 
 
 def seats_of(ladder: Sequence[int], first: int = 0) -> tuple[Seat, ...]:

@@ -88,14 +88,19 @@ def _column(table: Table, kept: Table, name: str) -> tuple[NDArray[np.int32], ND
     tree = attribute.hierarchy
     codes = kept.codes([name])[:, 0] if tree is None else kept.leaf_codes(name)
     if attribute.numeric:
-        everybody = table.column(name)[~table.missing(name)]
-        low, width = (float(everybody.min()), float(np.ptp(everybody))) if everybody.size else (0.0, 0.0)
-        values = (np.nan_to_num(column, nan=low) - low) / (width if width > 0 else 1.0)
+        values = on_line(table, name, column)
     elif attribute.kind is Kind.ORDINAL:
         values = np.maximum(column, 0) / max(len(attribute.categories) - 1, 1)
     else:
         values = np.maximum(codes if tree is None else _by_branches(tree)[codes], 0).astype(np.float64)
     return codes, values, tree
+
+
+def on_line(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Where numbers lie between the least and the largest of a column, from 0 to 1; 0 where they are missing."""
+    everybody = table.column(name)[~table.missing(name)]
+    low, width = (float(everybody.min()), float(np.ptp(everybody))) if everybody.size else (0.0, 0.0)
+    return np.asarray((np.nan_to_num(numbers, nan=low) - low) / (width if width > 0 else 1.0))
 
 
 def _by_branches(tree: Hierarchy) -> NDArray[np.int64]:
@@ -203,6 +208,13 @@ class CompositeSpace:
             pass
         count = min(max(2 * k, NEAR[0]), self._survey.near.shape[1])
         return Surroundings(np.ascontiguousarray(self._survey.near[:, :count]), self.strata)
+
+    def whole_around(self, anybody: bool) -> Surroundings:
+        """All that is known of who is near whom; no near records where anybody is."""
+        if anybody:
+            return Surroundings(np.zeros((len(self), 0), np.int32), self.strata)
+        self.around(self.ladder[0])
+        return Surroundings(self._survey.near, self.strata)
 
     @property
     def surveys(self) -> int:

@@ -81,4 +81,6 @@ class WholeVariants:
 
     def __call__(self, candidate: Genome) -> list[Genome]:
         genes = CompositeGenes.of(candidate, self.records)
+        if genes.publishes is not None:
+            return []
         return [CompositeGenes(genes.labels, genes.k, each).genome for each in self.wholes if each != genes.treatments]
