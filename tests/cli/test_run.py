@@ -156,7 +156,7 @@ def ended(process: subprocess.Popen[bytes]) -> int:
 
 def wait_for(folder: Path, solutions: int) -> None:
     """Until the run has stored so many solutions."""
-    for _ in range(1200):
+    for _ in range(6000):
         if (folder / "run.db").exists() and (folder / "lock.toml").exists():
             try:
                 if len(Run.open(folder).solutions) >= solutions:
