@@ -114,6 +114,9 @@ def tasks() -> dict[str, Task]:
         "numeric, k = 5": Task(census(600, 8), [*k5]),
         "numeric, linkage at most 10": Task(census(600, 8), [], {"limit": [{"measure": "risk", "at_most": 10.0}]}),
         "categories, k = 5": Task(categories(1000), [*k5]),
+        "categories, k = 5, one level per column": Task(
+            categories(1000), [*k5], {"limit": [{"measure": "mixed-levels", "at_most": 0.0}]}
+        ),
         "categories, linkage at most 5": Task(categories(500), [], {"limit": [{"measure": "risk", "at_most": 5.0}]}),
         "categories, the measures of 2012, risk at most 30": Task(
             protected_in_2012(), [], {"measures": categorical, "limit": [{"measure": "risk", "at_most": 30.0}]}, masked

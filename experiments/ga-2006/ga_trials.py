@@ -34,11 +34,6 @@ SLICE: Levels = {
     "crossover_rate": [0.0, 0.1, 0.3, 0.5, 1.0],
     "population": [10, 50, 100],
 }
-LONG: Levels = {
-    "mutation_rate": [0.0, 0.1, 0.2, 0.5],
-    "crossover_rate": [0.0, 0.3, 0.5, 1.0],
-    "population": [10, 50, 100],
-}
 QUICK: Levels = {"mutation_rate": [0.0, 0.1, 0.5], "crossover_rate": [0.0, 0.5], "population": [10, 40]}
 EPOCHS = {11: 10_000, 20: 10_000, 35: 10_000, 50: 100_000, 100: 100_000}
 """As printed; for n = 100 nothing is printed, and those of n = 50 are taken."""
@@ -96,7 +91,7 @@ def of_grid(name: str, size: str, elitist: bool = True) -> Campaign:
         return campaign(n, d, QUICK, 2, 400, elitist=elitist)
     if size == "paper":
         return campaign(n, d, GRID, 10, EPOCHS[n], elitist=elitist)
-    levels, runs = (GRID, 2) if n == 11 else (SLICE, 3) if n <= 35 else (LONG, 1)
+    levels, runs = (GRID, 2) if n == 11 else (SLICE, 3)
     return campaign(n, d, levels, runs, EPOCHS[n], elitist=elitist)
 
 

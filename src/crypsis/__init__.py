@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         IntervalDisclosure,
         MeansUse,
         Measure,
+        MixedLevels,
         MomentLoss,
         NonUniformEntropy,
         Objective,

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from crypsis.measures.held_out_linkage import HeldOutLinkage
     from crypsis.measures.interval_disclosure import IntervalDisclosure
+    from crypsis.measures.mixed_levels import MixedLevels
     from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage
     from crypsis.measures.probabilistic_loss import ProbabilisticLoss
     from crypsis.measures.rule_violations import RuleViolations
@@ -81,6 +82,7 @@ __all__ = [
     "IntervalDisclosure",
     "MeansUse",
     "Measure",
+    "MixedLevels",
     "MomentLoss",
     "NonUniformEntropy",
     "Objective",
