@@ -2,7 +2,7 @@
 
     python benchmarks/scale.py ladder --largest 1000000      blocks: CPU, memory, growth, loss against mdav
     python benchmarks/scale.py parquet --rows 50000000       generate, count, front, release, verify under a cap
-    python benchmarks/scale.py workers                       serial against two processes, by kind of work
+    python benchmarks/scale.py workers                       one process, two threads, two processes, by family
     python benchmarks/scale.py linkage --rows 1000000        record linkage of a large masked table, by a sample
 
 Times are CPU seconds of the process (wall time beside them where others take part). The cap is RLIMIT_DATA: all
@@ -180,50 +180,6 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# -- two processes --
-
-
-def workers() -> list[dict[str, Any]]:
-    from crypsis.engines import Processes, Serial
-    from crypsis.evolution import Budget, evolve
-    from crypsis.masking.blocks import Blocks
-    from crypsis.searches.groupings.grouping_search import GroupingSearch
-    from crypsis.searches.partitions.hybrid import TwoStep
-    from crypsis.table.table import Table
-
-    rng = np.random.default_rng
-    many, few = rng(0).standard_normal((200_000, P)), rng(0).standard_normal((1_000, P))
-    names = [f"x{j}" for j in range(P)]
-    table = Table.from_columns({n: few[:, j] for j, n in enumerate(names)}, roles=dict.fromkeys(names, "quasi"))
-
-    def grouped(engine: Any) -> Any:
-        chance = rng(0)
-        problem = GroupingSearch(k=3).pose(table, None, chance)
-        return [state.to_bytes() for state in evolve(problem, chance, Budget(generations=10), engine)][-1]
-
-    works: dict[str, Callable[[Any], Any]] = {
-        "blocks, 200 000 × 10, 4 rounds of mending": lambda engine: Blocks().run(many, K, rng(0), engine).tobytes(),
-        "blocks, 200 000 × 10, no mending": lambda e: Blocks(mending=0).run(many, K, rng(0), e).tobytes(),
-        "blocks, 20 000 × 10 in blocks of 2 000": lambda e: (
-            Blocks(size=2_000).run(many[:20_000], K, rng(0), e).tobytes()
-        ),
-        "two-step hybrid, 1 000 × 10": lambda engine: TwoStep().run(few, 3, rng(0), engine).labels.tobytes(),
-        "GOMM, 1 000 × 10, 10 generations": grouped,
-    }
-    rows = []
-    with Processes(2) as two:
-        for name, work in works.items():
-            work(two)  # workers and their kernels warm
-            if name.startswith("GOMM"):
-                work(Serial())
-            here, cpu, wall = clocked(lambda work=work: work(Serial()))
-            there, _, beside = clocked(lambda work=work: work(two))
-            row = {"work": name, "serial_wall": wall, "serial_cpu": cpu, "two_wall": beside, "speed_up": wall / beside}
-            rows.append(row | {"same_bits": here == there})
-            print(json.dumps(rows[-1]), flush=True)
-    return rows
-
-
 # -- linkage --
 
 
@@ -257,13 +213,17 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=1_000_000)
     parser.add_argument("--cap", type=float, default=2.0, help="GB; 0: the caller caps, by a control group say")
     parser.add_argument("--folder", type=Path, default=Path(tempfile.gettempdir()))
+    parser.add_argument("--only", nargs="*", default=[], help="works whose name has one of these words")
+    parser.add_argument("--longer", type=float, default=1.0, help="how many times the usual work")
     asked = parser.parse_args()
     if asked.what == "generate":
         generate(asked.folder / f"people-{asked.rows}.parquet", asked.rows)
     elif asked.what == "ladder":
         ladder(asked.largest)
     elif asked.what == "workers":
-        workers()
+        from workers import workers
+
+        workers(asked.only, asked.longer)
     else:
         here = {"rung": lambda: rung(asked.rows), "parquet": lambda: parquet(asked.folder, asked.rows, asked.cap)}
         here["linkage"] = lambda: linkage(asked.rows)
