@@ -37,7 +37,7 @@ TABLES = 10
 """Draws of Scattered and Clustered, each with one run: the paper's files were not published."""
 LONGER = (30_000, 100_000)
 """Epochs of other readings of Table 1, one run each on Census and EIA."""
-LONGER_DRAWS = 1
+LONGER_DRAWS = 2
 """Draws of Clustered that are tried with the most epochs."""
 Points = NDArray[np.float64]
 
@@ -215,7 +215,7 @@ def longer_on_clustered(report: Report, workers: int) -> None:
     for epochs, draws in ((10_000, TABLES), (LONGER[-1], LONGER_DRAWS)):
         tables = sources("Clustered")[:draws]
         alone = np.array([loss(points, mdav(points)) for points in tables])
-        row = {"reading": f"{epochs} epochs, {draws} draw{"s" * (draws > 1)}" + (" (judged)" if epochs == 10_000 else "")}
+        row = {"reading": f"{epochs} epochs, {draws} draws" + (" (judged)" if epochs == 10_000 else "")}
         for way, size in cells:
             found = runs(report.kept, "Clustered", tables, way, size, epochs, SEEDS, workers)
             row[where[way, size]] = f"{np.mean(100 * (1 - np.array([sse for sse, _ in found]) / alone)):.1f}"
