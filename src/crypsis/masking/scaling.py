@@ -91,6 +91,8 @@ class _Axis:
         """The axis of a column; a constant one, or one without a value, weighs nothing."""
         numbers = column[:, None] if attribute.numeric else np.empty((len(column), 0))
         bare = cls(attribute, scaling, Scales.of(numbers), np.zeros(0), 0.0)
+        if attribute.kind is Kind.NOMINAL and 1 < len(attribute.categories) < len(column):
+            return bare._of_categories(column, apart)
         part = bare._coordinates(column)
         held = part[~np.isnan(part[:, 0])] if part.shape[1] else part[:0]
         some = apart and 0 < len(held) < len(part)
@@ -102,6 +104,20 @@ class _Axis:
         span = 1.0 if attribute.kind is Kind.NOMINAL else float(np.ptp(held))
         return replace(bare, centre=centre, deviation=deviation, gap=FAR * span / deviation if some else 0.0)
 
+    def _of_categories(self, column: Column, apart: bool) -> _Axis:
+        """The axis of a nominal column by the counts of its categories: the bits of what its coordinates give."""
+        present = column[column >= 0]
+        counts = np.bincount(present, minlength=len(self.attribute.categories))
+        gap = FAR if apart and 0 < len(present) < len(column) else 0.0
+        if np.count_nonzero(counts) < 2:
+            return replace(self, gap=gap)
+        side = 1.0 / np.sqrt(2.0)
+        sums = np.append(0.0, np.cumsum(np.full(counts.max(), side)))  # one after the other, as rows are added up
+        centre = sums[counts] / len(present)
+        squares = np.sum((np.eye(len(counts)) * side - centre) ** 2, axis=1)
+        deviation = float(np.sqrt(np.mean(squares[present]))) if self.scaling == "z" else 1.0
+        return replace(self, centre=centre, deviation=deviation, gap=gap / deviation)
+
     def weighed(self, column: Column) -> Floats:
         """Coordinates of the records, weighed by the importance of the attribute; a locked one is far apart."""
         weight = APART**2 if self.attribute.locked else self.attribute.importance
@@ -109,6 +125,12 @@ class _Axis:
 
     def place(self, column: Column) -> Floats:
         """Coordinates of the records; a missing value lies at the centre, and in a last coordinate far from it."""
+        every = np.append(np.arange(len(self.attribute.categories)), -1)  # the last stands for a missing value
+        if self.attribute.kind is Kind.NOMINAL and len(every) < len(column):
+            return np.asarray(self._placed(every)[column])
+        return self._placed(column)
+
+    def _placed(self, column: Column) -> Floats:
         part = self._coordinates(column)
         absent = np.isnan(part[:, :1]) if part.shape[1] else np.ones((len(part), 1), dtype=np.bool_)
         placed = np.where(absent, 0.0, part - self.centre) / self.deviation if self.deviation else np.zeros_like(part)

@@ -6,13 +6,16 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Literal
 
-Step = tuple[Literal["advance", "measure", "commit", "point", "group", "recode"], str]
+Step = tuple[Literal["pose", "advance", "measure", "commit", "point", "group", "recode"], str]
 """What is done, and for which search or baseline."""
 
+QUANTA = ("pose", "advance")
+"""Steps that are done as a whole: posing the problem of a search, and its quanta."""
 LAST = 4
 """Steps of a kind by which the next one is foretold: as long as the longest of them, and a little more."""
 MARGIN = 1.15
 FIRST: dict[str, tuple[float, float]] = {
+    "pose": (0.02, 4e-6),
     "advance": (0.02, 8e-6),
     "measure": (0.02, 2e-6),
     "point": (0.02, 9e-6),
@@ -45,14 +48,14 @@ class Pace:
 
     def took_step(self, step: Step, seconds: float) -> None:
         """Note how long a step of the schedule took: a quantum, or pieces of measuring or of a baseline."""
-        self.took(step if step[0] == "advance" else ("measure", step[1]), seconds)
+        self.took(step if step[0] in QUANTA else ("measure", step[1]), seconds)
 
     def left(self, step: Step, spent: float) -> float:
         """Seconds a step will take that may have begun: a quantum, or all that is left to measure.
 
         spent  seconds that pieces of it have taken already
         """
-        if step[0] == "advance":
+        if step[0] in QUANTA:
             return self.expected(step)
         whole: Step = ("point", step[1]) if step[0] == "measure" else step
         return max(self.expected(("measure", step[1])), self.expected(whole) - spent)
@@ -63,5 +66,5 @@ class Pace:
         if last:
             return MARGIN * max(last)
         least, rate = FIRST[step[0]]
-        others = [max(seen) for (what, _), seen in self._last.items() if what == step[0] and what != "advance"]
+        others = [max(seen) for (what, _), seen in self._last.items() if what == step[0] and what not in QUANTA]
         return max([least + rate * self.records, self.foreseen.get(step, 0.0), *others])

@@ -15,7 +15,7 @@ class Progress:
     Attributes
     ----------
     what : str
-        "generation", "measured" or "baseline"; "measuring" and "making" where points or a baseline are not complete.
+        "posed", "generation", "measured" or "baseline"; "measuring" and "making" for those not complete yet.
     title : str
         The search or baseline.
     generation, evaluations, front : int

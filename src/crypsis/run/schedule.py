@@ -27,7 +27,7 @@ from crypsis.run.finishing import Finishing
 from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, next_in_turn
 from crypsis.run.interrupts import interrupts_deferred
 from crypsis.run.measuring import Measuring, for_a_moment
-from crypsis.run.pace import Pace, Step
+from crypsis.run.pace import QUANTA, Pace, Step
 from crypsis.run.progress import Progress
 from crypsis.run.search_state import SearchState, is_milestone
 from crypsis.run.solution import Solution
@@ -174,7 +174,7 @@ class Schedule:
     @staticmethod
     def _step(search: SearchState) -> Step:
         """What a search does next: its front is measured before it goes on."""
-        return ("measure" if search.due else "advance"), search.title
+        return ("measure" if search.due else "advance" if search.problem else "pose"), search.title
 
     def _in_time(self, step: Step, states: Sequence[SearchState], spent: float = 0.0) -> bool:
         """Whether a step ends before the deadline, and what must still be written and measured after it.
@@ -184,7 +184,9 @@ class Schedule:
         if math.isinf(self._limit):
             return True
         after = sum(self._pace.expected(("commit", each.title)) for each in states if each.state is not None)
-        if step[0] == "advance" and not any(each.seen for each in states if each.title == step[1]):
+        if step[0] == "pose":
+            after += self._pace.expected(("advance", step[1]))
+        if step[0] in QUANTA and not any(each.seen for each in states if each.title == step[1]):
             after += self._pace.expected(("point", step[1]))
         return self._clock.elapsed + self._pace.left(step, spent) + after + CLOSING <= self._deadline
 
@@ -197,14 +199,17 @@ class Schedule:
     # -- steps --
 
     def _advance(self, search: SearchState) -> Progress:
-        """One quantum of a search."""
+        """One quantum of a search; its problem is posed before the first."""
+        posed, problem = search.problem is not None, self._problem(search)
+        if not posed:
+            return self._report("posed", search)
         before, known = search.seconds, search.state
-        state = search.advance(self._problem(search), self.engine)
+        state = search.advance(problem, self.engine)
         search.gains.spent(search.seconds - before)
         if state is not known and state.whole and is_milestone(state.generation):
-            search.ask(self._problem(search), AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
+            search.ask(problem, AT_A_TIME if len(self.original) <= LARGE else AT_A_TIME_OF_MANY)
         elif not search.seen:
-            search.ask(self._problem(search), 1)
+            search.ask(problem, 1)
         wait = max(BETWEEN_CHECKPOINTS, WORTH_OF_CHECKPOINT * self._pace.expected(("commit", search.title)))
         if not search.due and (search.seconds - search.written >= wait or search.progress >= 1.0):
             self._writing.commit(search)

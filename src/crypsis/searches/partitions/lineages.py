@@ -188,12 +188,16 @@ class Lineages:
             new = engine.map(_begin, quick if together else quick[:1], self)
         else:
             (k, seed), least = rungs[0], lineages[0].labels if lineages else None
+            if not self.space.has(("blocking", k)):
+                self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
+                return replace(state, whole=False)
             blocking = self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
             labels = memory.get(LABELS, np.zeros(len(blocking.points), np.int32)).copy()
-            blocks = blocking.piece(int(memory.get(BLOCK, np.array(0))))
-            for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):
-                blocking.fill(labels, block, groups)
-            if blocks[-1] + 1 < blocking.blocks:
+            done = int(memory.get(BLOCK, np.array(0)))
+            if done < blocking.blocks:
+                blocks = blocking.piece(done)
+                for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):
+                    blocking.fill(labels, block, groups)
                 return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(blocks[-1] + 1)}, whole=False)
             new = [self.refinement.begin(self.space, k, seed, bounded(self.space, blocking.whole(labels), k))]
         children = [Child(lineage.genome, "", (), problem.key(lineage.genome)) for lineage in new]
