@@ -2,8 +2,10 @@
 
     python scripts/plants.py [--plants 100] [--seed 1]
 
-Columns that single people out, columns that determine a masked one, look-alike categories, averages of one value and
-signed zeros are planted; on the same tables without a plant the audit should find nothing. Exit 1 if fewer
+Columns that single people out, columns that determine a masked one, look-alike categories, averages of one value,
+texts that restate a masked value or a name, codes and dates whose parts restore one, stays between two dates, and
+signed zeros are planted; on the same tables without a plant the audit should find nothing. Tables for texts and dates
+have a note, a code and two dates that say nothing. Exit 1 if fewer
 than 99 % of the plants of a kind are found.
 """
 
@@ -40,7 +42,45 @@ def clean(rng: np.random.Generator) -> tuple[crypsis.Table, crypsis.Table]:
     return original, crypsis.Microaggregation(k=5).mask(original, rng)
 
 
+def wordy(rng: np.random.Generator, kind: str = "") -> tuple[crypsis.Table, crypsis.Table]:
+    """A clean table beside a name that is left out, with texts and dates that say nothing but what is planted."""
+    rows = int(rng.integers(120, 400))
+    age, town = rng.integers(18, 90, rows), rng.integers(0, 12, rows)
+    numbers, days = rng.permutation(rows), rng.integers(0, 3000, rows)
+    names = [f"{chr(65 + n % 26)}{chr(97 + n // 26)}name" for n in range(rows)]
+    stay = rng.integers(1, 40, rows)
+    said = {
+        "text with the name": lambda n: f"called {names[n]} twice",
+        "text with the town": lambda n: f"{numbers[n]} High Street, Town{town[n]:02d}",
+    }.get(kind, lambda n: f"note {numbers[n]}")
+    coded = {
+        "code with the birth year": lambda n: f"{2024 - age[n]}{numbers[n]:04d}",
+        "code with the town": lambda n: f"{chr(97 + town[n])}-{numbers[n]:04d}",
+    }.get(kind, lambda n: f"K{numbers[n]:05d}")
+    began = np.datetime64("2010-01-01") + days
+    gap = stay if kind == "stay between dates" else rng.integers(1, 40, rows)
+    born = np.datetime64("1925-01-01") + rng.integers(0, 30000, rows)
+    if kind == "date with the birth year":
+        born = np.array([f"{2024 - each}-01-01" for each in age], dtype="datetime64[D]") + rng.integers(0, 365, rows)
+    columns: dict[str, Any] = {
+        "name": names,
+        "age": age.astype(float).tolist(),
+        "town": [f"Town{each:02d}" for each in town],
+        "stay": stay.astype(float).tolist(),
+        "note": [said(n) for n in range(rows)],
+        "code": [coded(n) for n in range(rows)],
+        "began": began.astype(str).tolist(),
+        "ended": (began + gap).astype(str).tolist(),
+        "born": born.astype(str).tolist(),
+    }
+    roles = dict.fromkeys(columns, "other") | dict.fromkeys(("age", "town", "stay"), "quasi") | {"name": "identifier"}
+    original = crypsis.Table.from_columns(columns, roles)
+    return original, crypsis.Microaggregation(k=5).mask(original, rng)
+
+
 def planted(kind: str, rng: np.random.Generator) -> tuple[crypsis.Table, crypsis.Table]:
+    if PLANTS[kind] in (FindingKind.RESTATED, FindingKind.DEPENDENCE) and kind != "determining column":
+        return wordy(rng, kind)
     original, masked = clean(rng)
     rows = len(original)
     if kind == "unique column":
@@ -82,7 +122,17 @@ PLANTS = {
     "determining column": FindingKind.DEPENDENCE,
     "look-alikes": FindingKind.LOOK_ALIKE,
     "average of one value": FindingKind.SMALL_AVERAGE,
+    "text with the name": FindingKind.RESTATED,
+    "text with the town": FindingKind.RESTATED,
+    "code with the birth year": FindingKind.DEPENDENCE,
+    "code with the town": FindingKind.DEPENDENCE,
+    "stay between dates": FindingKind.DEPENDENCE,
+    "date with the birth year": FindingKind.DEPENDENCE,
 }
+
+
+FIRST_WORDY = 4
+"""Place of the first plant in a table of texts and dates."""
 
 
 def signed_zeros(plants: int, seed: int, home: Path) -> int:
@@ -118,7 +168,8 @@ def main() -> int:
             for number in range(options.plants):
                 original, masked = planted(kind, np.random.default_rng([options.seed, place, number]))
                 found += wanted in {each.kind for each in crypsis.audit(masked, original).findings}
-                original, masked = clean(np.random.default_rng([options.seed, place, number]))
+                made = clean if place < FIRST_WORDY else wordy
+                original, masked = made(np.random.default_rng([options.seed, place, number]))
                 alarms += wanted in {each.kind for each in crypsis.audit(masked, original).findings}
             sys.stdout.write(f"planted {kind:25} found {found} of {options.plants}, false alarms {alarms}\n")
             failed |= found < 0.99 * options.plants

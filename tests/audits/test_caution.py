@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import polars as pl
 import pytest
 
 from crypsis.audits.anticipation import similar
 from crypsis.audits.caution import cautious
-from crypsis.audits.dependence import restoring
+from crypsis.audits.parts import restoring
 from crypsis.table.attribute import Role
 from crypsis.table.clues import Clue, Reason
 from crypsis.table.frames import wrap
 from crypsis.table.profile import profile
+from crypsis.table.table import Table
 
 ROWS = 100
 
@@ -127,3 +130,12 @@ def test_groups_of_similar_records_have_their_size() -> None:
     assert sizes.min() >= 5
     assert sizes.max() <= 9
     assert (similar(np.zeros((30, 2), dtype=np.int32), 5) == 0).all()
+
+
+def test_a_code_that_says_a_masked_value_does_not_stay_as_it_is() -> None:
+    rng = np.random.default_rng(0)
+    ages = rng.integers(20, 80, 300)
+    table = Table.from_columns({"age": ages.astype(float), "ref": [f"{age}/{n % 50}" for n, age in enumerate(ages)]})
+    seen = profile(table)
+    declared = replace(seen, columns=(seen.columns[0], replace(seen.columns[1], role="other")))
+    assert cautious(declared, table).columns[1].role in ("quasi", "identifier")

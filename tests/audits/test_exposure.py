@@ -40,7 +40,9 @@ def test_by_hand() -> None:
 
 def test_a_masked_cell_leads_to_nobody() -> None:
     original = Table.from_columns({"weight": [float(n) for n in range(10)], "other": [float(n) for n in range(10)]})
-    published = original.with_columns({"weight": np.where(np.arange(10) < 3, np.arange(10.0), np.arange(10) + 50.0)})
+    published = original.with_columns(
+        {"weight": np.where(np.arange(10) < 3, np.arange(10.0), np.arange(10) ** 2 + 50.0)}
+    )
     assert singling_out(Published(published, original)) == [
         Finding(ALONE, ("weight",), 3, 0.3),
         Finding(ALONE, ("other",), 10, 1.0),
@@ -57,6 +59,24 @@ def test_a_number_that_moved_a_little_is_recognised() -> None:
     assert singling_out(Published(original.with_columns({"amount": averaged}), original)) == []
     noisy = Published(original.with_columns({"amount": amounts[::-1]}), original, perturbed=True)
     assert singling_out(noisy) == [Finding(ALONE, ("amount",), 1, 1 / 11)], "the middle one stands where it stood"
+
+
+def test_numbers_that_all_moved_by_one_amount_are_recognised() -> None:
+    days = np.arange(7000.0, 7400.0, 4.0)
+    original = Table.from_columns({"seen": days.tolist()}, {"seen": "confidential"})
+    (found,) = singling_out(Published(original.with_columns({"seen": days + 33}), original))
+    assert found.records == 100, "every date is 33 days later"
+    spread = np.random.default_rng(0).integers(-90, 90, 100)
+    assert singling_out(Published(original.with_columns({"seen": days + spread}), original)) == []
+
+
+def test_a_text_with_a_word_of_one_record_alone_is_recognised() -> None:
+    collected = [f"went home with {name}" for name in ("Ann", "Bob", "Cleo", "Dan")]
+    shown = [f"home: {name}" for name in ("Ann", "Bob", "friends", "friends")]
+    original = Table.from_columns({"note": collected}, {"note": "other"})
+    published = Table.from_columns({"note": shown}, {"note": "other"})
+    (found,) = singling_out(Published(published, original))
+    assert found.records == 2
 
 
 def test_a_missing_amount_hides_no_neighbour() -> None:

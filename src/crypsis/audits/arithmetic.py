@@ -9,13 +9,16 @@ once in logarithms, and tried on the other half.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.audits.dates import days_of, numbers_of
 from crypsis.audits.dependence import MOSTLY
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Published
+from crypsis.table.table import Table
 
 EXACT = 0.01
 """Distance from a number, in deviations of its column, up to which it is restored."""
@@ -27,6 +30,9 @@ MOST_NUMBERS = 12
 """Numbers that take part in a relation at most."""
 SHOWN = 3
 """Values of a column below which it is taken for a category."""
+
+YEAR = 365.2425
+"""Days of a year."""
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -60,26 +66,41 @@ def arithmetic(seen: Published, without: Collection[str] = ()) -> list[Finding]:
     before = seen.original
     if before is None or seen.perturbed:
         return []
-    numbers = [name for name in seen.columns if name in before.names and before.holds_numbers(name)]
-    shown = [n for n in numbers if seen.table.holds_numbers(n) and seen.as_collected[n].mean() >= MOSTLY]
+    collected = {name: numbers_of(before, name) for name in seen.columns if name in before.names}
+    numbers = {name: column for name, column in collected.items() if column is not None}
+    shown = [n for n in numbers if seen.as_collected[n].mean() >= MOSTLY and numbers_of(seen.table, n) is not None]
     found, some = [], np.random.default_rng(0).permutation(len(before))[:LOOKED_AT]
-    for target in numbers:
+    for target, values_of in numbers.items():
         masked = seen.masked[target]
         others = [name for name in shown if name != target]
-        if target in without or not others or not masked.any() or len(np.unique(before.column(target))) <= SHOWN:
+        if target in without or not others or not masked.any() or len(np.unique(values_of)) <= SHOWN:
             continue
-        values = np.stack([seen.table.column(name) for name in others], axis=1)
+        terms = _numbers(seen.table, others)
+        values = np.stack([column for _, column in terms], axis=1)
         for scaled in (False, True):
-            key = _relation(before.column(target)[some], values[some], scaled)
+            key = _relation(values_of[some], values[some], scaled)
             if key:
-                hits = _restored(before.column(target), values[:, list(key)], scaled)
+                hits = _restored(values_of, values[:, list(key)], scaled)
                 count = int(np.sum(hits & masked))
-                names = tuple(others[place] for place in key)
-                found.append(
-                    Finding(FindingKind.DEPENDENCE, (*names, target), count, count / masked.sum(), by=len(key))
-                )
+                names = tuple(dict.fromkeys(name for place in key for name in terms[place][0]))
+                share = count / masked.sum()
+                found.append(Finding(FindingKind.DEPENDENCE, (*names, target), count, share, by=len(names)))
                 break
     return found
+
+
+def _numbers(table: Table, names: Sequence[str]) -> list[tuple[tuple[str, ...], Floats]]:
+    """The numbers of columns, and the days and whole years between each two that are dates.
+
+    A stay of days between two dates goes with neither of them, and an age is whole years.
+    """
+    terms = list[tuple[tuple[str, ...], Floats]]()
+    terms += [((name,), column) for name in names if (column := numbers_of(table, name)) is not None]
+    days = {name: column for name in names if (column := days_of(table, name)) is not None}
+    for first, second in combinations(days, 2):
+        apart = np.abs(days[second] - days[first])
+        terms += [((first, second), np.floor(apart / each)) for each in (1.0, YEAR)]
+    return terms
 
 
 def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:

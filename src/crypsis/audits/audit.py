@@ -15,7 +15,9 @@ from crypsis.audits.fellows import fellows
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.homogeneity import homogeneous
 from crypsis.audits.invention import filled, invented
+from crypsis.audits.parts import restoring_parts
 from crypsis.audits.published import Published
+from crypsis.audits.restatement import restated
 from crypsis.audits.units import few_units
 from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
@@ -189,11 +191,14 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
     alone_ = [*undecided(seen), *singling_out(seen)]
     together = few_together(seen, {name for each in alone_ for name in each.columns})
     restored = dependence(seen)
+    whole = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
+    restored += restoring_parts(seen, whole)
     findings = [
         *alone_,
         *together.findings,
         *restored,
         *arithmetic(seen, {name for each in restored for name in each.columns[each.by :]}),
+        *restated(seen),
         *fellows(seen),
         *few_units(seen),
         *few_averaged(seen),

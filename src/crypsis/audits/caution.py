@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from crypsis.audits.anticipation import GROUP, anticipated, similar
-from crypsis.audits.dependence import MOSTLY, restoring, restoring_in_groups
+from crypsis.audits.dependence import MOSTLY, restoring_in_groups
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.parts import restoring
 from crypsis.audits.units import records_of_a_unit
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue, Reason
@@ -52,11 +54,11 @@ def cautious(seen: Profile, table: Table) -> Profile:
     """
     columns = tuple(_panel(column, table) or _settled(column, seen.rows) for column in seen.columns)
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
-    worst = {each.columns[0]: each for each in restoring(roled)}
+    worst = {each.columns[0]: each for each in sorted(restoring(roled), key=lambda each: each.share)}
     telling = {
         column.name: worst[column.name].columns[1]
         for column in columns
-        if column.name in worst and (column.role == Role.WEIGHT or worst[column.name].share > MOSTLY)
+        if column.name in worst and _tells(column, worst[column.name])
     }
     telling = _in_groups(roled) | telling
     columns = tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns)
@@ -93,6 +95,12 @@ def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
         return None
     reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])
     return replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
+
+
+def _tells(column: ColumnProfile, worst: Finding) -> bool:
+    """Whether a column says too much of another to stay as it is; text that restates one always does."""
+    restates = worst.kind is FindingKind.RESTATED and column.role != Role.QUASI_IDENTIFIER
+    return restates or column.role == Role.WEIGHT or worst.share > MOSTLY
 
 
 def _masked(column: ColumnProfile, target: str) -> ColumnProfile:

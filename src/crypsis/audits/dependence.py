@@ -76,7 +76,7 @@ def dependence(
     list of Finding
         `columns` are the key, then what it restores; `records` the restored cells of the worst one, beyond chance.
     """
-    targets = {name: _target(seen, name) for name in seen.columns if seen.masked.get(name, np.zeros(1)).any()}
+    targets = {name: target_codes(seen, name) for name in seen.columns if seen.masked.get(name, np.zeros(1)).any()}
     columns = {name: _key(seen, name) for name in seen.columns if seen.role(name) is not Role.QUASI_IDENTIFIER}
     restored = dict[tuple[str, ...], dict[str, int]]()
     for key in _keys(seen, columns, targets, together):
@@ -84,7 +84,7 @@ def dependence(
         if work < len(seen.table) or not open_:
             continue
         work -= len(seen.table) * (len(key.names) + len(open_))
-        restores = _Restoring.by(seen, key, columns)
+        restores = Restoring.by(seen, key, columns)
         if restores is None:
             continue
         for target in open_:
@@ -93,7 +93,7 @@ def dependence(
                 count = _in_the_same_order(seen, key.names[0], target)
             if count > most * seen.masked[target].sum():
                 restored.setdefault(key.names, {})[target] = count
-    return [_finding(seen, key, found) for key, found in restored.items()]
+    return [finding_of(seen, key, found) for key, found in restored.items()]
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ def _worth_trying(key: _Key, target: str, restored: dict[tuple[str, ...], dict[s
 
 
 @dataclass(frozen=True, eq=False)
-class _Restoring:
+class Restoring:
     """A key and its classes.
 
     strata  which records are alike in the quasi-identifiers of the key
@@ -148,7 +148,7 @@ class _Restoring:
     averaged: bool
 
     @classmethod
-    def by(cls, seen: Published, key: _Key, columns: dict[str, Codes]) -> _Restoring | None:
+    def by(cls, seen: Published, key: _Key, columns: dict[str, Codes]) -> Restoring | None:
         """The classes of a key; None if hardly any has enough records."""
         places = len(key.names) - key.within
         codes = [columns[name] for name in key.names[:places]] + [seen.codes(name) for name in key.names[places:]]
@@ -161,6 +161,12 @@ class _Restoring:
             strata = equivalence_classes(np.stack(codes[places:], axis=1)).of.astype(np.int32)
         averaged = any(not _mostly_collected(seen, name) for name in key.names[:places])
         return cls(seen, classes, strata, known, len(key.names), averaged)
+
+    @classmethod
+    def by_codes(cls, seen: Published, codes: Codes) -> Restoring:
+        """The classes of a part of a column, which three records share."""
+        classes, alike = equivalence_classes(codes[:, None]), np.zeros(len(seen.table), dtype=np.int32)
+        return cls(seen, classes, alike, codes != MISSING, size=TOGETHER, averaged=False)
 
     def count(self, target: str, values: Codes, most: float) -> int:
         """Masked cells of a column that the key restores, beyond chance."""
@@ -175,10 +181,10 @@ class _Restoring:
         chance = _chance(self.classes, values, counted, self.strata)
         if self.averaged and named - chance < MOSTLY * (counted.sum() - chance):
             return 0
-        return round(named - chance) if named - chance > FEWEST and _unlikely(named, chance, fewest) else 0
+        return round(named - chance) if named - chance > FEWEST and unlikely(named, chance, fewest) else 0
 
 
-def _unlikely(named: int, chance: float, fewest: int) -> bool:
+def unlikely(named: int, chance: float, fewest: int) -> bool:
     """Whether so many cells hardly agree by chance, the number of agreeing groups being that of rare events (Poisson).
 
     named  cells that agree
@@ -186,15 +192,6 @@ def _unlikely(named: int, chance: float, fewest: int) -> bool:
     fewest  records of the smallest group; a larger one counts for several
     """
     return bool(scipy.special.gammainc(named / fewest, chance / fewest + 1 / SHUFFLES) < UNLIKELY)
-
-
-def restoring(table: Table) -> list[Finding]:
-    """Single columns that would restore values of quasi-identifiers, were all of these masked.
-
-    table  as collected
-    returns  a finding however few values it is, if they are more than chance explains
-    """
-    return dependence(Published(_blank(table), table), most=0.0, together=1)
 
 
 def restoring_in_groups(table: Table, labels: Codes, most: float) -> list[Finding]:
@@ -206,12 +203,12 @@ def restoring_in_groups(table: Table, labels: Codes, most: float) -> list[Findin
     """
     first = table.quasi_identifiers[0]
     group = Attribute(first, Kind.NUMERIC, Role.QUASI_IDENTIFIER)
-    shown = _blank(table).with_columns({first: labels + 0.5 * np.pi}, attributes={first: group})
+    shown = blank(table).with_columns({first: labels + 0.5 * np.pi}, attributes={first: group})
     return dependence(Published(shown, table), most=most, together=2)
 
 
-def _blank(table: Table) -> Table:
-    """The table without any value of a quasi-identifier."""
+def blank(table: Table) -> Table:
+    """The table without any value of a quasi-identifier, as if all were masked."""
     names = table.quasi_identifiers
     blank = {name: np.full(len(table), np.nan if table.holds_numbers(name) else MISSING) for name in names}
     return table.with_columns({name: cells.astype(table.column(name).dtype) for name, cells in blank.items()})
@@ -257,11 +254,16 @@ def determining(table: Table, most: float = 0.01) -> dict[str, list[str]]:
     return found
 
 
-def _finding(seen: Published, key: tuple[str, ...], targets: dict[str, int]) -> Finding:
+def finding_of(seen: Published, key: tuple[str, ...], targets: dict[str, int], times: float = 1.0) -> Finding:
+    """The finding on a key.
+
+    targets  what it restores → cells beyond chance
+    times  how many times more records there are than were looked at
+    """
     worst = max(targets, key=lambda name: targets[name] / max(int(seen.masked[name].sum()), 1))
     share = targets[worst] / max(int(seen.masked[worst].sum()), 1)
     named = (worst, *(name for name in targets if name != worst))
-    return Finding(FindingKind.DEPENDENCE, (*key, *named), targets[worst], share, by=len(key))
+    return Finding(FindingKind.DEPENDENCE, (*key, *named), round(times * targets[worst]), share, by=len(key))
 
 
 def _mostly_collected(seen: Published, name: str) -> bool:
@@ -276,7 +278,7 @@ def _key(seen: Published, name: str) -> Codes:
     return seen.codes(name)
 
 
-def _target(seen: Published, name: str) -> Codes:
+def target_codes(seen: Published, name: str) -> Codes:
     """What may be restored: the collected values, or without an original the published ones."""
     return collected_codes(seen.original, name) if seen.original is not None else seen.codes(name)
 

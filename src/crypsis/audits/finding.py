@@ -22,6 +22,8 @@ class FindingKind(StrEnum):
     if nobody outside knows that column."""
     DEPENDENCE = "dependence"
     """A published column, or two together, restore masked cells of another."""
+    RESTATED = "restated"
+    """A published text says the value of an identifier or a masked cell of its record."""
     FEW_UNITS = "few-units"
     """Many records are in a class whose records belong to fewer than three people or households."""
     SMALL_AVERAGE = "small-average"

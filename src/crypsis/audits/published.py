@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.audits.words import holders, words_of
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.hierarchy_files import number_label
@@ -17,6 +18,13 @@ from crypsis.table.table import Table
 
 ELSEWHERE = -2
 """Code of a collected value that the published file does not have."""
+
+SHIFTED = 0.5
+"""Share of the numbers of a column that were moved by one amount, from which on the amount is known."""
+LOOKED_AT = 20_000
+"""Records that are looked at one by one."""
+LONG_WORD = 3
+"""Characters of a word that leads to a record."""
 
 Flags = NDArray[np.bool_]
 Codes = NDArray[np.int32]
@@ -81,7 +89,7 @@ class Published:
         if self.table.holds_numbers(name):
             same = before.holds_numbers(name)
             return np.isin(self.table.column(name), before.column(name) if same else [])
-        labels = _number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
+        labels = number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
         held = {folded_label(label) for label in labels}
         return np.array([*(folded_label(label) in held for label in self.table.labels(name)), False])[
             self.table.column(name)
@@ -96,9 +104,39 @@ class Published:
         same, before = self.as_collected[name], self.original
         if before is None or name not in before.names or self.role(name) is Role.QUASI_IDENTIFIER:
             return same
+        if not (self.table.holds_numbers(name) or before.holds_numbers(name)):
+            return same | self._by_word(name)
         if not (self.table.holds_numbers(name) and before.holds_numbers(name)):
             return same
-        return same | _nearest(self.table.column(name), before.column(name))
+        shown, collected = self.table.column(name), before.column(name)
+        return same | _nearest(shown, collected) | _shifted(shown, collected)
+
+    def _by_word(self, name: str) -> Flags:
+        """bool[n]: texts with a word or number that stands in the collected text of this record and of no other."""
+        assert self.original is not None
+        now, then = self.table.column(name), self.original.column(name)
+        changed = np.flatnonzero(~self.as_collected[name] & (now != MISSING) & (then != MISSING))
+        found = np.zeros(len(now), dtype=np.bool_)
+        if not changed.size:
+            return found
+        held = [words_of(label) for label in self.original.labels(name)]
+        counts = holders(held, np.bincount(then[then != MISSING], minlength=len(held)).tolist())
+        shown = {code: words_of(self.table.labels(name)[code]) for code in np.unique(now[changed]).tolist()}
+        for row in changed.tolist():
+            alike = held[then[row]] & shown[int(now[row])]
+            found[row] = any(len(word) >= LONG_WORD and counts[word] == 1 for word in alike)
+        return found
+
+    @cached_property
+    def sample(self) -> Published:
+        """The records that are looked at one by one, drawn at random from a larger table."""
+        if len(self.table) <= LOOKED_AT:
+            return self
+        rows = np.sort(np.random.default_rng(0).choice(len(self.table), LOOKED_AT, replace=False))
+        before = None if self.original is None else self.original.take(rows)
+        chosen = replace(self, table=self.table.take(rows), original=before)
+        chosen.__dict__["as_collected"] = {name: flags[rows] for name, flags in self.as_collected.items()}
+        return chosen
 
     @cached_property
     def masked(self) -> dict[str, Flags]:
@@ -123,10 +161,14 @@ def _same(published: Table, before: Table, name: str) -> Flags:
         return np.asarray(published.column(name) == before.column(name))
     if published.holds_numbers(name):
         return np.zeros(len(published), dtype=np.bool_)
+    if not before.holds_numbers(name) and published.labels(name) == before.labels(name):
+        same: Flags = np.asarray(published.column(name) == before.column(name))
+        if same.all():
+            return same
     place: dict[str, int] = {}
     shown = [place.setdefault(folded_label(label), len(place)) for label in published.labels(name)]
     if before.holds_numbers(name):
-        codes, labels = collected_codes(before, name), _number_labels(before, name)
+        codes, labels = collected_codes(before, name), number_labels(before, name)
     else:
         codes, labels = before.column(name), before.labels(name)
     translate = np.array([*(place.get(folded_label(label), ELSEWHERE) for label in labels), MISSING])
@@ -142,7 +184,16 @@ def _nearest(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flag
     return np.asarray(np.abs(shown - collected) < gaps[place] / 2)
 
 
-def _number_labels(before: Table, name: str) -> tuple[str, ...]:
+def _shifted(shown: NDArray[np.float64], collected: NDArray[np.float64]) -> Flags:
+    """Numbers moved by the one amount by which most are, such as dates that are all some days later."""
+    moved = shown - collected
+    values, counts = np.unique(moved[~np.isnan(moved)], return_counts=True)
+    if not counts.size or counts.max() <= SHIFTED * counts.sum():
+        return np.zeros(len(moved), dtype=np.bool_)
+    return np.asarray(moved == values[counts.argmax()])
+
+
+def number_labels(before: Table, name: str) -> tuple[str, ...]:
     """What the different numbers of a column are called, ascending, where a recoded column still shows them."""
     column = before.column(name)
     values = np.unique(column[~np.isnan(column)]).tolist()

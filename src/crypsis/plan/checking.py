@@ -10,8 +10,9 @@ import numpy as np
 
 from crypsis.audits import FindingKind
 from crypsis.audits.anticipation import anticipated
-from crypsis.audits.dependence import MOST_RESTORED, determining, restoring
+from crypsis.audits.dependence import MOST_RESTORED, determining
 from crypsis.audits.exposure import singling_out
+from crypsis.audits.parts import restoring
 from crypsis.audits.published import Published
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure

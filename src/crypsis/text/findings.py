@@ -40,6 +40,8 @@ def finding_text(finding: Finding) -> str:
             key, restored = listing(finding.columns[: finding.by]), listing(finding.columns[finding.by :])
             verb = "restores" if finding.by == 1 else "together restore"
             return f"{key} {verb} {share} of the masked cells of {restored} beyond chance: {records}"
+        case FindingKind.RESTATED:
+            return f"{first} says the value of {others} of the same record beyond chance, in {share} of them: {records}"
         case FindingKind.FEW_UNITS:
             return (
                 f"{first}: {share} of the records are in a class whose records have fewer than three different values "
@@ -105,7 +107,7 @@ def remedies(finding: Finding) -> list[str]:
                 f"it, which the reports state as an assumption"
             )
             return [f'[columns] {key} = {{ role = "quasi" }} masks it: somebody outside may know it', stated]
-        case FindingKind.COMBINATION | FindingKind.DEPENDENCE:
+        case FindingKind.COMBINATION | FindingKind.DEPENDENCE | FindingKind.RESTATED:
             return [masks, waive]
         case FindingKind.FEW_UNITS:
             return ["[[require]] a larger k: three times the records that belong together are enough", waive]

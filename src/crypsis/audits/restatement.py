@@ -1,0 +1,190 @@
+"""Restatement: published texts that say what was masked or left out of the same record.
+
+A note that names the person, an address that holds the postcode, a code that begins with the year of birth: the column
+that was masked or dropped stands in the file again. A value is *restated* if all its words and numbers are among those
+of the text, or if it is long enough to be found within it; what a random order of the values restates is subtracted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES, unlikely
+from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.published import LONG_WORD, Flags, Published, number_labels
+from crypsis.audits.words import LONGEST, holders, words_of
+from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.lookalikes import folded_label
+from crypsis.table.table import Table
+
+LONG_VALUE = 4
+"""Characters from which on a value is looked for within words and numbers, too."""
+LONG_NUMBER = 10_000
+"""Whole numbers from which on a column of them is read like a code."""
+NUMERIC_CODES = 0.5
+"""Share of such numbers from which on a column of numbers is read like a code."""
+NAMES = 2
+"""Records of an identifier at most that share a word, where the word alone names the person."""
+
+_WORDLESS = re.compile(r"\W+")
+
+
+def texts_of(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]] | None:
+    """Spelt values of a column and the place of each record's, −1 for none; None if it holds amounts.
+
+    Numbers are read as spelt where they are whole and long, such as codes, or dates.
+    """
+    if not table.holds_numbers(name):
+        return spelt_values(table, name)
+    values = table.column(name)
+    known = values[~np.isnan(values)]
+    coded = (known == np.round(known)) & (np.abs(known) >= LONG_NUMBER)
+    if not table.attribute(name).dates and (not known.size or coded.mean() < NUMERIC_CODES):
+        return None
+    return spelt_values(table, name)
+
+
+def spelt_values(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.integer]]:
+    """Spelt values that occur in a column, and the place of each record's, −1 for none."""
+    if table.holds_numbers(name):
+        return number_labels(table, name), table.codes([name])[:, 0]
+    codes = table.column(name)
+    present, place = np.unique(codes[codes != MISSING], return_inverse=True)
+    of = np.full(len(codes), MISSING, dtype=np.int64)
+    of[codes != MISSING] = place
+    return tuple(folded_label(table.labels(name)[code]) for code in present.tolist()), of
+
+
+def restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
+    """Texts that restate identifiers or masked values of their record.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table; without an original nobody knows what is masked.
+    most : float
+        Share of the masked cells of a column that may be restated beyond chance.
+
+    Returns
+    -------
+    list of Finding
+        `columns` are the text and what it restates; `records` the restated cells of the worst one, beyond chance. A
+        quasi-identifier may restate another, since its class hides who holds it.
+
+    Examples
+    --------
+    >>> columns = {"name": ["Ann", "Bob", "Cleo"] * 9, "age": list(range(27))}
+    >>> columns["note"] = [f"{name} came in" for name in columns["name"]]
+    >>> people = crypsis.Table.from_columns(columns, {"name": "identifier", "age": "quasi", "note": "other"})
+    >>> [each.columns for each in restated(Published(people, people))]
+    [('note', 'name')]
+    """
+    if seen.original is None or not len(seen.table):
+        return []
+    some = seen.sample
+    targets, found = list(_targets(some)), []
+    for name in some.columns:
+        dated = some.table.holds_numbers(name) and some.table.attribute(name).dates
+        texts = None if dated else texts_of(some.table, name)
+        if texts is None or len(texts[0]) < 2:
+            continue
+        words = _Texts.of(*texts)
+        classes = some.role(name) is Role.QUASI_IDENTIFIER
+        counts = {}
+        for target in targets:
+            if target.name == name or (classes and not target.left_out):
+                continue
+            count = target.restated_by(words)
+            if count > max(most * target.hidden.sum(), FEWEST):
+                counts[target.name] = (count, float(count / target.hidden.sum()))
+        if counts:
+            ranked = sorted(counts, key=lambda other: -counts[other][1])
+            count, share = counts[ranked[0]]
+            times = len(seen.table) / len(some.table)
+            found.append(Finding(FindingKind.RESTATED, (name, *ranked), round(count * times), share))
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Texts:
+    """Texts of a column.
+
+    place  which one each record has, −1 for none
+    words  of each different text
+    within  each as one line of words
+    """
+
+    place: NDArray[np.integer]
+    words: list[frozenset[str]]
+    within: list[str]
+
+    @classmethod
+    def of(cls, texts: Sequence[str], place: NDArray[np.integer]) -> _Texts:
+        shown = [text[:LONGEST] for text in texts]
+        return cls(place, [words_of(text) for text in shown], [_WORDLESS.sub(" ", text) for text in shown])
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """A column whose values the file should not show.
+
+    of  place of each record's value, −1 for none
+    sets  by value, sets of words one of which is enough
+    long  by value, how it is spelt if it is long enough to be looked for within a text, else empty
+    hidden  bool[n]: cells that are masked, or left out with the column
+    left_out  whether the column is not published, so that a word nobody else has is enough
+    """
+
+    name: str
+    of: NDArray[np.integer]
+    sets: list[list[frozenset[str]]]
+    long: list[str]
+    hidden: Flags
+    left_out: bool
+
+    def restated_by(self, texts: _Texts) -> int:
+        """Hidden cells that the texts restate, beyond chance."""
+        rows = np.flatnonzero(self.hidden & (texts.place != MISSING) & (self.of != MISSING))
+        places = texts.place[rows].tolist()
+        named = self._hits(texts, places, self.of[rows])
+        if named <= max(FEWEST, MOST_RESTORED * self.hidden.sum()):
+            return 0
+        rng = np.random.default_rng(0)
+        chance = float(np.mean([self._hits(texts, places, self.of[rng.permutation(rows)]) for _ in range(SHUFFLES)]))
+        return round(named - chance) if unlikely(named, chance, 1) else 0
+
+    def _hits(self, texts: _Texts, places: list[int], of: NDArray[np.integer]) -> int:
+        count = 0
+        for text, value in zip(places, of.tolist(), strict=True):
+            words, long = texts.words[text], self.long[value]
+            said = any(form <= words for form in self.sets[value])
+            count += said or bool(long and long in texts.within[text])
+        return count
+
+
+def _targets(seen: Published) -> Iterator[_Target]:
+    """Columns that no text should restate."""
+    before = seen.original
+    assert before is not None
+    for name in before.names:
+        left_out = before.attribute(name).role in UNPUBLISHED or name not in seen.columns
+        hidden = np.ones(len(before), dtype=np.bool_) if left_out else seen.masked[name]
+        if not hidden.any():
+            continue
+        values, of = spelt_values(before, name)
+        words = [words_of(value) for value in values]
+        held = holders(words, np.bincount(of[of != MISSING], minlength=len(words)).tolist())
+        sets = [[each] if each else [] for each in words]
+        if left_out:
+            for forms, each in zip(sets, words, strict=True):
+                forms += [frozenset({w}) for w in each if len(w) >= LONG_WORD and held[w] <= NAMES]
+        lines = [_WORDLESS.sub(" ", value).strip() for value in values]
+        if len(values) > 1:
+            long = [line if len(line) >= LONG_VALUE else "" for line in lines]
+            yield _Target(name, of, sets, long, hidden, left_out)
