@@ -188,12 +188,11 @@ class Lineages:
             new = engine.map(_begin, quick if together else quick[:1], self)
         else:
             (k, seed), least = rungs[0], lineages[0].labels if lineages else None
-            if not self.space.has(("blocking", k)):
-                self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
-                return replace(state, whole=False)
             blocking = self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
-            labels = memory.get(LABELS, np.zeros(len(blocking.points), np.int32)).copy()
-            done = int(memory.get(BLOCK, np.array(0)))
+            if BLOCK not in memory:  # the blocks are a quantum of their own
+                labels = np.zeros(len(blocking.points), np.int32)
+                return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(0)}, whole=False)
+            labels, done = memory[LABELS].copy(), int(memory[BLOCK])
             if done < blocking.blocks:
                 blocks = blocking.piece(done)
                 for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):

@@ -55,10 +55,6 @@ class PartitionSpace:
             self._kept[name] = make()
         return self._kept[name]  # type: ignore[no-any-return]
 
-    def has(self, name: Any) -> bool:
-        """Whether something that follows from the points alone is made."""
-        return name in self._kept
-
     @cached_property
     def near(self) -> NDArray[np.float64]:
         """float64[n, d]: the records on their directions of greatest variance, the greatest first.
