@@ -52,7 +52,7 @@ def walked_block(
     part = space.part(rows)
     walk = CompositeWalk(part, profile, k, chance)
     before = walk.load(local.astype(np.int32))
-    (work, hot, cold), warmth = pace, before / len(rows)
+    (work, hot, cold), warmth = pace, walk.record_cost()
     if before == 0.0 or walk.anneal(work, hot * warmth, cold * warmth) >= before:
         return labels
     found = walk.labels()

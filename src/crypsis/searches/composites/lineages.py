@@ -36,8 +36,9 @@ WORK = 1_500_000
 """Cells read in a quantum of one lineage: some 60 ms."""
 FIRST_RUN, LONGEST_RUN = 10, 320
 """Work of the first run, in cells of all records times k; every later one is twice as long, up to the longest."""
-HOT, COLD = (0.4, 0.7), 0.05
-"""Temperatures at which runs begin, in turn, and end, in costs of a record: those of a change do not grow with k."""
+HOT, COLD = (0.35, 0.6), 0.02
+"""Temperatures at which runs begin, in turn, and end, in costs of a record of the groups that cost something: those of
+a change do not grow with k."""
 LEAST_WARMTH = 2e-4
 """Of groups that lose next to nothing."""
 DENSER = (3, 4)
@@ -46,8 +47,8 @@ BEYOND = 2.0
 """Times the price between the last two rungs: for fewer groups than at the last one."""
 BEHIND = 2
 """Runs that a rung between others makes less."""
-AHEAD = 2
-"""Runs that the smallest k makes more, where its records trade."""
+AHEAD = 3
+"""Runs of the smallest k for each of another one, where its records trade."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -72,7 +73,7 @@ class Seat(NamedTuple):
 class CompositeLineage(WalkingLineage):
     """One k and profile on its way, with the group of each record.
 
-    warmth  float64[1]: the temperature's unit, what a record of the best groups costs
+    warmth  float64[1]: the temperature's unit in this run, what a record of the best groups costs
     price  float64[1]: what every group costs beside what it loses
     trades  int64[1]: prices of being found at which the records of the best groups have still to trade
     publishes  int32[n]: whose values each record publishes after a trade that is to be scored; empty if there is none
@@ -160,12 +161,10 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             saved = self.space.cost(profile, labels) - self.space.cost(profile, many)
             price = dearer * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         chance = first_chance(seed)
-        walk, warmth = labels[:0], 0.0  # on a large table every block has its own
-        if len(self.space) <= WHOLE:
-            walk, warmth = labels, self.space.cost(profile, labels) / len(labels)
+        walk = labels if len(self.space) <= WHOLE else labels[:0]  # on a large table every block has its own
         place, due = np.zeros(2, np.int64), np.zeros(1, np.bool_)
-        none = np.zeros(1, np.int64)
-        return CompositeLineage(labels, walk, chance, place, due, np.array([warmth]), np.array([price]), none, walk[:0])
+        none, warmth = np.zeros(1, np.int64), np.zeros(1)
+        return CompositeLineage(labels, walk, chance, place, due, warmth, np.array([price]), none, walk[:0])
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat][:2]
@@ -183,7 +182,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         ahead = {seat for seat in able if self._trades(seat)}
 
         def turn(seat: int) -> tuple[int, int]:
-            return int(lineages[seat].place[0]) + BEHIND * (seat in waits) - AHEAD * (seat in ahead), seat
+            runs = int(lineages[seat].place[0])
+            return runs // AHEAD if seat in ahead else runs + BEHIND * (seat in waits), seat
 
         return sorted(able, key=turn)[: self.breedings]
 
@@ -206,13 +206,15 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         size, price = self.size(seat), float(lineage.price[0])
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
         whole, hot = quanta(self.space, size, run), HOT[run % len(HOT)]
-        fall, hot = (COLD / hot) ** (1.0 / whole), hot * max(float(lineage.warmth[0]), LEAST_WARMTH)
         walk.load(lineage.walk)
+        warmth = lineage.warmth if quantum else np.array([max(walk.record_cost(), LEAST_WARMTH)])
+        fall, hot = (COLD / hot) ** (1.0 / whole), hot * float(warmth[0])
         cells = min(WORK, run_cells(self.space, size, run)) if self.brief else WORK
         walk.anneal(cells, hot * fall**quantum, hot * fall ** (quantum + 1), price)
         found, no = walk.labels(), np.zeros(1, np.bool_)
         if quantum + 1 < whole:
-            return replace(lineage, walk=found, chance=walk.chance, place=np.array([run, quantum + 1]), due=no)
+            place = np.array([run, quantum + 1])
+            return replace(lineage, walk=found, chance=walk.chance, place=place, due=no, warmth=warmth)
         found = mended(self.space, profile, found)
         walk.load(found)
         costs = walk.costs() + price
@@ -222,7 +224,6 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         walk.load(joined)
         better = (walk.costs() + price).sum() < kept.sum() - 1e-9
         labels = joined if better else lineage.best
-        warmth = np.array([self.space.cost(profile, labels) / len(labels)])
         place, due = np.array([run + 1, 0]), np.array([better])
         trades = np.array([len(PRESSURES) if better and self._trades(seat) else 0])
         nobody = lineage.publishes

@@ -43,6 +43,12 @@ class CompositeWalk:
         """What each group costs."""
         return self.groups.costs[: int(self.groups.used[0]), -1].copy()
 
+    def record_cost(self) -> float:
+        """What a record costs, weighed by what it costs: where most groups lose nothing, what those lose that do."""
+        costs = self.costs()
+        total = float(costs.sum())
+        return float((costs**2 / self.groups.sizes[: len(costs)]).sum()) / total if total > 0.0 else 0.0
+
     def labels(self) -> Labels:
         """The groups as they are now."""
         return self.groups.labels.copy()
