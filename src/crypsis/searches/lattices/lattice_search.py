@@ -26,7 +26,7 @@ from crypsis.evolution import (
     Problem,
     Strategy,
 )
-from crypsis.evolution.selection import DominanceOrder, FitnessFunction, Order, StrengthOrder, WeightedMean
+from crypsis.evolution.selection import DominanceOrder, FitnessFunction, StrengthOrder, WeightedMean
 from crypsis.masking.generalisation import Generalisation
 from crypsis.masking.method import Family
 from crypsis.measures.objective import Objective
@@ -111,8 +111,7 @@ class LatticeSearch(Search):
     columns: tuple[str, ...] = Field(default=(), description="columns to generalise; empty: every quasi-identifier")
     method: Literal["auto", "exact", "pbg", "nsga2", "feasible"] = Field(
         default="auto",
-        description="auto: exact if it takes less than `patience`, else as pbg with parents drawn where the archive "
-        "is sparse, or feasible where k or l is demanded; "
+        description="auto: exact if it takes less than `patience`, else pbg, or feasible where k or l is demanded; "
         "exact judges every node; pbg and nsga2 evolve a front; feasible evolves the least loss that meets k and l",
     )
     patience: float = Field(default=20.0, ge=0, description="seconds `exact` may take by the estimate, for auto")
@@ -275,9 +274,7 @@ class LatticeSearch(Search):
         lattice = encoding.lattice
         step, cross = LevelStep(lattice.heights, self.mutation or 1 / len(lattice.heights)), OnePoint()
         fitness: FitnessFunction = scores.fitness if isinstance(scores, IndexScores) else WeightedMean()
-        crowded = self.method == "auto" and isinstance(scores, IndexScores)  # parents where the archive is sparse
-        order: Order = DominanceOrder() if crowded else StrengthOrder()
-        strategy: Strategy = Archived(self.population, step, cross, self.crossed, fitness, order)
+        strategy: Strategy = Archived(self.population, step, cross, self.crossed, fitness, StrengthOrder())
         if self.method == "nsga2":
             pairs = round(self.crossed * self.population / 2)
             single = max(self.population - 2 * pairs, 1)
