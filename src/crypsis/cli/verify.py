@@ -41,7 +41,15 @@ def verify(
         rules = check_release(folder, book, rulebooks.rule_waivers(waive)) if book else []
     broken = refusals(rules)
     if json:
-        say_json({**asdict(found), "sound": found.sound, "rules": [asdict(r) for r in rules], "rules_kept": not broken})
+        say_json(
+            {
+                **asdict(found),
+                "sound": found.sound,
+                "word": found.word,
+                "rules": [asdict(r) for r in rules],
+                "rules_kept": not broken,
+            }
+        )
     else:
         _report_verified(folder, found)
         if book:
@@ -49,7 +57,7 @@ def verify(
             say(f"rulebook {book.name}: {book.title}")
             say(rulebooks.results_text(rules))
             say(f"{folder}: rules {'kept' if not broken else 'BROKEN'}")
-    if not found.sound or broken:
+    if found.problems or broken:
         raise typer.Exit(1)
 
 
@@ -79,4 +87,4 @@ def _report_verified(folder: Path, found: Verification) -> None:
     for note in found.notes:
         say(f"note: {note}")
     signed = {"trusted": "signed with the key given", "unsigned": "unsigned"}.get(found.signature, "signer unknown")
-    say(f"{folder}: {'sound' if found.sound else 'NOT sound'}; {found.files} files checked; {signed}")
+    say(f"{folder}: {found.word}; {found.files} files checked; {signed}")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crypsis.errors import TableError
-from crypsis.release.manifest import MANIFEST, MANIFEST_FORMAT, seal, sha256
+from crypsis.release.manifest import MANIFEST, MANIFEST_FORMAT, OLDEST_FORMAT, seal, sha256
 from crypsis.release.signing import SIGNATURE
 
 PARTS = ("public", "internal")
@@ -46,7 +46,7 @@ def read_manifest(path: Path, problems: list[str]) -> dict[str, Any]:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         problems.append(f"{name} is missing or cannot be read")
         return {}
-    if found != MANIFEST_FORMAT:
+    if not isinstance(found, int) or not OLDEST_FORMAT <= found <= MANIFEST_FORMAT:
         raise TableError(
             f"{name}: written in format {found}, this version reads {MANIFEST_FORMAT}; use the Crypsis it names"
         )

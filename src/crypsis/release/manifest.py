@@ -17,8 +17,12 @@ from crypsis.report.content import external_facts, risk_limited
 from crypsis.rulebook import Rulebook
 from crypsis.version import __version__
 
-MANIFEST_FORMAT = 2
+MANIFEST_FORMAT = 3
 MANIFEST = "manifest.json"
+OLDEST_FORMAT = 2
+"""Oldest format that can be verified, as far as it goes."""
+ADDED: dict[str, Any] = {"assumed": [], "signed_by": "", "smallest_class": None}
+"""What releases of an older format may lack, and how that is read."""
 
 
 def sha256(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import UndefinedError
 
 from crypsis.audits import Audit, Published, audit_published, waiver_key
-from crypsis.errors import CrypsisError
+from crypsis.errors import CrypsisError, listing
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
@@ -20,7 +20,7 @@ from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of, reading_of
 from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
-from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
+from crypsis.release.manifest import ADDED, MANIFEST, MANIFEST_FORMAT, internal_claims, public_claims, sha256
 from crypsis.release.published import read_published, schema_of
 from crypsis.release.signature_check import Trust, check_signature, signature_notes
 from crypsis.release.signing import read_public
@@ -32,6 +32,8 @@ from crypsis.table.table import Table
 from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
+FIGURES = ("columns", "required", "attained", "holds", "offending", "records")
+"""What a verdict of an older format is compared in; sentences have changed since."""
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 """What a manifest or report of another shape raises when it is read."""
 
@@ -49,6 +51,7 @@ class Verification:
     assumed         confidential columns that are taken for unknown outside, as the manifest says
     signed_by       public key, 64 hexadecimal digits, as the manifest says
     signature       "unsigned", "unchecked", "signed" or "trusted"
+    older           format of a manifest that states less than this version asks for; 0 for one of this version
     """
 
     folder: str
@@ -61,11 +64,19 @@ class Verification:
     signature: Trust = "unsigned"
     signed_by: str = ""
     assumed: tuple[str, ...] = ()
+    older: int = 0
 
     @property
     def sound(self) -> bool:
-        """Whether there is no problem."""
-        return not self.problems
+        """Whether there is no problem and everything was looked at; never so for a release of an older format."""
+        return not self.problems and not self.older
+
+    @property
+    def word(self) -> str:
+        """The verdict in a few words."""
+        if self.problems:
+            return "NOT sound"
+        return f"as its manifest of format {self.older} states, which is less than sound" if self.older else "sound"
 
 
 @dataclass(frozen=True)
@@ -118,12 +129,18 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     manifest = read_manifest(public / MANIFEST, problems)
     files = check_files(public, manifest, problems)
     report = read_json(public / "report.json", problems)
+    older = _older(manifest)
+    lacking = [name for name in ADDED if older and name not in manifest]
+    manifest, report = _completed(manifest, older), _completed(report, older)
     trust = check_signature(public, manifest, wanted, problems)
-    notes = signature_notes(trust, manifest)
+    notes = signature_notes(trust, manifest) + _older_notes(older, lacking)
     verdicts, smallest = list[Verdict](), None
     if manifest:
         data = _read_data(public, manifest, report, problems)
         if data is not None:
+            if "smallest_class" in lacking:
+                shown = data.smallest_class and asdict(data.smallest_class)
+                manifest, report = {**manifest, "smallest_class": shown}, {**report, "smallest_class": shown}
             smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems, notes)
             _compare_report(report, manifest, data, verdicts, problems)
             notes += _revealed(data.audit, internal)
@@ -134,7 +151,9 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     else:
         notes.append("the internal part is not here: risks and waivers could not be checked")
     for part, render in pages:
-        _render_again(part, render, problems if trust != "trusted" else notes, problems)
+        # Pages of an older format were written by other templates.
+        incomparable = problems if trust != "trusted" and not older else notes
+        _render_again(part, render, incomparable, problems, older)
     family, signer = str(manifest.get("family", "unknown")), str(manifest.get("signed_by", ""))
     return Verification(
         str(folder),
@@ -147,7 +166,30 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         trust,
         signer,
         _assumed(manifest),
+        older,
     )
+
+
+def _older(manifest: Mapping[str, Any]) -> int:
+    """The format of a manifest that is older than this version's; 0 otherwise."""
+    found = int(manifest.get("format", MANIFEST_FORMAT))
+    return found if found < MANIFEST_FORMAT else 0
+
+
+def _completed(content: Mapping[str, Any], older: int) -> dict[str, Any]:
+    """A document of an older format with what it lacks, read as nothing stated."""
+    return {**ADDED, **content} if older and content else dict(content)
+
+
+def _older_notes(older: int, lacking: Sequence[str]) -> list[str]:
+    """What a release of an older format is not asked for; the bytes of its data are judged and audited like any."""
+    if not older:
+        return []
+    missing = f"; it does not state: {listing(lacking)}" if lacking else ""
+    return [
+        f"the manifest is of format {older}, before {MANIFEST_FORMAT}{missing}. A release of this version from which "
+        f"statements were taken away looks the same: ask the publisher for a signature, or for a new release"
+    ]
 
 
 def _unstated(roles: Iterable[tuple[str, str]], manifest: Mapping[str, Any]) -> frozenset[str]:
@@ -222,6 +264,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
+            item = _as_of_now(item, _older(manifest))
             model = models.build(item["model"], **item["settings"]).within(item["verdict"]["scenario"])
             if model.beyond_file:
                 verdicts.append(
@@ -240,7 +283,8 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
             verdicts.append(verdict)
             if not verdict.holds:
                 problems.append(complaint(verdict))
-            if not _same(asdict(verdict), item["verdict"]):
+            stated = FIGURES if _older(manifest) else tuple(asdict(verdict))
+            if any(not _same(asdict(verdict)[name], item["verdict"][name]) for name in stated):
                 problems.append(f"{item['model']} is judged differently from what the manifest says")
         if not verdicts and manifest["limited_risk"] is not True:
             problems.append(
@@ -257,6 +301,13 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     except MALFORMED:
         problems.append("public/manifest.json cannot be read: a part of it is missing or of another type")
     return verdicts
+
+
+def _as_of_now(item: Mapping[str, Any], older: int) -> dict[str, Any]:
+    """A requirement of a manifest; one of an older format names neither scenario nor assumptions."""
+    if not older:
+        return dict(item)
+    return {**item, "verdict": {"scenario": "", "assumptions": [], **item["verdict"]}}
 
 
 # -- what the reports state --
@@ -302,6 +353,7 @@ def _verify_internal(
     problems: list[str],
 ) -> int:
     """The internal part against the public one: both must follow from the internal report."""
+    older = _older(manifest)
     inner = read_manifest(internal / MANIFEST, problems)
     files = check_files(internal, inner, problems)
     if inner and inner.get("public") != sha256(public / MANIFEST):
@@ -311,6 +363,9 @@ def _verify_internal(
     facts = read_json(internal / "report.json", problems)
     if not facts or not inner:
         return files
+    facts, inner = _completed(facts, older), _completed(inner, older)
+    if older and facts["smallest_class"] is None:
+        facts = {**facts, "smallest_class": manifest["smallest_class"]}
     try:
         if not _same(external_facts(facts), report):
             problems.append("public/report.json does not follow from internal/report.json")
@@ -318,7 +373,7 @@ def _verify_internal(
         rules = inner["rulebook"] and inner["rulebook"]["rules"]
         if (
             not _same(public_claims(facts), claims)
-            or not _same(facts["verdicts"], [asdict(verdict) for verdict in verdicts])
+            or not (older or _same(facts["verdicts"], [asdict(verdict) for verdict in verdicts]))
             or not _same(internal_claims(facts), {name: inner[name] for name in internal_claims(facts)})
             or not _same(facts["rules"], rules or [])
         ):
@@ -345,7 +400,7 @@ def _kept(demand: Mapping[str, Any]) -> bool:
 
 
 def _render_again(
-    folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str]
+    folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str], older: int
 ) -> None:
     """Render a page from its JSON file and compare it with the page in the folder.
 
@@ -358,7 +413,7 @@ def _render_again(
         same = render(facts) == (folder / "report.html").read_text(encoding="utf-8")
     except (OSError, UndefinedError, *MALFORMED):
         same = False
-    if not same and version != __version__:
+    if not same and (older or version != __version__):
         incomparable.append(
             f"{folder.name}/report.html was written by Crypsis {version} and this version, {__version__}, cannot "
             f"compare it with {folder.name}/report.json; verify with that version"
