@@ -21,8 +21,6 @@ MANIFEST_FORMAT = 3
 MANIFEST = "manifest.json"
 OLDEST_FORMAT = 2
 """Oldest format that can be verified, as far as it goes."""
-ADDED: dict[str, Any] = {"assumed": [], "signed_by": "", "smallest_class": None}
-"""What releases of an older format may lack, and how that is read."""
 
 
 def sha256(path: Path) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import UndefinedError
 
 from crypsis.audits import Audit, Published, audit_published, waiver_key
-from crypsis.errors import CrypsisError, listing
+from crypsis.errors import CrypsisError
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
@@ -20,7 +20,8 @@ from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of, reading_of
 from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
-from crypsis.release.manifest import ADDED, MANIFEST, MANIFEST_FORMAT, internal_claims, public_claims, sha256
+from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
+from crypsis.release.older_formats import ADDED, FIGURES, completed, older_format, older_notes, requirement_of
 from crypsis.release.published import read_published, schema_of
 from crypsis.release.signature_check import Trust, check_signature, signature_notes
 from crypsis.release.signing import read_public
@@ -32,8 +33,6 @@ from crypsis.table.table import Table
 from crypsis.text import audited_text, finding_text
 from crypsis.version import __version__
 
-FIGURES = ("columns", "required", "attained", "holds", "offending", "records")
-"""What a verdict of an older format is compared in; sentences have changed since."""
 MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
 """What a manifest or report of another shape raises when it is read."""
 
@@ -129,11 +128,11 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     manifest = read_manifest(public / MANIFEST, problems)
     files = check_files(public, manifest, problems)
     report = read_json(public / "report.json", problems)
-    older = _older(manifest)
+    older = older_format(manifest)
     lacking = [name for name in ADDED if older and name not in manifest]
-    manifest, report = _completed(manifest, older), _completed(report, older)
+    manifest, report = completed(manifest, older), completed(report, older)
     trust = check_signature(public, manifest, wanted, problems)
-    notes = signature_notes(trust, manifest) + _older_notes(older, lacking)
+    notes = signature_notes(trust, manifest) + older_notes(older, lacking)
     verdicts, smallest = list[Verdict](), None
     if manifest:
         data = _read_data(public, manifest, report, problems)
@@ -168,28 +167,6 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         _assumed(manifest),
         older,
     )
-
-
-def _older(manifest: Mapping[str, Any]) -> int:
-    """The format of a manifest that is older than this version's; 0 otherwise."""
-    found = int(manifest.get("format", MANIFEST_FORMAT))
-    return found if found < MANIFEST_FORMAT else 0
-
-
-def _completed(content: Mapping[str, Any], older: int) -> dict[str, Any]:
-    """A document of an older format with what it lacks, read as nothing stated."""
-    return {**ADDED, **content} if older and content else dict(content)
-
-
-def _older_notes(older: int, lacking: Sequence[str]) -> list[str]:
-    """What a release of an older format is not asked for; the bytes of its data are judged and audited like any."""
-    if not older:
-        return []
-    missing = f"; it does not state: {listing(lacking)}" if lacking else ""
-    return [
-        f"the manifest is of format {older}, before {MANIFEST_FORMAT}{missing}. A release of this version from which "
-        f"statements were taken away looks the same: ask the publisher for a signature, or for a new release"
-    ]
 
 
 def _unstated(roles: Iterable[tuple[str, str]], manifest: Mapping[str, Any]) -> frozenset[str]:
@@ -264,7 +241,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     verdicts: list[Verdict] = []
     try:
         for item in manifest["requirements"]:
-            item = _as_of_now(item, _older(manifest))
+            item = requirement_of(item, older_format(manifest))
             model = models.build(item["model"], **item["settings"]).within(item["verdict"]["scenario"])
             if model.beyond_file:
                 verdicts.append(
@@ -283,7 +260,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
             verdicts.append(verdict)
             if not verdict.holds:
                 problems.append(complaint(verdict))
-            stated = FIGURES if _older(manifest) else tuple(asdict(verdict))
+            stated = FIGURES if older_format(manifest) else tuple(asdict(verdict))
             if any(not _same(asdict(verdict)[name], item["verdict"][name]) for name in stated):
                 problems.append(f"{item['model']} is judged differently from what the manifest says")
         if not verdicts and manifest["limited_risk"] is not True:
@@ -301,13 +278,6 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
     except MALFORMED:
         problems.append("public/manifest.json cannot be read: a part of it is missing or of another type")
     return verdicts
-
-
-def _as_of_now(item: Mapping[str, Any], older: int) -> dict[str, Any]:
-    """A requirement of a manifest; one of an older format names neither scenario nor assumptions."""
-    if not older:
-        return dict(item)
-    return {**item, "verdict": {"scenario": "", "assumptions": [], **item["verdict"]}}
 
 
 # -- what the reports state --
@@ -353,7 +323,7 @@ def _verify_internal(
     problems: list[str],
 ) -> int:
     """The internal part against the public one: both must follow from the internal report."""
-    older = _older(manifest)
+    older = older_format(manifest)
     inner = read_manifest(internal / MANIFEST, problems)
     files = check_files(internal, inner, problems)
     if inner and inner.get("public") != sha256(public / MANIFEST):
@@ -363,7 +333,7 @@ def _verify_internal(
     facts = read_json(internal / "report.json", problems)
     if not facts or not inner:
         return files
-    facts, inner = _completed(facts, older), _completed(inner, older)
+    facts, inner = completed(facts, older), completed(inner, older)
     if older and facts["smallest_class"] is None:
         facts = {**facts, "smallest_class": manifest["smallest_class"]}
     try:
