@@ -8,8 +8,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from jinja2 import UndefinedError
-
 from crypsis.audits import Audit, Published, audit_published, waiver_key
 from crypsis.errors import CrypsisError
 from crypsis.privacy import models
@@ -22,6 +20,7 @@ from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
 from crypsis.release.older_formats import ADDED, FIGURES, completed, older_format, older_notes, requirement_of
+from crypsis.release.page_check import MALFORMED, render_again
 from crypsis.release.published import read_published, schema_of
 from crypsis.release.signature_check import Trust, check_signature, signature_notes
 from crypsis.release.signing import read_public
@@ -31,10 +30,6 @@ from crypsis.table.attribute import Role
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import audited_text, finding_text
-from crypsis.version import __version__
-
-MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
-"""What a manifest or report of another shape raises when it is read."""
 
 
 @dataclass(frozen=True)
@@ -152,7 +147,7 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     for part, render in pages:
         # Pages of an older format were written by other templates.
         incomparable = problems if trust != "trusted" and not older else notes
-        _render_again(part, render, incomparable, problems, older)
+        render_again(part, render, incomparable, problems, older)
     family, signer = str(manifest.get("family", "unknown")), str(manifest.get("signed_by", ""))
     return Verification(
         str(folder),
@@ -367,29 +362,6 @@ def _kept(demand: Mapping[str, Any]) -> bool:
     """Whether the figure of a limit is within it."""
     value, most = demand["reading"]["value"], demand["at_most"]
     return bool(value <= most if demand["reading"]["better"] == "low" else value >= most)
-
-
-def _render_again(
-    folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str], older: int
-) -> None:
-    """Render a page from its JSON file and compare it with the page in the folder.
-
-    incomparable  gets a sentence if another version wrote the page; a problem unless a trusted key signed it
-    """
-    version: Any = __version__
-    try:
-        facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-        version = facts["version"]
-        same = render(facts) == (folder / "report.html").read_text(encoding="utf-8")
-    except (OSError, UndefinedError, *MALFORMED):
-        same = False
-    if not same and (older or version != __version__):
-        incomparable.append(
-            f"{folder.name}/report.html was written by Crypsis {version} and this version, {__version__}, cannot "
-            f"compare it with {folder.name}/report.json; verify with that version"
-        )
-    elif not same:
-        problems.append(f"{folder.name}/report.html differs from {folder.name}/report.json")
 
 
 def _same(first: Any, second: Any) -> bool:
