@@ -4,15 +4,17 @@ Every part stands alone; --json FILE keeps its figures beside those of other par
 
 Usage: python benchmarks/clock.py PART …
 
-imports                  CPU and wall seconds of commands that do little
-budgets FILE [SECONDS …] wall time of runs of 2, 5, 10, 30 s with the plans that init writes
-front FILE [SECONDS]     first releasable point, first of each search, hypervolume over time
-growth [ROWS …]          budgets of 10 and 30 s (60 s from 10⁶ rows on) on invented people
-against OLD FILE         an older version and this one on one plan: hypervolume by budget
-longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds
-threads FILE             seconds of the same quanta by threads and by the serial engine
-breeding                 share of the quanta of every search that goes into drawing parents and making children
-partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache
+imports                  CPU and wall seconds of commands that do little (20 s)
+budgets FILE [SECONDS …] wall time of runs of 2, 5, 10, 30 s with the plans that init writes (2½ min)
+front FILE [SECONDS]     first releasable point, first of each search, hypervolume over time (2½ min)
+growth [ROWS …]          budgets of 10 and 30 s (60 s from 10⁶ rows on) on invented people (6 min)
+against OLD FILE         an older version and this one on one plan: hypervolume by budget (5 min)
+longer FILE …            whether a run of 12 s is no worse than one of 4 s, for three seeds (1½ min a file)
+threads FILE             seconds of the same quanta by threads and by the serial engine (2 min)
+breeding                 share of the quanta of every search that goes into drawing parents and making children (1 min)
+partition                partition(values, k=5, seconds) on 200 000 rows, and on an empty cache (1 min)
+
+Times are rough, by the budgets, on a quiet machine with compiled kernels.
 
 OLD is a checkout of the older version, e.g. git worktree add --detach FOLDER 6e408ed (0.1).
 """
@@ -33,6 +35,8 @@ from typing import Any
 BUDGETS = (2, 5, 10, 30)
 MOMENTS = (2, 5, 10, 30, 120)
 ROWS = (1_000, 10_000, 120_000, 1_000_000)
+GENERATIONS = 3
+"""Generations of every search by each engine."""
 OLD_BUDGET = 20
 """Seconds of the older version, which it counts in CPU and exceeds: 205 s for Adult."""
 CHILDREN = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -207,27 +211,33 @@ def growth(rows: tuple[int, ...], folder: Path) -> None:
 
 
 def threads(file: Path, folder: Path) -> None:
-    """The same generations by the serial engine and by threads."""
+    """The same generations by the serial engine and by threads, and the sum of both over the searches."""
     from crypsis.engines import engine
     from crypsis.plan import Plan
     from crypsis.run import Run
 
-    plan = Plan.read(planned(file, folder))
-    for number, choice in [*enumerate(plan.search), (-1, None)]:
-        part = plan if choice is None else plan.model_copy(update={"search": (choice,)})
+    plan, total = Plan.read(planned(file, folder)), {"serial": 0.0, "threads": 0.0}
+    for number, choice in enumerate(plan.search):
+        part = plan.model_copy(update={"search": (choice,)})
         took = {}
-        for turn, name in enumerate(("threads", "serial", "threads")):  # the first turn compiles and loads
-            with engine(name) as place:
-                run = Run.start(part, folder / f"{turn}{number}", place, home=folder, seed=1, budget="6 generations")
+        for turn, (name, budget) in enumerate((("threads", 1), ("serial", GENERATIONS), ("threads", GENERATIONS))):
+            with engine(name) as place:  # the first turn compiles and loads
+                words = f"{budget} generations"
+                run = Run.start(part, folder / f"{turn}{number}", place, home=folder, seed=1, budget=words)
                 started = time.monotonic()
                 for _ in run.proceed():
                     pass
                 took[name] = time.monotonic() - started
                 run.close()
-        title = "whole run" if choice is None else choice.name
-        ratio = took["serial"] / took["threads"]
-        text = f"{title:16} serial {took['serial']:7.2f} s  threads {took['threads']:7.2f} s  {ratio:.2f} times"
-        note("threads", text, search=title, **took)
+        total = {name: total[name] + took[name] for name in total}
+        _side_by_side(choice.name, took)
+    _side_by_side("whole run", total)
+
+
+def _side_by_side(title: str, took: dict[str, float]) -> None:
+    ratio = took["serial"] / took["threads"]
+    text = f"{title:16} serial {took['serial']:7.2f} s  threads {took['threads']:7.2f} s  {ratio:.2f} times"
+    note("threads", text, search=title, **took)
 
 
 def breeding() -> None:
