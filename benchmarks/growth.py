@@ -1,32 +1,36 @@
-"""How the stages of a run grow: seconds at 10³, 10⁴, 10⁵ and 10⁶ rows and 5, 15 and 30 quasi-identifiers.
+"""How the stages of a run grow: CPU seconds at 10³, 10⁴ and 10⁵ rows and 5, 15 and 30 quasi-identifiers.
 
-    python benchmarks/growth.py [--stages init check run] [--rows 1000 10000] [--columns 5 15 30] [--budget 10]
-                                [--json F] [--svg F]
+    python benchmarks/growth.py [--stages init check run] [--rows 1000 10000 100000] [--columns 5 15 30] [--budget 10]
+                                [--json F] [--svg F] [--png F]
 
-A file of invented people is read, its plan is drafted, checked, and run for the budget, each table in a process of its
-own. Printed are wall seconds of: the commands init and check; reading and binding the table; the first quantum and the
-first measured point of every search, every baseline; the first releasable point; the whole run beside its budget.
-Without check the draft is still made, since the run needs it. Kernels are compiled before, on a small table of the same
-columns. --json keeps figures of other tables and stages that the file holds, so that a curve may be taken in parts;
---stages alone, with nothing after it, draws what is there.
+A file of invented people is read, its plan is drafted, checked, and run for the budget by the serial engine, each table
+in a process of its own. Printed are CPU seconds, compiling not counted, of: the commands init and check; reading and
+binding the table; of every search its first point (all steps up to it), one quantum and one measuring after it; every
+baseline; the first releasable point; decoding and releasing what is chosen; and the exponent of the last tenfold step,
+where 1 is linear. Kernels are compiled before, on a small table of the same columns. --json keeps figures of other
+tables and stages that the file holds, so that a curve may be taken in parts; --stages alone, with nothing after it,
+draws what is there. About 5 minutes of CPU; --rows 1000000 takes as long again.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import resource
 import subprocess
 import sys
 import tempfile
-import time
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
+from cpu_clock import count_cpu
 
-ROWS, COLUMNS, STAGES = (10**3, 10**4, 10**5, 10**6), (5, 15, 30), ("init", "check", "run")
+ROWS, COLUMNS, STAGES = (10**3, 10**4, 10**5), (5, 15, 30), ("init", "check", "run")
 SMALL = 400
 """Rows of the table on which kernels are compiled."""
 RELEASABLE = "releasable point"
@@ -52,12 +56,13 @@ def people(rows: int, columns: int) -> pl.DataFrame:
 
 
 def command(*words: object) -> float:
-    """Wall seconds of a command."""
-    began = time.perf_counter()
+    """CPU seconds of a command."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run([sys.executable, "-m", "crypsis", *map(str, words)], capture_output=True, text=True)
     if done.returncode:
         sys.exit(done.stderr)
-    return time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def stages(rows: int, columns: int, budget: float, asked: list[str], folder: Path) -> list[dict[str, Any]]:
@@ -80,28 +85,52 @@ def stages(rows: int, columns: int, budget: float, asked: list[str], folder: Pat
     return found
 
 
-def searched(plan: Path, budget: float, folder: Path, note: Callable[[str, float], None]) -> None:
-    """Run a plan, and note when what first happened, and how long it took."""
-    from crypsis.engines import engine
+def searched(plan_file: Path, budget: float, folder: Path, note: Callable[[str, float], None]) -> None:
+    """Run a plan, decode and release what is chosen, and note what each stage took."""
+    count_cpu()
+    from crypsis.engines import Serial
+    from crypsis.errors import CrypsisError
     from crypsis.plan import Plan
     from crypsis.run import Run
+    from crypsis.run.clock import charged_now
 
-    began = time.perf_counter()
-    with (
-        engine() as place,
-        Run.start(Plan.read(plan), folder / "run", place, home=folder, seed=1, budget=f"{budget:g}s") as run,
-    ):
-        note("reading", time.perf_counter() - began)
-        seen, last = set[str](), time.perf_counter()
+    def timed(stage: str, work: Callable[[], Any]) -> Any:
+        began = charged_now()
+        made = work()
+        note(stage, charged_now() - began)
+        return made
+
+    plan, began = Plan.read(plan_file), charged_now()
+    table = timed("reading", lambda: plan.table(folder))
+    timed("binding", lambda: plan.objective(table))
+    with Run.start(plan, folder / "run", Serial(), home=folder, seed=1, budget=f"{budget:g}s", table=table) as run:
+        spent: dict[tuple[str, str], list[float]] = defaultdict(list)
+        open_, seen, last, releasable = dict[str, float](), set[str](), charged_now(), False
         for step in run.proceed():
-            now, stage = time.perf_counter(), f"{step.what} {step.title}"
-            if stage not in seen:
-                note(stage, now - last)
-            if step.found.points and RELEASABLE not in seen:
+            now = charged_now()
+            took, last, name = now - last, now, step.title
+            if step.found.points and not releasable:
                 note(RELEASABLE, now - began)
-            seen |= {stage, *([RELEASABLE] if step.found.points else [])}
-            last = now
-    note("run", time.perf_counter() - began)
+                releasable = True
+            open_[name] = open_.get(name, 0.0) + took
+            if step.what == "baseline":
+                note(f"baseline {name}", open_.pop(name))
+            elif step.what == "measured":
+                spent["measuring" if name in seen else "first point", name].append(open_.pop(name))
+                seen.add(name)
+            elif step.what == "generation" and name in seen:
+                spent["quantum", name].append(open_.pop(name))
+        for (what, name), seconds in spent.items():
+            note(f"{what} {name}", sum(seconds) / len(seconds))
+        note("run", charged_now() - began)
+        if not any(solution.feasible for solution in run.solutions):
+            return
+        chosen = run.choose().number
+        timed("decoding", lambda: run.decode(chosen))
+        try:
+            timed("releasing", lambda: run.release(chosen, folder / "release"))
+        except CrypsisError as error:
+            print(f"not released: {error}", file=sys.stderr)
 
 
 def apart(rows: int, columns: int, budget: float, asked: list[str]) -> list[dict[str, Any]]:
@@ -114,29 +143,57 @@ def apart(rows: int, columns: int, budget: float, asked: list[str]) -> list[dict
     return list(json.loads(made.stdout))
 
 
+def exponents(found: list[dict[str, Any]]) -> None:
+    """Print how every stage grew from the last but one number of rows to the last."""
+    curves: dict[tuple[int, str], dict[int, float]] = defaultdict(dict)
+    for row in found:
+        curves[row["columns"], row["stage"]][row["rows"]] = row["seconds"]
+    for (columns, stage), curve in sorted(curves.items()):
+        *_, less, more = [0, 0, *sorted(curve)]
+        if less and stage != "run" and min(curve[less], curve[more]) > 0:
+            steep = math.log(curve[more] / curve[less]) / math.log(more / less)
+            print(f"{columns:>4}  {stage:40}{less:>10,} to {more:>10,} rows: exponent {steep:5.2f}")
+
+
+KINDS = ("first point", "quantum", "measuring", "baseline")
+"""Stages that every search, or every baseline, has."""
+
+
 def chart(found: list[dict[str, Any]]) -> dict[str, Any]:
-    """The curves as a Vega-Lite specification, both axes logarithmic, one panel for each number of columns."""
+    """The curves as a Vega-Lite specification, both axes logarithmic, one panel for each kind of stage and width."""
+    values = []
+    for row in found:
+        kind = next((kind for kind in KINDS if row["stage"].startswith(f"{kind} ")), "the run")
+        if row["stage"] != "run":
+            curve = row["stage"].removeprefix(f"{kind} ")
+            values.append({**row, "kind": kind, "curve": curve, "seconds": max(row["seconds"], 1e-3)})
+    axis = {"tickCount": 4, "format": "~s"}
     encoding: dict[str, Any] = {
-        axis: {"field": field, "type": "quantitative", "title": title, "scale": {"type": "log"}}
-        for axis, field, title in (("x", "rows", "records"), ("y", "seconds", "seconds"))
+        name: {"field": field, "type": "quantitative", "title": title, "scale": {"type": "log"}, "axis": axis}
+        for name, field, title in (("x", "rows", "records"), ("y", "seconds", "CPU seconds"))
     }
-    encoding |= {"color": {"field": "stage", "scale": {"scheme": "tableau20"}}}
+    encoding |= {"color": {"field": "curve", "title": None, "scale": {"scheme": "tableau20"}}}
+    facet = {
+        "row": {"field": "kind", "title": None},
+        "column": {"field": "columns", "title": "quasi-identifiers"},
+    }
     return {
         "$schema": "https://vega.github.io/schema/vega-lite/v5.json",
-        "data": {"values": [{**row, "seconds": max(row["seconds"], 1e-3)} for row in found]},
-        "facet": {"column": {"field": "columns", "title": "quasi-identifiers"}},
-        "spec": {"width": 260, "height": 260, "mark": {"type": "line", "point": True}, "encoding": encoding},
+        "data": {"values": values},
+        "facet": facet,
+        "spec": {"width": 180, "height": 120, "mark": {"type": "line", "point": True}, "encoding": encoding},
     }
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--stages", nargs="*", choices=STAGES, default=list(STAGES))
     parser.add_argument("--rows", type=int, nargs="*", default=list(ROWS))
     parser.add_argument("--columns", type=int, nargs="*", default=list(COLUMNS))
     parser.add_argument("--budget", type=float, default=10.0)
     parser.add_argument("--json", type=Path, help="figures, beside those of other tables and stages there")
     parser.add_argument("--svg", type=Path)
+    parser.add_argument("--png", type=Path)
     parser.add_argument("--here", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
@@ -156,10 +213,14 @@ def main() -> None:
                 given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
             for row in made:
                 print(f"{rows:>10,}{columns:>4}  {row['stage']:40}{row['seconds']:9.3f}", flush=True)
-    if given.svg:
+    exponents(found)
+    if given.svg or given.png:
         import vl_convert
 
-        given.svg.write_text(vl_convert.vegalite_to_svg(chart(found)), encoding="utf-8")
+        if given.svg:
+            given.svg.write_text(vl_convert.vegalite_to_svg(chart(found)), encoding="utf-8")
+        if given.png:
+            given.png.write_bytes(vl_convert.vegalite_to_png(chart(found), scale=1.5))
 
 
 if __name__ == "__main__":
