@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 from crypsis.audits import FindingKind, audit
 from crypsis.audits.caution import cautious
 from crypsis.audits.published import Published
-from crypsis.audits.units import few_units, records_for_units, records_of_a_unit, units_of_classes
+from crypsis.audits.units import (
+    few_units,
+    panel_records,
+    records_for_units,
+    records_of_a_unit,
+    unit_columns,
+    units_of_classes,
+)
 from crypsis.masking import Microaggregation
 from crypsis.plan import draft
 from crypsis.table.clues import Clue
@@ -113,3 +120,47 @@ def test_records_of_people_who_have_several_of_them() -> None:
 def test_records_that_belong_together_and_differ_need_no_larger_classes() -> None:
     assert records_for_units(courses(alike=False), 5, 100) == (5, "")
     assert records_for_units(courses(alike=True), 5, 12) == (12, "teacher")  # as many as the table allows
+
+
+def unbalanced(name: str = "nr", shuffled: bool = False) -> Table:
+    """Eighty people asked for one to eight years, their number published like any other column."""
+    rng = np.random.default_rng(4)
+    of = np.repeat(np.arange(80), rng.integers(2, 9, 80))
+    columns = {
+        name: 1000.0 + 7 * of,
+        "year": np.concatenate([2000.0 + np.arange(n) for n in np.bincount(of)]),
+        "born": rng.integers(1930, 2000, 80)[of].astype(float),
+        "town": rng.integers(0, 9, 80)[of].astype(float),
+    }
+    rows = rng.permutation(len(of)) if shuffled else np.arange(len(of))
+    return Table.from_columns({key: values[rows] for key, values in columns.items()}, dict.fromkeys(columns, "quasi"))
+
+
+def test_people_are_recognised_by_structure_and_by_name_whatever_their_role() -> None:
+    table = unbalanced()
+    assert panel_records(table, "nr") == 8
+    assert unit_columns(table) == ["nr"]
+    assert unit_columns(unbalanced("subject_nr", shuffled=True)) == ["subject_nr"]
+    assert unit_columns(unbalanced(shuffled=True)) == [], "neither name nor order says it"
+    masked = Microaggregation(k=5).mask(table, np.random.default_rng(0))
+    (found,) = few_units(Published(masked, table))
+    assert found.columns == ("nr",)
+    needed, column = records_for_units(table, 5, 100)
+    assert (needed, column) == (17, "nr")
+    assert few_units(Published(Microaggregation(k=needed).mask(table, np.random.default_rng(0)), table)) == []
+
+
+def test_the_safest_reading_of_an_unbalanced_panel() -> None:
+    table = unbalanced("x1").with_roles(dict.fromkeys(("x1", "year", "born", "town"), "undecided"))
+    seen = cautious(profile(table), table)
+    assert {column.name: column.role for column in seen.columns}["x1"] == "household"
+
+
+def test_towns_and_days_are_no_people() -> None:
+    rng = np.random.default_rng(0)
+    town = np.sort(rng.integers(0, 60, 300))
+    columns = {"zip": 10000.0 + town, "state": (town // 10).astype(float), "age": rng.integers(18, 90, 300) * 1.0}
+    assert unit_columns(Table.from_columns(columns, dict.fromkeys(columns, "quasi"))) == []
+    day = np.repeat(np.arange(30.0), 10)
+    grid = {"day": day, "hour": np.tile(np.arange(10.0), 30), "heat": rng.normal(0, 1, 300)}
+    assert unit_columns(Table.from_columns(grid, dict.fromkeys(grid, "quasi"))) == []

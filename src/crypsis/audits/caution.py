@@ -10,7 +10,7 @@ from crypsis.audits.anticipation import GROUP, anticipated, similar
 from crypsis.audits.dependence import MOSTLY, restoring_in_groups
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.parts import restoring
-from crypsis.audits.units import records_of_a_unit
+from crypsis.audits.units import panel_records, records_of_a_unit
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.clues import Clue, Reason
 from crypsis.table.evidence import ENOUGH
@@ -90,7 +90,9 @@ def _in_groups(table: Table) -> dict[str, str]:
 
 def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
     """An undecided column that says which records of a panel belong together; None for any other."""
-    records = records_of_a_unit(table, column.name) if column.role == Role.UNDECIDED else 0
+    if column.role != Role.UNDECIDED:
+        return None
+    records = records_of_a_unit(table, column.name) or panel_records(table, column.name)
     if not records:
         return None
     reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])

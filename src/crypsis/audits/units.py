@@ -1,8 +1,8 @@
 """Units: classes whose records belong to few people or households.
 
 A class of five records protects nobody if all five are of one person, and the records of one person are alike, so that
-they come into one class. Which records belong together is known from a column that is not published: a household, or
-an identifier that several records share.
+they come into one class. Which records belong together is known from a household, an identifier that several records
+share, or a column of any role that is named like people or has the structure of a panel.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Codes, Published
 from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.clues import known_word, name_words
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import LARGEST_SHARE
@@ -26,6 +27,11 @@ ALIKE = 0.5
 """Share of the quasi-identifiers in which records that belong together agree, from which on a class holds them all."""
 MOST_UNITS = 0.95
 """Share of the records whose people or households are not larger than what counts as large."""
+PEOPLE = (
+    "id pid uid person personid subject subj patient patientid student pupil child teacher prof professor worker "
+    "employee customer client user member respondent participant individual household householdid hh hhid family"
+).split()
+"""Words of names of columns that say whose record it is."""
 FEWEST_PEOPLE = 20
 """Different values below which equal counts say little."""
 
@@ -42,10 +48,8 @@ def few_units(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
         return []
     classes = equivalence_classes(np.stack([seen.codes(name) for name in quasi], axis=1))
     found = []
-    for name in before.named(*UNPUBLISHED):
+    for name in unit_columns(before):
         units = before.codes([name])[:, 0]
-        if np.bincount(units[units != MISSING], minlength=1).max() < 2:
-            continue
         few = int(np.sum(units_of_classes(units, classes.of)[classes.of] < FEWEST))
         if few > most * len(units):
             found.append(Finding(FindingKind.FEW_UNITS, (name,), few, few / len(units)))
@@ -86,11 +90,9 @@ def records_for_units(table: Table, least: int, most: int) -> tuple[int, str]:
     (7, 'person')
     """
     needed, column = least, ""
-    for name in table.named(*UNPUBLISHED):
+    for name in unit_columns(table) if table.quasi_identifiers else ():
         units = table.codes([name])[:, 0]
         sizes = np.bincount(units[units != MISSING], minlength=1)
-        if sizes.max() < 2 or not table.quasi_identifiers:
-            continue
         held = np.where(units == MISSING, 1, sizes[units])
         wanted = min((FEWEST - 1) * int(np.quantile(held, MOST_UNITS)) + 1, most)
         if wanted > needed and _alike(table, units, held) >= ALIKE:
@@ -110,6 +112,75 @@ def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
         np.maximum.at(high, of, values)
         agree.append(np.mean((low == high)[of]))
     return float(np.mean(agree))
+
+
+def unit_columns(table: Table) -> list[str]:
+    """Columns that say which records belong together: those that are left out, and people wherever they stand.
+
+    A household or an identifier counts if two records share a value; a column of any other role if it is named like
+    people, or if its records are those of a panel.
+
+    Examples
+    --------
+    >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
+    >>> unit_columns(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
+    ['subject']
+    """
+    found = []
+    for attribute in table.attributes:
+        name, counts = attribute.name, _counts(table, attribute.name)
+        if attribute.role in UNPUBLISHED:
+            found += [name] * bool(counts.max(initial=0) > 1)
+        elif _few_each(counts) and (known_word(name_words(name), PEOPLE) or panel_records(table, name)):
+            found.append(name)
+    return found
+
+
+def _counts(table: Table, name: str) -> NDArray[np.int64]:
+    codes = table.codes([name])[:, 0]
+    return np.bincount(codes[codes != MISSING], minlength=1)
+
+
+def _few_each(counts: NDArray[np.int64]) -> bool:
+    """Whether many values have few records each, and most of them several."""
+    held = counts[counts > 0]
+    return len(held) >= FEWEST_PEOPLE and held.max() <= LONGEST_PANEL and bool(np.mean(held > 1) > 0.5)
+
+
+def panel_records(table: Table, name: str) -> int:
+    """Records of most people of a panel, whatever the number of each; 0 where the file is no panel by this column.
+
+    The records of a value follow each other, in the order of a second column that all of them share, such as a year;
+    and something else is true of the person, the same in nearly all of their records.
+
+    Examples
+    --------
+    >>> of = np.repeat(np.arange(30), np.arange(30) % 3 + 2)
+    >>> year = np.concatenate([np.arange(n) for n in np.bincount(of)])
+    >>> columns = {"number": of * 7.0, "year": year.astype(float), "sex": of % 2 * 1.0}
+    >>> panel_records(Table.from_columns(columns), "number"), panel_records(Table.from_columns(columns), "sex")
+    (4, 0)
+    """
+    counts, codes = _counts(table, name), table.codes([name])[:, 0]
+    if not _few_each(counts) or codes.min(initial=0) == MISSING:
+        return 0
+    follows = codes[1:] == codes[:-1]
+    if len(codes) - follows.sum() > len(counts[counts > 0]):
+        return 0
+    others = {each: table.codes([each])[:, 0] for each in table.names if each != name}
+    ordered = [each for each, of in others.items() if _increasing(of, follows, counts)]
+    constant = [each for each, of in others.items() if _constant(of, follows)]
+    return int(np.quantile(counts[codes], MOST_UNITS)) if ordered and constant else 0
+
+
+def _increasing(codes: Codes, follows: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
+    """Whether a column of few values grows from record to record of each value."""
+    return len(np.unique(codes)) <= 2 * counts.max() and bool(np.all(np.diff(codes)[follows] > 0))
+
+
+def _constant(codes: Codes, follows: NDArray[np.bool_]) -> bool:
+    """Whether a column has several values, and nearly always one for all records of a value of the other."""
+    return len(np.unique(codes)) > 1 and bool(np.mean(np.diff(codes)[follows] == 0) >= MOST_UNITS)
 
 
 def records_of_a_unit(table: Table, name: str) -> int:
