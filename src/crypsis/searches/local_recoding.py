@@ -22,6 +22,7 @@ from crypsis.engines import Engine
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.kernels.contents import ContentDemands
+from crypsis.masking.blocks import LARGE
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding, Solving
 from crypsis.measures.cell_loss import CellLoss
@@ -90,7 +91,10 @@ class RecodingCandidates:
         if not engine.here:
             return True
         missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
-        engine.map(_work_out, [*missing.items()][: max(TOGETHER, engine.workers)], self)
+        least = (
+            TOGETHER if len(self.encoding.table) <= LARGE else 1
+        )  # of a large table one is work enough for a quantum
+        engine.map(_work_out, [*missing.items()][: max(least, engine.workers)], self)
         return all(key in self._kept for key in missing)
 
     def _work_out(self, key: bytes, candidate: Genome) -> None:
