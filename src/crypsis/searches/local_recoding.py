@@ -22,7 +22,6 @@ from crypsis.engines import Engine
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
 from crypsis.kernels.contents import ContentDemands
-from crypsis.masking.blocks import LARGE
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding, Solving
 from crypsis.measures.cell_loss import CellLoss
@@ -41,8 +40,8 @@ LEAST_MOVES, MOST_MOVES = 20, 25
 """Powers of two of comparisons that are spent on moving records, where some are."""
 AT_ONCE = 300_000_000
 """Cells of records times nodes above which the search begins with few nodes and without moves."""
-TOGETHER = 2
-"""Candidates that are worked out side by side, unless there are more workers."""
+TOGETHER, TOGETHER_UP_TO = 2, 50_000
+"""Candidates that are worked out side by side, unless there are more workers, and records up to which they are."""
 KEPT_CELLS = 16_000_000
 """Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""
 
@@ -91,9 +90,7 @@ class RecodingCandidates:
         if not engine.here:
             return True
         missing = {key: each for each in candidates if (key := self.key(each)) not in self._kept}
-        least = (
-            TOGETHER if len(self.encoding.table) <= LARGE else 1
-        )  # of a large table one is work enough for a quantum
+        least = TOGETHER if len(self.encoding.table) <= TOGETHER_UP_TO else 1
         engine.map(_work_out, [*missing.items()][: max(least, engine.workers)], self)
         return all(key in self._kept for key in missing)
 
