@@ -14,7 +14,7 @@ from crypsis.searches.composites import swapping
 from crypsis.searches.composites.space import CompositeSpace
 from crypsis.table.table import Table
 from kernels.test_composite import space_of
-from naive.composite import best_trade, trade_costs
+from naive.composite import Trades
 
 
 def compared(space: CompositeSpace, labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -61,24 +61,45 @@ def test_nothing_is_filled_in() -> None:
 
 
 @pytest.mark.parametrize("pressure", [0.0, 0.5, 2.0])
-def test_no_trade_is_left_that_saves_anything(pressure: float, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trade_saves_what_the_slow_twin_says(pressure: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(swapping, "PASSES", 1000)
     monkeypatch.setattr(swapping, "FEW", 1000)
-    table = complete(36, 3)
+    table = complete(28, 3)
     space = space_of(table, False)
-    labels = space.halved(0, 4)
-    sizes = np.bincount(labels)
-    lost, square = compared(space, labels)
-    nearest = square <= square.min(axis=1)[:, None] + 1e-9
-    own = np.arange(len(labels)), labels
-    unit = lost[own].sum() / (nearest[own] / (nearest * sizes).sum(axis=1)).sum()
-    costs = trade_costs(lost.tolist(), square.tolist(), sizes.tolist(), pressure * unit)
-    publishes = swapping.swapped(space, 0, 4, labels, pressure)
-    assert np.bincount(publishes).min() >= 4
-    assert best_trade(costs, publishes.tolist(), 4) <= 1e-8
-    before, after = (sum(costs[i][g] for i, g in enumerate(each)) for each in (labels, publishes))
+    labels = space.halved(0, 3)
+    trades = Trades(*(each.tolist() for each in compared(space, labels)), np.bincount(labels).tolist(), 3)
+    at_first = trades.found(labels.tolist())[0]
+    unit = sum(trades.lost[i][g] for i, g in enumerate(labels)) / at_first
+    publishes, half = swapping.swapped(space, 0, 3, labels, pressure).tolist(), pressure * unit / (2.0 * at_first)
+    assert trades.allowed(publishes)
+    before, after = (trades.cost(each, half) for each in (labels.tolist(), publishes))
     assert after <= before
-    assert (publishes != labels).any() == (after < before)
+    assert (publishes != labels.tolist()) == (after < before - 1e-9)
+    assert trades.best(publishes, half) <= 1e-8
+
+
+@pytest.mark.parametrize("pressure", [0.5, 3.0, 12.0])
+def test_the_second_nearest_values_find_no_more_than_the_nearest(pressure: float) -> None:
+    """By distances that linkage itself uses, among what is published in the end."""
+    table = complete(300, 5)
+    space = space_of(table, False)
+    labels = space.halved(0, 5)
+    publishes = swapping.swapped(space, 0, 5, labels, pressure)
+    encoding = CompositeEncoding(table, space.names)
+    masked = encoding.apply(CompositeGenes(labels, 5, space.profiles[0], publishes).genome)
+    first = np.unique(publishes, return_index=True)[1]
+    square = np.stack(
+        [
+            LinkagePair.between(table, table, masked.take(np.full(len(table), row)), space.names, "z").own_distance()
+            for row in first
+        ],
+        axis=1,
+    )
+    own = square[np.arange(len(table)), publishes]
+    rank = (square < own[:, None] - 1e-9).sum(axis=1)
+    found = np.bincount(rank)
+    assert (publishes != labels).mean() > 0.1
+    assert found[1 : swapping.RANKS].max() <= found[0] * 1.1
 
 
 def test_records_of_different_strata_never_trade() -> None:

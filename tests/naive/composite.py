@@ -67,29 +67,52 @@ def near_records(unlike: Sequence[Sequence[float]], order: Sequence[int], reach:
     return {j: unlike[i][j] for j in beside}
 
 
-def trade_costs(
-    lost: Sequence[Sequence[float]], square: Sequence[Sequence[float]], sizes: Sequence[int], price: float
-) -> list[list[float]]:
-    """What each record costs if it publishes the values of each group: its loss, and a share of the price if nearest.
+class Trades:
+    """Records that may publish the values of other groups: what all lose, and how many each rank of nearness finds.
 
+    lost, square  of every record and the values of every group: loss and squared distance
     sizes  records of each group before anybody trades
     """
-    costs = []
-    for losses, squares in zip(lost, square, strict=True):
-        nearest = [g for g, each in enumerate(squares) if each <= min(squares) + 1e-9]
-        share = 1.0 / sum(sizes[g] for g in nearest)
-        costs.append([loss + (price * share if g in nearest else 0.0) for g, loss in enumerate(losses)])
-    return costs
 
+    def __init__(
+        self, lost: Sequence[Sequence[float]], square: Sequence[Sequence[float]], sizes: Sequence[int], k: int
+    ) -> None:
+        self.lost, self.k = lost, k
+        self.ranks = [[sum(each < one - 1e-9 for each in squares) for one in squares] for squares in square]
+        self.share = [
+            1.0 / sum(size for size, rank in zip(sizes, ranks, strict=True) if rank == 0) for ranks in self.ranks
+        ]
 
-def best_trade(costs: Sequence[Sequence[float]], publishes: Sequence[int], k: int) -> float:
-    """The most that one record saves by publishing the values of another group, or two by trading theirs."""
-    saved, n = 0.0, len(publishes)
-    for i in range(n):
-        for g in range(len(costs[0])):
-            if sum(each == publishes[i] for each in publishes) > k:
-                saved = max(saved, costs[i][publishes[i]] - costs[i][g])
-        for j in range(i):
-            now = costs[i][publishes[i]] + costs[j][publishes[j]]
-            saved = max(saved, now - costs[i][publishes[j]] - costs[j][publishes[i]])
-    return saved
+    def found(self, publishes: Sequence[int]) -> dict[int, float]:
+        """How many records are found by who takes the values of each rank."""
+        found: dict[int, float] = {}
+        for i, g in enumerate(publishes):
+            rank = self.ranks[i][g]
+            found[rank] = found.get(rank, 0.0) + (self.share[i] if rank == 0 else 1.0 / self.k)
+        return found
+
+    def cost(self, publishes: Sequence[int], half: float) -> float:
+        """What all lose, and half the price for the squares of what the ranks find."""
+        lost = sum(self.lost[i][g] for i, g in enumerate(publishes))
+        return lost + half * sum(each * each for each in self.found(publishes).values())
+
+    def allowed(self, publishes: Sequence[int]) -> bool:
+        """Whether every set of values has k records, and no rank finds more than the nearest."""
+        found = self.found(publishes)
+        enough = all(sum(each == g for each in publishes) >= self.k for g in set(publishes))
+        return enough and all(each <= found.get(0, 0.0) + 1e-9 for each in found.values())
+
+    def best(self, publishes: Sequence[int], half: float) -> float:
+        """The most that one record saves by publishing the values of another group, or two by trading theirs."""
+        now, saved, n = self.cost(publishes, half), 0.0, len(publishes)
+        for i in range(n):
+            for g in range(len(self.lost[0])):
+                other = [*publishes[:i], g, *publishes[i + 1 :]]
+                if publishes[i] in other and self.allowed(other):
+                    saved = max(saved, now - self.cost(other, half))
+            for j in range(i):
+                other = list(publishes)
+                other[i], other[j] = other[j], other[i]
+                if self.allowed(other):
+                    saved = max(saved, now - self.cost(other, half))
+        return saved

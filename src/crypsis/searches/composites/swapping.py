@@ -1,7 +1,8 @@
 """Composite groups whose records trade what they publish with records of neighbouring groups.
 
-Every set of values is still published by k records at least. A record that publishes the values of the second nearest
-group instead of the nearest loses little more, and an intruder who looks for the nearest values finds somebody else.
+Every set of values is still published by k records at least. A record that publishes the values of another near group
+instead of the nearest loses little more, and an intruder who takes the nearest values finds somebody else. Records
+spread over many ranks of nearness, so that an intruder who takes the second nearest, or the third, finds no more.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.composite import NONE, CompositeGroups
-from crypsis.kernels.composite_swaps import Published, SwapPace, Swaps, find_options, trade_values
+from crypsis.kernels.composite_swaps import FAR, Published, SwapPace, Swaps, find_options, trade_values
 from crypsis.masking.representatives import published_by_column
 from crypsis.searches.composites.space import CompositeSpace, Labels, on_line
 from crypsis.table.attribute import Kind
@@ -23,6 +24,8 @@ BETWEEN = (1.0, 1.27, 0.79)
 """Times these prices, in turn: the next time records trade, at prices between."""
 OPTIONS = 16
 """Groups whose values a record may publish."""
+RANKS = 24
+"""Ranks of nearness of which none may find more records than the nearest."""
 LOOKED = 1e7
 """Cells up to which every record is compared with every group; beyond, with those of near records."""
 PASSES, FEW = 12, 500
@@ -121,9 +124,12 @@ def swapped(space: CompositeSpace, profile: int, k: int, labels: Labels, pressur
     swaps = Swaps(
         options=np.full((n, count), NONE, np.int32),
         lost=np.zeros((n, count)),
-        least=np.zeros(n),
+        near=np.full((n, RANKS), FAR),
         share=np.zeros(n),
-        cost=np.zeros(n),
+        spent=np.zeros(n),
+        rank=np.zeros(n, np.int32),
+        chance=np.zeros(n),
+        found=np.zeros(RANKS + 1),
         stamp=np.full(many, NONE, np.int32),
         pair=np.zeros(2),
     )
