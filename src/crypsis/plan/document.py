@@ -180,7 +180,8 @@ class Plan(Settings):
         """Every search with its settings, under the models that must hold."""
         models, intruders = self.models(), [each.knows for each in self.scenario]
         ties = [rule.columns for rule in self.edit_rules()]
-        return [choice.build().under(models, intruders, ties, self.safe_k) for choice in self.search]
+        limits = [LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit] + self._caps()
+        return [choice.build().under(models, intruders, ties, self.safe_k, limits) for choice in self.search]
 
     @property
     def safe_k(self) -> int:
@@ -249,7 +250,11 @@ class Plan(Settings):
     def column_limits(self) -> list[LimitDemand]:
         """The largest loss of every column that has one, and how often each rule may be broken."""
         rules = [LimitDemand(each.title, _unless(each.at_most), each.measure()) for each in self.rule]
-        return rules + [
+        return rules + self._caps()
+
+    def _caps(self) -> list[LimitDemand]:
+        """The largest loss of every column that has one."""
+        return [
             LimitDemand(
                 f"loss of {name}", most, CellLoss(columns=(name,), suppressed="left-out" if column.lock else "lost")
             )

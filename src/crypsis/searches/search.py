@@ -14,7 +14,7 @@ from crypsis.encodings.encoding import Encoding
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
 from crypsis.masking.method import Family
-from crypsis.measures.constraint import beyond
+from crypsis.measures.constraint import LimitDemand, beyond
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.model import PrivacyModel
@@ -64,6 +64,7 @@ class Search(Settings):
     _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
     _ties: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
     _safe_k: int = PrivateAttr(default=1)
+    _limits: tuple[LimitDemand, ...] = PrivateAttr(default=())
 
     @property
     def demanded(self) -> tuple[PrivacyModel, ...]:
@@ -85,12 +86,18 @@ class Search(Settings):
         """The class size at which no linkage exceeds the limits of the plan; 1 where it limits none."""
         return self._safe_k
 
+    @property
+    def demanded_limits(self) -> tuple[LimitDemand, ...]:
+        """Largest readings of measures that every solution must keep."""
+        return self._limits
+
     def under(
         self,
         models: Sequence[PrivacyModel],
         intruders: Sequence[Sequence[str]] = (),
         ties: Sequence[Sequence[str]] = (),
         safe_k: int = 1,
+        limits: Sequence[LimitDemand] = (),
     ) -> Self:
         """The same search under privacy models that every solution must meet.
 
@@ -104,6 +111,8 @@ class Search(Settings):
             Columns that each rule of the plan ties together.
         safe_k : int
             The class size at which no linkage exceeds the limits of the plan.
+        limits : sequence of LimitDemand
+            Largest readings of measures.
 
         Returns
         -------
@@ -114,6 +123,7 @@ class Search(Settings):
         search._intruders = tuple(map(tuple, intruders))
         search._ties = tuple(map(tuple, ties))
         search._safe_k = safe_k
+        search._limits = tuple(limits)
         return search
 
     @abstractmethod

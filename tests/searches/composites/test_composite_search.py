@@ -95,6 +95,29 @@ def test_a_limit_on_linkage_begins_with_groups_that_keep_it() -> None:
     assert crypsis.RecordLinkage().against(table).read(masked) <= 9.0
 
 
+def test_a_cap_on_a_column_and_a_limit_on_a_measure_are_kept_without_a_guide() -> None:
+    """Unsteered, no point of the front keeps the cap on the district; steered, all points keep both."""
+    table = crypsis.example(150)
+    columns = {name: {"role": "quasi"} for name in table.quasi_identifiers}
+    plan = crypsis.Plan.parse(
+        {
+            "data": {"source": "(memory)"},
+            "columns": columns | {"district": {"role": "quasi", "at_most": 12.0}},
+            "search": [{"name": "composite", "k": 4, "rungs": 2}],
+            "limit": [{"measure": "record-linkage", "at_most": 10.0}],
+        }
+    )
+    objective, search = plan.objective(table), plan.searches()[0]
+    kept = []
+    for each in (search, search.under(plan.models())):
+        problem = each.pose(table, None, np.random.default_rng(1))
+        *_, last = evolve(problem, np.random.default_rng(1), Budget(generations=25))
+        tables = [each.encoding(table).decode(genome) for genome in last.frontier.genomes]
+        kept.append([not objective.evaluate(masked, "aggregation").complaints for masked in tables])
+    assert all(kept[0])
+    assert not any(kept[1])
+
+
 def test_less_is_lost_than_by_partition_and_local_recoding() -> None:
     """The same table, the same k, a second of work each: the least loss of any solution."""
     table = crypsis.example(300)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,8 +14,9 @@ from crypsis.encodings.composite import CompositeEncoding
 from crypsis.evolution import Problem, Scores
 from crypsis.masking.blocks import LARGE
 from crypsis.masking.locking import least_stratum, strata
-from crypsis.masking.representatives import Representative
+from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.constraint import beyond, excess
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
@@ -30,6 +31,9 @@ from crypsis.searches.ladder import LadderSearch
 from crypsis.searches.search import DecodedScores, Idle, ObjectiveScores, privacy_models, searches
 from crypsis.table.attribute import Attribute, weights
 from crypsis.table.table import Table
+
+STEER, MOST = 2.0, 100.0
+"""A column whose first groups lose more than it may counts the ratio of the two to this power, at most so much."""
 
 
 @searches.add("composite")
@@ -139,6 +143,7 @@ class CompositeSearch(LadderSearch):
             strata=np.zeros(int(table.kept.sum()), np.int32) if apart is None else apart,
             demands=demands,
         )
+        space = replace(space, weights=self._steering(space, table))
         treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)
         lineages = CompositeLineages(
             space,
@@ -148,7 +153,12 @@ class CompositeSearch(LadderSearch):
             self.breedings,
             self.swapping and not self.truthful and len(space) <= WHOLE,
         )
-        own = OwnScores(encoding, CellLoss(columns=names).against(table), self._linkage(table))
+        limits = tuple(
+            (limit.measure.against(table), limit.at_most)
+            for limit in self.demanded_limits
+            if limit.measure is not None and (len(space) <= WHOLE or isinstance(limit.measure, CellLoss))
+        )
+        own = OwnScores(encoding, CellLoss(columns=names).against(table), self._linkage(table), limits)
         return Problem(
             key=encoding.key,
             strategy=lineages,
@@ -159,6 +169,21 @@ class CompositeSearch(LadderSearch):
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
         )
+
+    def _steering(self, space: CompositeSpace, table: Table) -> tuple[float, ...]:
+        """What a lost cell of each column counts for in the walk: more where a column loses more than it may."""
+        caps = {
+            limit.measure.columns[0]: limit.at_most
+            for limit in self.demanded_limits
+            if isinstance(limit.measure, CellLoss) and len(limit.measure.columns) == 1 and limit.at_most > 0.0
+        }
+        if not caps.keys() & set(space.names) or len(space) > WHOLE:
+            return space.weights
+        ways = dict(zip(space.names, space.profiles[0], strict=True))
+        first = published_by_column(table, ways, space.halved(0, space.ladder[0]))
+        lost = 100.0 * CellLoss(columns=space.names).against(table).by_column(first)
+        above = [max(1.0, each / caps.get(name, each or 1.0)) for name, each in zip(space.names, lost, strict=True)]
+        return tuple(w * min(over**STEER, MOST) for w, over in zip(space.weights, above, strict=True))
 
     def _linkage(self, table: Table) -> BoundMeasure | None:
         """What finds records by their nearest values; None where the table is large."""
@@ -178,13 +203,19 @@ class OwnScores(DecodedScores):
     """(cell loss, linkage, classes among records), per cent: what the search minimises by itself.
 
     linkage  None for a large table, where classes alone are counted
+    limits  measures and their largest readings: what keeps them all comes before what does not
     """
 
     encoding: CompositeEncoding
     loss: BoundMeasure
     linkage: BoundMeasure | None
+    limits: tuple[tuple[BoundMeasure, float], ...] = ()
 
     def read(self, masked: Table) -> Scores:
+        missed = [excess(measure.read(masked), most) for measure, most in self.limits]
+        if any(missed):
+            far, _ = beyond(float(np.mean(missed)))
+            return far, far, far
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
         classes = 100.0 * float((1.0 / sizes).mean())
         return self.loss.read(masked), classes if self.linkage is None else self.linkage.read(masked), classes
