@@ -138,8 +138,8 @@ def table_two(report: Report, names: Sequence[str], sizes: Sequence[int], seeds:
 
 
 PROGRAM = (
-    "unknowable, because penalty, elitism and draws of the authors' program are not printed: from 10⁴ to 10⁵ epochs "
-    "ours moves by more than the difference (readings below); public file"
+    "unknowable, because penalty, elitism and draws of the authors' program are not printed: with more epochs ours "
+    "moves towards the printed figures and past some of them (readings below); public file"
 )
 COUNTS = (
     "unknowable, because the printed counts exceed ⌊groups/(K/k)⌋ (91 for 360 groups by fours) and the paper does not "
