@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import crypsis.kernels.compile as compile_module
@@ -288,3 +289,13 @@ def test_a_kernel_is_compiled_once_it_ran_here_or_is_kept(tmp_path: Path) -> Non
     command = [sys.executable, "-c", code]
     said = [subprocess.run(command, env=environment, capture_output=True, text=True, check=True) for _ in range(2)]
     assert [each.stdout.split() for each in said] == [["False", "True"], ["True", "True"]]
+
+
+def _give_back(values):
+    return values
+
+
+def test_an_array_that_nobody_owns_is_not_returned() -> None:
+    """What allocates nothing counts no references: an array given back would be freed twice."""
+    with pytest.raises(TypeError, match="_give_back returns an array that it does not allocate"):
+        kernel(_give_back)(np.zeros(2))
