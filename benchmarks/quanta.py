@@ -3,7 +3,7 @@
     python benchmarks/quanta.py [ROWS or FILE …] [--budget 20] [--most 12] [--columns 0] [--json FILE]
 
 A run of so many seconds of CPU on invented people of each size, by default 1 000, 10 000 and 120 000, or on a file,
-with the cautious plan that init writes; --columns takes wide tables of so many numbers. Kernels are compiled before
+with the cautious plan that init writes; --columns takes so many quasi-identifiers. Kernels are compiled before
 by a run on a small table of the same columns. Takes three times the budgets: about 3 minutes of CPU by default.
 """
 
@@ -21,6 +21,7 @@ from typing import Any
 
 from clock import planned
 from cpu_clock import count_cpu
+from growth import people
 
 ROWS = ("1000", "10000", "120000")
 SMALL = 1200
@@ -32,20 +33,15 @@ Spent = dict[str, list[float]]
 
 
 def made(rows: int, columns: int, folder: Path) -> Path:
-    """A file of invented people, or of so many numbers that depend on ten others."""
-    import numpy as np
-    import polars as pl
-
+    """A file of invented people: those of the example, or with so many quasi-identifiers."""
     from crypsis.table.example import example
     from crypsis.table.files import write_table
 
     file = folder / f"people-{rows}.csv"
-    if not columns:
+    if columns:
+        people(rows, columns).write_csv(file)
+    else:
         write_table(example(rows), file)
-        return file
-    rng = np.random.default_rng(rows)
-    values = rng.standard_normal((rows, 10)) @ rng.standard_normal((10, columns)) + rng.standard_normal((rows, columns))
-    pl.DataFrame(values.round(3), schema=[f"income{place}" for place in range(columns)]).write_csv(file)
     return file
 
 
@@ -97,7 +93,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="*", default=ROWS, help="numbers of rows, or files")
     parser.add_argument("--budget", type=float, default=20.0, help="CPU seconds of each run")
     parser.add_argument("--most", type=int, default=12, help="kinds of steps that are printed")
-    parser.add_argument("--columns", type=int, default=0, help="numbers in each row of wide tables")
+    parser.add_argument("--columns", type=int, default=0, help="quasi-identifiers of wide tables")
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     count_cpu()
