@@ -46,7 +46,7 @@ class Audit:
     waived : mapping of str to str
         Key of a finding → why it may pass.
     whole : bool
-        Whether the table was read as a whole; otherwise its columns were counted, alone and in pairs.
+        Whether the table was read as a whole; otherwise its columns were counted, alone and two or three together.
 
     Examples
     --------

@@ -1,15 +1,16 @@
-"""Findings in Parquet files that are counted and not read as a whole: columns by themselves, and in pairs."""
+"""Findings in Parquet files that are counted and not read as a whole: columns alone, and two or three together."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from itertools import combinations
+from math import prod
 from pathlib import Path
 
 import polars as pl
 
 from crypsis.audits import Audit, Finding, FindingKind
-from crypsis.audits.exposure import one_column
+from crypsis.audits.exposure import FEW, one_column
 from crypsis.table.attribute import Role
 from crypsis.table.profile import LARGEST_SHARE
 
@@ -17,8 +18,8 @@ CERTAINLY_FEW = 0.04
 """Share of different values, estimated, below which no more than `LARGEST_SHARE` of the records can stand alone."""
 PART = 5_000_000
 """Values that are counted at a time, about."""
-MOST_PAIRS = 60
-"""Pairs of columns that are counted; those with most values first."""
+MOST_COMBINATIONS = 60
+"""Combinations of columns that are counted; those with most values first."""
 
 
 def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] = ()) -> Audit:
@@ -36,7 +37,7 @@ def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] 
     Returns
     -------
     Audit
-        `whole` is False: combinations of three columns, and cells that other columns restore, are not looked at.
+        `whole` is False: cells that other columns restore are not looked at.
     """
     files = pl.scan_parquet(data / "*.parquet")
     records = int(files.select(pl.len()).collect().item())
@@ -49,18 +50,19 @@ def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] 
             found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(records, 1)))
         found += one_column(name, single, records)
     settled = {name for each in found for name in each.columns}
-    pairs = [pair for pair in combinations(roles, 2) if settled.isdisjoint(pair) and not _quasi(pair, roles)]
-    many = [pair for pair in pairs if about[pair[0]] * about[pair[1]] > CERTAINLY_FEW * records]
-    many.sort(key=lambda pair: -about[pair[0]] * about[pair[1]])
-    found += _in_pairs(files, many[:MOST_PAIRS], roles, records, unstated)
-    looked = len(pairs) - len(many[MOST_PAIRS:])
+    open_ = [name for name in roles if name not in settled]
+    tried = [names for size in range(2, FEW + 1) for names in combinations(open_, size) if not _quasi(names, roles)]
+    values = {names: prod(about[name] for name in names) for names in tried}
+    many = sorted((names for names in tried if values[names] > CERTAINLY_FEW * records), key=lambda each: -values[each])
+    found += _together(files, many[:MOST_COMBINATIONS], roles, records, unstated)
+    looked = len(tried) - len(many[MOST_COMBINATIONS:])
     found.sort(key=lambda each: not each.refuses)
-    return Audit(tuple(found), records, len(roles), looked, len(pairs), False, {}, whole=False)
+    return Audit(tuple(found), records, len(roles), looked, len(tried), False, {}, whole=False)
 
 
-def _quasi(pair: tuple[str, ...], roles: Mapping[str, str]) -> bool:
-    """Whether both are quasi-identifiers, of which k-anonymity speaks."""
-    return all(roles[name] == Role.QUASI_IDENTIFIER for name in pair)
+def _quasi(names: tuple[str, ...], roles: Mapping[str, str]) -> bool:
+    """Whether all are quasi-identifiers, of which k-anonymity speaks."""
+    return all(roles[name] == Role.QUASI_IDENTIFIER for name in names)
 
 
 def _about(files: pl.LazyFrame, names: list[str]) -> dict[str, int]:
@@ -69,33 +71,33 @@ def _about(files: pl.LazyFrame, names: list[str]) -> dict[str, int]:
     return {name: int(counts[name].item()) for name in names}
 
 
-def _in_pairs(
+def _together(
     files: pl.LazyFrame,
-    pairs: list[tuple[str, str]],
+    tried: list[tuple[str, ...]],
     roles: Mapping[str, str],
     records: int,
     unstated: Collection[str],
 ) -> Iterator[Finding]:
-    """The worst pair of every column that is no quasi-identifier, as `few_together` gives them."""
-    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, str]]] = {}
-    for pair in pairs:
-        single = _alone(files, pair, records)
-        confidential = [name for name in pair if roles[name] == Role.CONFIDENTIAL]
+    """The worst combination of every column that is no quasi-identifier, as `few_together` gives them."""
+    worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, ...]]] = {}
+    for names in tried:
+        single = _alone(files, names, records)
+        confidential = [name for name in names if roles[name] == Role.CONFIDENTIAL]
         stated = [name for name in confidential if name not in unstated]
-        named = (stated or confidential)[:1] or [name for name in pair if roles[name] != Role.QUASI_IDENTIFIER]
+        named = (stated or confidential)[:1] or [name for name in names if roles[name] != Role.QUASI_IDENTIFIER]
         kind = FindingKind.ASSUMPTION if confidential else FindingKind.COMBINATION
         for name in named:
             key = name, kind, not stated
-            if single > worst.get(key, (0, pair))[0]:
-                worst[key] = single, pair
-    for (name, kind, stops), (single, pair) in worst.items():
+            if single > worst.get(key, (0, names))[0]:
+                worst[key] = single, names
+    for (name, kind, stops), (single, names) in worst.items():
         if single > LARGEST_SHARE * records:
-            other = pair[1] if pair[0] == name else pair[0]
-            yield Finding(kind, (name, other), single, single / max(records, 1), stops)
+            others = tuple(other for other in names if other != name)
+            yield Finding(kind, (name, *others), single, single / max(records, 1), stops)
 
 
 def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:
-    """How many values, or pairs of values, occur once, part by part of their hashes, so that memory follows a part."""
+    """How many combinations of values occur once, part by part of their hashes, so that memory follows a part."""
     empty = pl.all_horizontal(pl.col(name).is_null() for name in names)
     values = files.select(names).filter(~empty)
     parts, single = max(1, -(-records // PART)), 0

@@ -124,9 +124,9 @@ def audited_text(audit: Audit) -> str:
     text = f"The audit looked at all {audit.columns} published columns of {audit.records} records"
     if not audit.whole:
         return (
-            f"{text}, one by one and in {audit.combinations} of {audit.all_combinations} pairs; the table is counted "
-            f"and not read as a whole, so combinations of three columns, and masked cells that other columns restore, "
-            f"were not looked at."
+            f"{text}, one by one and in {audit.combinations} of {audit.all_combinations} combinations of two or three; "
+            f"the table is counted and not read as a whole, so masked cells that other columns restore, and texts that "
+            f"say them, were not looked at."
         )
     if not audit.all_combinations:
         return f"{text}, one by one."
