@@ -197,7 +197,17 @@ class Measure(Settings):
         return self.columns or tuple(original.quasi_identifiers)
 
     def signed(self, value: float) -> float:
-        """A reading turned so that small is good."""
+        """A reading turned so that small is good.
+
+        Parameters
+        ----------
+        value : float
+            A reading of this measure.
+
+        Returns
+        -------
+        float
+        """
         return value if self.better == "low" else -value
 
     def unit_in_words(self) -> str:
