@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cli.test_commands import crypsis
 from crypsis.masking import Microaggregation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity
@@ -265,6 +266,9 @@ def test_a_release_of_an_older_format_is_judged_as_far_as_it_goes_and_not_called
     assert any("does not state: assumed, signed_by, smallest_class" in note for note in found.notes)
     assert any("The audit looked at all" in note for note in found.notes), "its bytes are audited like any"
     assert found.verdicts[0].holds
+    answer = crypsis("verify", copy)
+    assert answer.returncode == 1, "what reads the exit code alone must not take it for sound"
+    assert "less than sound" in answer.stdout
 
 
 def test_a_broken_promise_of_an_older_format_is_not_sound(copy: Path) -> None:

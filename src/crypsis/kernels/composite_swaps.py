@@ -191,7 +191,7 @@ def _moved(found: Floats, rank: int, by: float) -> float:
         return 0.0
     grown = by * (2.0 * found[rank] + by)
     found[rank] += by
-    return grown
+    return float(grown)
 
 
 moved = kernel(_moved)
