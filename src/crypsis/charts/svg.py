@@ -18,6 +18,8 @@ FAMILIES = ("#0b6e4f", "#b3541e", "#3d5a98", "#8a5a9e", "#7a6a1b", "#4d4d4d")
 INK, LINE = "#1c2126", "#888"
 FAINT, STRONG = (0xF3, 0xF6, 0xF5), (0xA3, 0x26, 0x1D)
 """Colours of a tie that did not move, and of the one that moved most."""
+LETTER = 6.0
+"""Width of a letter, about."""
 LONGEST = 18
 """Letters of a label; the rest is in the table beside the picture."""
 
@@ -73,7 +75,7 @@ def front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
     -------
     str
     """
-    left, top, wide, high = 58.0, 30.0, 560.0, 320.0
+    left, top, wide, high = 58.0, 46.0, 560.0, 320.0
     across = nice_ticks(max([float(point["loss"]) for point in points], default=1.0))
     up = nice_ticks(max([float(point["risk"]) for point in points], default=1.0))
     families = dict.fromkeys(str(point["family"]) for point in points)
@@ -83,6 +85,7 @@ def front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
         *_vertical(left, top, high, up, risk),
         *_horizontal(left, top + high, wide, across, loss),
     ]
+    taken: list[tuple[float, float, float]] = []  # names already written: left, right and height
     for point in points:
         x = left + wide * float(point["loss"]) / across[-1]
         y = top + high - high * float(point["risk"]) / up[-1]
@@ -94,10 +97,16 @@ def front_svg(points: Sequence[Mapping[str, Any]], loss: str, risk: str) -> str:
         if point["kind"] == "chosen":
             drawn.append(f'<circle cx="{_n(x)}" cy="{_n(y)}" r="9" fill="none" stroke="{INK}" stroke-width="2"/>')
         if point["kind"] != "solution":
-            beyond = x > left + 0.75 * wide  # A name near the right edge stands on the left of its mark.
-            drawn.append(
-                _text(x - 11 if beyond else x + 11, y - 7, str(point["name"]), "end" if beyond else "start", longest=40)
-            )
+            name, beyond = str(point["name"])[:40], x > left + 0.75 * wide
+            # A name near the right edge stands on the left of its mark, and no name on another one.
+            first = x - 11 - LETTER * len(name) if beyond else x + 11
+            height = y - 7
+            while any(
+                first < end and start < first + LETTER * len(name) and abs(h - height) < 12 for start, end, h in taken
+            ):
+                height -= 12
+            taken.append((first, first + LETTER * len(name), height))
+            drawn.append(_text(x - 11 if beyond else x + 11, height, name, "end" if beyond else "start", longest=40))
     return _picture(left + wide + 30, top + high + 44, drawn)
 
 
