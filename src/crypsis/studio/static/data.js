@@ -7,10 +7,11 @@ const fields = (row) => ({
   kind: row.querySelector("[name=kind]").value, hierarchy: row.querySelector("[name=hierarchy]").value,
 });
 
+let saving = Promise.resolve(); // one save after the other: an older one is never written last
 grid?.addEventListener("change", async (event) => {
   const row = event.target.closest("tr[data-column]");
   if (!row) return;
-  const saved = await send("/data/column", fields(row));
+  const saved = await (saving = saving.then(() => send("/data/column", fields(row))));
   event.target.setAttribute("aria-invalid", String(!saved));
   if (saved) row.className = `role-${row.querySelector("[name=role]").value}`;
   if (saved) row.querySelector("[data-order]").hidden = row.querySelector("[name=kind]").value !== "ordinal";

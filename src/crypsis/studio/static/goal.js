@@ -13,11 +13,18 @@ document.getElementById("check")?.addEventListener("click", async (event) => {
 });
 // A change is saved when it is made; the form is drawn again only where something else depends on it.
 const form = document.getElementById("goal");
+// One save after the other: of two under way at once, the older one could be the last to be written.
+let manner = "note";
+const save = inTurn(async () => {
+  const fields = new FormData(form);
+  fields.append("do", manner);
+  manner = "note";
+  await send("/goal", fields, document.getElementById("goal-problems"));
+});
 form?.addEventListener("change", (event) => {
   if (event.target.name?.startsWith("new.")) return;
-  const fields = new FormData(form);
-  fields.append("do", event.target.name === "rulebook" || event.target.name === "search" ? "save" : "note");
-  send("/goal", fields, document.getElementById("goal-problems"));
+  if (event.target.name === "rulebook" || event.target.name === "search") manner = "save";
+  save();
 });
 // Which searches cannot treat the table is known once the table is; a large one takes its time.
 const obstacles = inTurn(async () => {
