@@ -1,14 +1,15 @@
 """Loss at equal linkage: this version with and without the search `composite`, and version 0.1.
 
     python benchmarks/equal_linkage.py run --out FILE [--first FOLDER] [--tables …] [--seeds 1 2 3] [--cpu 60]
-    python benchmarks/equal_linkage.py show --out FILE
+    python benchmarks/equal_linkage.py show --out FILE [--page]
     python benchmarks/equal_linkage.py draw [--seed 20]
 
 `run` lets every version treat every table under k = 5 over all quasi-identifiers with the searches of its first plan,
 and appends a line to FILE for each: one process at a time, so that it can be continued; what FILE has is not
 run again. `show` prints the hypervolume of loss and linkage, the least loss at linkage of at most 15, 10, 5 and 3 %,
 and of the solution at 10 %: the mean total variation distance of its categories and how many of them vanished; then
-the means over the seeds, and at how many linkages `composite` makes the front worse.
+the means over the seeds, and at how many linkages `composite` makes the front worse; with --page the means as a table
+of the documentation.
 
 The budget is **CPU seconds of a serial engine**, on which load has no influence: for the benchmark the clock of a run
 reads the CPU time of the process. Compiling is not counted. Version 0.1 (commit 6e408ed, a worktree of which is given
@@ -235,6 +236,22 @@ def show(path: Path) -> None:
                         print(f"{name:12} seed {each['seed']}: {worse_at(both[0]['front'], each['front'])}")
 
 
+def page(path: Path) -> None:
+    """Print the means over the seeds as a table of the documentation."""
+    cells = [json.loads(line) for line in path.read_text().splitlines()]
+    called = {"with": "with `composite`", "without": "without", "0.1": "version 0.1"}
+    print("| table | searches | seeds |", *(f"{most} % |" for most in LINKAGE), "TV | vanished | CPU s |")
+    print("|---" * (6 + len(LINKAGE)) + "|")
+    for name in dict.fromkeys(each["table"] for each in cells):
+        for version in reversed(VERSIONS):
+            rows = [figures(each) for each in cells if (each["table"], each["version"]) == (name, version)]
+            if rows:
+                _, *losses, distance, vanished, seconds = np.mean(rows, axis=0)
+                shown = [*(f"{loss:.2f}" for loss in losses), f"{distance:.1f}", f"{vanished:.1f}", f"{seconds:.0f}"]
+                first = name if version == VERSIONS[-1] else ""
+                print(f"| {first} | {called[version]} | {len(rows)} | " + " | ".join(shown) + " |")
+
+
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -246,13 +263,14 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--cpu", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=20)
+    parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     if given.what == "draw":
         print(*(f"{package}/{item}" for package, item in drawn(given.seed)), sep="\n")
     elif given.out is None:
         parser.error("name a file with --out")
     elif given.what == "show":
-        show(given.out)
+        (page if given.page else show)(given.out)
     elif given.what == "cell":
         found = cell(given.tables[0], given.versions[0], given.seeds[0], given.cpu, given.first)
         with given.out.open("a") as file:

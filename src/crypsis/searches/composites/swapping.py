@@ -26,7 +26,7 @@ OPTIONS = 16
 """Groups whose values a record may publish."""
 RANKS = 24
 """Ranks of nearness of which none may find more records than the nearest."""
-LOOKED = 1e7
+LOOKED = 1e8
 """Cells up to which every record is compared with every group; beyond, with those of near records."""
 PASSES, FEW = 12, 500
 """How often all records are looked at for one price at most, and until fewer than one in so many changes."""
