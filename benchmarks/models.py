@@ -1,6 +1,6 @@
 """Privacy models inside the searches: the optima of a peer, and what l and t cost with each search.
 
-    python benchmarks/models.py [optima] [searches] [--seconds 20] [--seed 1]
+    python benchmarks/models.py [optima] [searches] [--seconds 20] [--seed 1] [--tables example …] [--with composite …]
 
 optima    least loss of k = 5 with t-closeness or entropy diversity over every node of Adult-8, through a plan: loss,
           node, records suppressed, CPU seconds of the search (ARX: 3.9 s), and the verdict on the file as written and
@@ -17,6 +17,7 @@ import argparse
 import json
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,6 +43,7 @@ OPTIMA: dict[str, tuple[PrivacyModel, float]] = {
     "k 5 + entropy l 4, 4 %": (LDiversity(l=4, kind="entropy"), 0.04),
 }
 SEARCHES = ("partition", "local-recoding", "composite", "lattice")
+TABLES = ("example", "Adult 5000", "liver", "example, income")
 
 
 def adult(rows: int | None = None) -> Table:
@@ -118,7 +120,7 @@ def optima() -> None:
         )
 
 
-def searches(seconds: float, seed: int) -> None:
+def searches(seconds: float, seed: int, named: Sequence[str], chosen: Sequence[str]) -> None:
     """What l = 2 and t = 0.3 cost with each search."""
     count_cpu()
     example = crypsis.example(1000)
@@ -129,22 +131,22 @@ def searches(seconds: float, seed: int) -> None:
         "example, income": (example, ("income",)),
     }
     print(f"{'table':17}{'demand':14}{'search':16}{'loss':>7}{'linkage':>9}{'k':>6}{'CPU s':>7}  written file")
-    for title, (table, hidden) in tables.items():
+    for title, (table, hidden) in ((name, tables[name]) for name in named):
         for model in (LDiversity(l=2, confidential=hidden), TCloseness(t=0.3, confidential=hidden)):
             models: list[PrivacyModel] = [KAnonymity(k=5), model]
-            for search in SEARCHES:
+            for search in chosen:
                 crypsis.evolve(table.take(np.arange(60)), search, models, budget="1 generations", seed=seed).close()
                 started = time.process_time()
                 with crypsis.evolve(table, search, models, f"{seconds:g}s", seed, engine=Serial()) as run:
                     cpu = time.process_time() - started
                     own = [s for s in run.front.everything if s.feasible and not s.baseline]
-                    named = f"{title:17}{'l = 2' if isinstance(model, LDiversity) else 't = 0.3':14}{search:16}"
+                    start = f"{title:17}{'l = 2' if isinstance(model, LDiversity) else 't = 0.3':14}{search:16}"
                     if not own:
-                        print(f"{named}{_nothing(run):>22}{cpu:7.1f}", flush=True)
+                        print(f"{start}{_nothing(run):>22}{cpu:7.1f}", flush=True)
                         continue
                     best = min(own, key=lambda s: s.figure("loss"))
                     print(
-                        f"{named}{best.figure('loss'):7.2f}{best.figure('risk'):9.2f}{best.figure('k'):6.0f}"
+                        f"{start}{best.figure('loss'):7.2f}{best.figure('risk'):9.2f}{best.figure('k'):6.0f}"
                         f"{cpu:7.1f}  "
                         f"{verdict(run.decode(best), models)}",
                         flush=True,
@@ -163,11 +165,13 @@ def main() -> None:
     parser.add_argument("what", nargs="*", choices=["optima", "searches", []], default=[])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
+    parser.add_argument("--with", nargs="+", choices=SEARCHES, default=SEARCHES, dest="chosen")
     given = parser.parse_args()
     if not given.what or "optima" in given.what:
         optima()
     if not given.what or "searches" in given.what:
-        searches(given.seconds, given.seed)
+        searches(given.seconds, given.seed, given.tables, given.chosen)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ def test_less_is_lost_than_by_partition_and_local_recoding() -> None:
 
 @pytest.mark.parametrize("model", [None, LDiversity(l=2)])
 def test_records_that_trade_what_they_publish_are_found_less_often_and_keep_k(model: LDiversity | None) -> None:
-    """At a third of the linkage the traded values lose less than the groups of any larger k."""
+    """At a low linkage the traded values lose less than the groups of any larger k."""
     table = crypsis.example(200)
     demanded = (KAnonymity(k=4), *([model] if model else ()))
     encoding, state = searched(table, 60, demanded, k=4, rungs=4)
@@ -147,7 +147,7 @@ def test_records_that_trade_what_they_publish_are_found_less_often_and_keep_k(mo
         said = encoding.describe(genome, masked)
         assert said.facts["swapped"] == pytest.approx(100 * (genes.publishes != genes.labels).mean())
         assert "neighbouring group" in said.message
-    least = [min(loss for loss, risk in each.frontier.scores if risk <= 6.0) for each in (state, plain)]
+    least = [min(loss for loss, risk in each.frontier.scores if risk <= 4.0) for each in (state, plain)]
     assert least[0] < least[1]
 
 

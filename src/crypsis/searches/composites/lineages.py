@@ -24,7 +24,7 @@ from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.problem import Child, Streams
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
-from crypsis.searches.composites.starts import Start, first_groups, mended
+from crypsis.searches.composites.starts import Start, first_groups
 from crypsis.searches.composites.swapping import PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
@@ -155,7 +155,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         k, profile, _, between, dearer = self.seats[seat]
         price = 0.0
         if between is None:
-            labels = mended(self.space, profile, first_groups(self.space, profile, k, self.start))
+            labels = first_groups(self.space, profile, k, self.start)
         else:
             many, labels = (others[place].best for place in between)
             saved = self.space.cost(profile, labels) - self.space.cost(profile, many)
@@ -215,8 +215,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         if quantum + 1 < whole:
             place = np.array([run, quantum + 1])
             return replace(lineage, walk=found, chance=walk.chance, place=place, due=no, warmth=warmth)
-        found = mended(self.space, profile, found)
-        walk.load(found)
+        walk.merge_short()
+        found = walk.labels()
         costs = walk.costs() + price
         walk.load(lineage.best)
         kept = walk.costs() + price

@@ -10,6 +10,7 @@ from crypsis.masking.blocks import QUICK_BLOCK, Blocks
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.masking.scaling import embed
 from crypsis.searches.composites.space import CompositeSpace, Labels
+from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
@@ -22,10 +23,15 @@ LITTLE = 2e8
 
 
 def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> Labels:
-    """Groups of at least k records of one stratum: labels 0, 1, … without gaps."""
+    """Groups of at least k records of one stratum that meet what is demanded: labels 0, 1, … without gaps."""
     if start == "best":
         ways: tuple[Start, ...] = ("halving", "mdav") if _compared(space, k) <= LITTLE else ("halving",)
         return min((first_groups(space, profile, k, way) for way in ways), key=lambda each: space.cost(profile, each))
+    return mended(space, profile, k, _unmended(space, profile, k, start))
+
+
+def _unmended(space: CompositeSpace, profile: int, k: int, start: Start) -> Labels:
+    """Groups of at least k records of one stratum."""
     if start == "halving":
         return space.halved(profile, k)
     kept = space.table.take(np.flatnonzero(space.table.kept))
@@ -54,40 +60,11 @@ def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels
     return LocalRecoding(columns=space.names, k=k, nodes=NODES, effort=0).solve(part, rng).labels
 
 
-def mended(space: CompositeSpace, profile: int, labels: Labels) -> Labels:
+def mended(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
     """Groups put together with near ones until all meet what is demanded, as far as that is possible."""
     if space.demands.only_size:
         return labels
-    near = space.around(1).near
-    while True:
-        short = np.flatnonzero(space.demands.shortfalls(labels) > 0.0)
-        if not len(short) or int(labels.max()) == 0:
-            return labels
-        merged = _merged(space, labels, short, near)
-        if merged is None:
-            return labels
-        labels = merged
-
-
-def _merged(space: CompositeSpace, labels: Labels, short: np.ndarray, near: np.ndarray) -> Labels | None:
-    """Every offending group joins the group in which most near records of its members are; None if none can."""
-    partner = np.arange(int(labels.max()) + 1)
-    taken = np.zeros(len(partner), dtype=np.bool_)
-    for group in short:
-        if taken[group]:
-            continue
-        rows = np.flatnonzero(labels == group)
-        seen = labels[near[rows]].ravel()
-        seen = seen[(space.strata[near[rows]].ravel() == space.strata[rows[0]]) & (seen != group)]
-        if not len(seen):
-            others = np.flatnonzero((space.strata == space.strata[rows[0]]) & (labels != group))
-            seen = labels[others]
-        seen = seen[~taken[seen]] if (~taken[seen]).any() else seen
-        if not len(seen):
-            continue
-        chosen = int(np.bincount(seen).argmax())
-        partner[group] = partner[chosen]
-        taken[[group, chosen]] = True
-    if (partner == np.arange(len(partner))).all():
-        return None
-    return np.unique(partner[labels], return_inverse=True)[1].astype(np.int32)
+    walk = CompositeWalk(space, profile, k, np.ones(1, np.uint64))
+    walk.load(labels)
+    walk.merge_short()
+    return walk.labels()

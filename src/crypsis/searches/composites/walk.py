@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.kernels.composite import CompositeGroups, arrange_groups
+from crypsis.kernels.composite_merges import merge_short_groups
 from crypsis.kernels.composite_walk import WalkSettings, walk_groups
 from crypsis.kernels.group_cost import Costing
 from crypsis.searches.composites.space import CompositeSpace, Labels
@@ -52,6 +53,12 @@ class CompositeWalk:
     def labels(self) -> Labels:
         """The groups as they are now."""
         return self.groups.labels.copy()
+
+    def merge_short(self) -> None:
+        """Put groups that miss a demand together with near ones until all meet it, as far as that is possible."""
+        if self.charges is not None:
+            stamp = np.zeros(len(self.groups.sizes) + 1, np.int32)
+            merge_short_groups(self.groups, Costing(self.charges, self.cells, self.room), self.around, stamp)
 
     def anneal(self, work: int, hot: float, cold: float, price: float = 0.0) -> float:
         """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached.
