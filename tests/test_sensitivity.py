@@ -105,6 +105,18 @@ def test_a_stopped_run_goes_on_to_the_same_trials(tmp_path: Path) -> None:
     assert run_design(GRID, Slope(), path, most=1).complete  # nothing is run twice
 
 
+def test_a_stopped_run_has_every_combination_equally_often(tmp_path: Path) -> None:
+    path, each = tmp_path / "trials.jsonl", GRID.combinations
+    with pytest.raises(SearchError, match="not every combination"):
+        run_design(GRID, Slope(), path, most=each - 1).whole()
+    part = run_design(GRID, Slope(), path, most=each + 2).whole()  # two runs of all, and one trial more
+    assert (part.design.replicates, part.done) == (2, 2 * each)
+    complete = run_design(GRID, Slope(), path)
+    assert complete.whole().design == GRID
+    for combination in range(each):
+        assert part.values[2 * combination :][:2].tolist() == complete.values[6 * combination :][:2].tolist()
+
+
 def test_another_design_or_subject_does_not_continue_the_file(tmp_path: Path) -> None:
     path = tmp_path / "trials.jsonl"
     run_design(GRID, Slope(), path, most=1)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from crypsis.engines import engine
 from crypsis.masking.partition import partitioners
 from crypsis.searches import exhaustive
-from crypsis.sensitivity import Design, Factor, PartitionerSubject, Results, run_design
+from crypsis.sensitivity import Design, PartitionerSubject, Results, run_design
 
 K = 3
 """Not printed; MDAV's printed SSE fit no other."""
@@ -109,25 +109,19 @@ def mdav(points: Points) -> float:
     return loss(points, partitioners.build("mdav").partition(points, K, np.random.default_rng(0)))
 
 
-def made(asked: Campaign, folder: Path, workers: int = 1, most: int | None = None) -> Results:
-    """The trials of a campaign, resumed where they stopped; the leading mutation rates if some are missing."""
+def made(asked: Campaign, folder: Path, workers: int = 1, passes: int = 10) -> Results:
+    """The trials of a campaign, resumed where they stopped; as many runs of every setting as there are.
+
+    passes  no setting is run more often than this; 0 runs nothing
+    """
     points = drawn(asked.n, asked.d, asked.table)
     # A run that has met the optimum records nothing more; beyond 20 records the optimum is not known.
     least = exhaustive.optimal_partition(points, K)[1] if asked.n <= 20 else -math.inf
     fixed = {"epochs": asked.epochs} | ({} if asked.elitist else {"keep_best": False})
     subject = PartitionerSubject("genetic", points, K, fixed, least)
+    path = folder / asked.file
     folder.mkdir(parents=True, exist_ok=True)
+    done = Results.read(path).values[:, 0] if path.is_file() else np.full(asked.design.size, np.nan)
+    most = int(np.isnan(done.reshape(-1, asked.runs)[:, :passes]).sum())
     with engine("serial" if workers == 1 else "processes", workers) as place:
-        return complete_part(run_design(asked.design, subject, folder / asked.file, place, most=most))
-
-
-def complete_part(results: Results) -> Results:
-    """The trials of the leading mutation rates that are all done: a factorial design of its own, seeds and all."""
-    first, *rest = results.design.factors
-    block = results.design.size // len(first.levels)
-    rates = int(np.flatnonzero(np.append(np.isnan(results.values[:, 0]), True))[0]) // block
-    if rates == 0:
-        raise ValueError(f"{results.subject['shape']}: no mutation rate is complete; run again without --grid kept")
-    design = Design((Factor(first.name, first.levels[:rates]), *rest), results.design.replicates, results.design.seed)
-    size = design.size
-    return Results(design, results.responses, results.values[:size], results.seconds[:size], results.subject)
+        return run_design(asked.design, subject, path, place, most=most).whole()

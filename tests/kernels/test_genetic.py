@@ -50,9 +50,9 @@ def evolve(
 
 def judged(points: np.ndarray, k: int, chromosome: list[int]) -> float:
     scratch = work(points, len(points) // k)
-    scratch.counts[:] = np.bincount(chromosome, minlength=len(points) // k)
-    assert genetic.lawful(scratch.counts, k)
-    return genetic.judge(points, np.array(chromosome, dtype=np.int32), scratch)
+    genes = np.array([chromosome], dtype=np.int32)
+    assert genetic.lawful(genes, 0, k, scratch.counts)
+    return genetic.judge(points, genes[0], scratch)
 
 
 def test_generator_is_splitmix64() -> None:
@@ -71,12 +71,38 @@ def test_sse_by_hand() -> None:
 
 @pytest.mark.parametrize("chromosome", [[0, 0, 0, 1], [0, 0, 0, 0]], ids=["too small", "too large"])
 def test_what_is_no_partition_is_not_evaluated(chromosome: list[int]) -> None:
-    assert not genetic.lawful(np.bincount(chromosome, minlength=2), 2)
+    assert not genetic.lawful(np.array([chromosome], np.int32), 0, 2, np.empty(2, np.int64))
 
 
 def test_an_unused_letter_is_no_violation() -> None:
     assert judged(np.arange(5.0)[:, None], 2, [1, 1, 0, 0, 0]) == pytest.approx(0.5 + 2.0)
     assert judged(np.arange(6.0)[:, None], 2, [2, 2, 2, 0, 0, 0]) == pytest.approx(4.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    n=st.integers(4, 140),
+    k=st.integers(2, 6),
+    moves=st.integers(0, 4),
+    emptied=st.booleans(),
+    seed=st.integers(0, 2**63),
+)
+def test_the_sizes_of_letters_decide_whether_it_is_a_partition(
+    n: int, k: int, moves: int, emptied: bool, seed: int
+) -> None:
+    """Of candidates with a few records moved, with fewer and with more letters than one word counts."""
+    n = max(n, 2 * k)
+    letters, rng = n // k, np.random.default_rng(seed)
+    genes, counts = np.empty((2, n), np.int32), np.empty(letters, np.int64)
+    genetic.initialise(genes[1], k, counts, state(seed))
+    if emptied:
+        genes[1][genes[1] == 0] = letters - 1
+    genes[1, rng.integers(n, size=moves)] = rng.integers(letters, size=moves)
+    sizes = np.bincount(genes[1], minlength=letters)
+    lawful = all(size == 0 or k <= size < 2 * k for size in sizes)
+    assert genetic.lawful(genes, 1, k, counts) == lawful
+    if lawful:
+        assert counts.tolist() == sizes.tolist()
 
 
 @settings(max_examples=30, deadline=None)
@@ -102,10 +128,9 @@ def test_roulette_follows_the_shares() -> None:
 @pytest.mark.parametrize(("rate", "expected"), [(0.0, [0, 0, 1, 1]), (1.0, None)])
 def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expected: list[int] | None) -> None:
     parents = np.array([[0, 0, 0, 0], [1, 1, 1, 1]], np.int32)
-    children, counts = np.empty((3, 4), np.int32), np.empty(2, np.int64)
-    genetic.breed(parents, (0, 1), 2, children, 1, rate, counts, state(0))
+    children = np.empty((3, 4), np.int32)
+    genetic.breed(parents, (0, 1), 2, children, 1, rate, 2, state(0))
     child = children[1]
-    assert counts.tolist() == np.bincount(child, minlength=2).tolist()
     if expected is not None:
         assert child.tolist() == expected
     else:
@@ -115,7 +140,7 @@ def test_children_take_head_and_tail_and_mutate_by_the_rate(rate: float, expecte
 @settings(max_examples=25, deadline=None)
 @given(
     k=st.integers(2, 4),
-    extra=st.integers(0, 9),
+    extra=st.one_of(st.integers(0, 9), st.integers(20, 30)),
     population=st.integers(2, 7),
     rates=st.tuples(st.sampled_from([0.0, 0.5, 1.0]), st.sampled_from([0.0, 0.1, 0.4])),
     keep_best=st.booleans(),

@@ -19,10 +19,15 @@ GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 FIRST = np.uint64(0xBF58476D1CE4E5B9)
 SECOND = np.uint64(0x94D049BB133111EB)
 LOW = np.uint64(0xFFFFFFFF)
+SEVEN, EIGHT = np.uint64(7), np.uint64(8)
+BYTES, UPPER = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
 B11, B27, B30, B31, B32 = np.uint64(11), np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 
 TABLED = 1024
 """Up to so many records all squared distances are kept (8 MB); above, they are computed when asked for."""
+
+PROBED = 8
+"""Letters whose sizes are counted first, in the bytes of one word."""
 
 
 class Brood(NamedTuple):
@@ -146,8 +151,26 @@ def _prepare(points: Floats, letters: int, population: int, state: Words) -> Wor
 prepare = kernel(_prepare)
 
 
-def _lawful(counts: Ints, k: int) -> bool:
-    """Whether every letter that is used has k … 2k − 1 records."""
+def _lawful(genes: Int32s, place: int, k: int, counts: Ints) -> bool:
+    """Whether every letter a chromosome uses has k … 2k − 1 records; `counts` then ends as their sizes.
+
+    Most children break the rule in one of the first letters. Their sizes are the bytes of one sum over all genes, which
+    runs on whole vectors; to count every letter takes one gene after the other.
+    """
+    n = genes.shape[1]
+    if counts.size > PROBED and n < 128:  # so that no byte overflows
+        packed = np.uint64(0)
+        for gene in range(n):
+            letter = np.uint64(genes[place, gene])
+            packed += np.uint64(letter < EIGHT) << ((letter & SEVEN) * EIGHT)
+        # The upper bit of a byte: whether its letter has so many records or more.
+        one, enough = (packed + BYTES * np.uint64(127)) & UPPER, (packed + BYTES * np.uint64(128 - k)) & UPPER
+        many = (packed + BYTES * np.uint64(128 - 2 * k)) & UPPER
+        if (one & ~enough) | many:
+            return False
+    counts[:] = 0
+    for gene in range(n):
+        counts[genes[place, gene]] += 1
     broken = False
     for letter in range(counts.size):
         broken |= counts[letter] != 0 and (counts[letter] < k or counts[letter] >= 2 * k)
@@ -193,32 +216,27 @@ def _breed(
     children: Int32s,
     place: int,
     mutation_rate: float,
-    counts: Ints,
+    letters: int,
     state: Words,
 ) -> None:
     """The first of a pair up to the cut, then the other, each gene redrawn with probability `mutation_rate`.
 
-    `counts` ends as the sizes of the letters. Copying, drawing and counting are loops of their own: the first two
-    then run on whole vectors of genes, without a branch for the processor to guess.
+    Choices are products, not branches, so that the loop runs on whole vectors of genes.
     """
     n = parents.shape[1]
-    letters = np.uint64(counts.size)
+    bound = np.uint64(letters)
     threshold = np.uint64(mutation_rate * 2.0**32)
     seed = state[0]
-    for gene in range(cut):
-        children[place, gene] = parents[pair[0], gene]
-    for gene in range(cut, n):
-        children[place, gene] = parents[pair[1], gene]
+    one, other = pair
     for gene in range(n):
         # One word decides (upper half) and draws (lower half).
         word = mix(seed + GOLDEN * np.uint64(gene + 1))
-        drawn = np.int32(((word & LOW) * letters) >> B32)
+        drawn = np.int32(((word & LOW) * bound) >> B32)
         redrawn = np.int32((word >> B32) < threshold)
-        children[place, gene] += redrawn * (drawn - children[place, gene])
+        inherited = parents[other, gene]
+        inherited += np.int32(gene < cut) * (parents[one, gene] - inherited)
+        children[place, gene] = inherited + redrawn * (drawn - inherited)
     state[0] = seed + GOLDEN * np.uint64(n)
-    counts[:] = 0
-    for gene in range(n):
-        counts[children[place, gene]] += 1
 
 
 breed = kernel(_breed)
@@ -266,8 +284,8 @@ def _succeed(
         if uniform(state) < rates[0]:
             cut = 1 + below(state, n - 1)
         for place in range(first, min(first + 2, population)):
-            breed(genes, pair, cut, brood, place, rates[1], counts, state)
-            children.sse[place] = judge(points, brood[place], work) if lawful(counts, k) else np.inf
+            breed(genes, pair, cut, brood, place, rates[1], counts.size, state)
+            children.sse[place] = judge(points, brood[place], work) if lawful(brood, place, k, counts) else np.inf
             pair = (pair[1], pair[0])
 
 

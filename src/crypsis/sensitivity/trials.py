@@ -50,6 +50,26 @@ class Results:
         """Whether all trials are finished."""
         return self.done == self.design.size
 
+    def whole(self) -> Results:
+        """The replicates that every combination has: a factorial design of its own.
+
+        Raises
+        ------
+        SearchError
+            If a combination has not run at all.
+        """
+        design = self.design
+        ran = ~np.isnan(self.values[:, 0]).reshape(design.combinations, design.replicates)
+        whole = int(np.cumprod(ran.all(axis=0)).sum())
+        if whole == 0:
+            raise SearchError(
+                f"{self.done} of {design.size} trials are done and not every combination has one; run the same "
+                f"command again to go on"
+            )
+        chosen = np.flatnonzero(np.arange(design.size) % design.replicates < whole)
+        part = Design(design.factors, whole, design.seed)
+        return Results(part, self.responses, self.values[chosen], self.seconds[chosen], self.subject)
+
     def response(self, name: str) -> NDArray[np.float64]:
         """One response of every trial.
 
@@ -114,7 +134,7 @@ def run_design(
     most: int | None = None,
     watch: Callable[[Results], None] | None = None,
 ) -> Results:
-    """Run the trials that have not run.
+    """Run the trials that have not run, the first replicate of every combination before any second one.
 
     Parameters
     ----------
@@ -143,7 +163,8 @@ def run_design(
     engine = engine or Serial()
     subject.check(design.settings())
     results = _opened(design, subject, path)
-    waiting = np.flatnonzero(np.isnan(results.values[:, 0]))[:most].tolist()
+    missing = np.flatnonzero(np.isnan(results.values[:, 0]))
+    waiting = missing[np.argsort(missing % design.replicates, kind="stable")][:most].tolist()
     batch = engine.workers * 4
     while waiting:
         now, waiting = waiting[:batch], waiting[batch:]
