@@ -154,26 +154,25 @@ prepare = kernel(_prepare)
 def _lawful(genes: Int32s, place: int, k: int, counts: Ints) -> bool:
     """Whether every letter a chromosome uses has k … 2k − 1 records; `counts` then ends as their sizes.
 
-    Most children break the rule in one of the first letters. Their sizes are the bytes of one sum over all genes, which
-    runs on whole vectors; to count every letter takes one gene after the other.
+    Most children break the rule in a letter below `PROBED`. Their sizes are the bytes of one sum, which runs on whole
+    vectors of genes; to count every letter takes one gene after the other.
     """
     n = genes.shape[1]
     if counts.size > PROBED and n < 128:  # so that no byte overflows
         packed = np.uint64(0)
         for gene in range(n):
             letter = np.uint64(genes[place, gene])
-            packed += np.uint64(letter < EIGHT) << ((letter & SEVEN) * EIGHT)
-        # The upper bit of a byte: whether its letter has so many records or more.
-        one, enough = (packed + BYTES * np.uint64(127)) & UPPER, (packed + BYTES * np.uint64(128 - k)) & UPPER
-        many = (packed + BYTES * np.uint64(128 - 2 * k)) & UPPER
-        if (one & ~enough) | many:
+            packed += np.uint64(np.uint64(letter < EIGHT) << ((letter & SEVEN) * EIGHT))
+        # The upper bit of a byte: whether its letter has a record, k of them, 2k of them.
+        one, enough = packed + BYTES * np.uint64(127), packed + BYTES * np.uint64(128 - k)
+        if ((one & ~enough) | (packed + BYTES * np.uint64(128 - 2 * k))) & UPPER:
             return False
     counts[:] = 0
     for gene in range(n):
         counts[genes[place, gene]] += 1
     broken = False
-    for letter in range(counts.size):
-        broken |= counts[letter] != 0 and (counts[letter] < k or counts[letter] >= 2 * k)
+    for size in counts:
+        broken |= size != 0 and (size < k or size >= 2 * k)
     return not broken
 
 
@@ -221,11 +220,10 @@ def _breed(
 ) -> None:
     """The first of a pair up to the cut, then the other, each gene redrawn with probability `mutation_rate`.
 
-    Choices are products, not branches, so that the loop runs on whole vectors of genes.
+    Products instead of branches, so that the loop runs on whole vectors of genes.
     """
     n = parents.shape[1]
-    bound = np.uint64(letters)
-    threshold = np.uint64(mutation_rate * 2.0**32)
+    bound, threshold = np.uint64(letters), np.uint64(mutation_rate * 2.0**32)
     seed = state[0]
     one, other = pair
     for gene in range(n):
