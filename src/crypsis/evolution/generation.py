@@ -45,7 +45,7 @@ def more_first(problem: Problem, state: State, engine: Engine) -> State:
         raise SearchError("the search has an empty first population; give it at least one candidate")
     end = min(len(first), begun + (problem.together or len(first)))
     children = [Child(genome, "", (), problem.key(genome)) for genome in first[begun:end]]
-    if not problem.prepared([children[place].genome for place in unscored(state, children)], engine):
+    if not problem.scorable([children[place].genome for place in unscored(state, children)], engine):
         return replace(state, whole=False)
     scores, known, fresh = score(problem, state, children, engine)
     after = replace(with_first(state, children, scores), whole=end == len(first))
@@ -128,7 +128,7 @@ def next_generation(problem: Problem, breeding: Breeding, state: State, engine: 
     children = [replace(child, key=problem.key(child.genome)) for child in breeding.propose(state, streams)]
     earlier, unknown = state.memory.get(SCORED, _NONE), unscored(state, children)
     some = unknown[: problem.together or len(unknown)]
-    if not problem.prepared([children[place].genome for place in some], engine):
+    if not problem.scorable([children[place].genome for place in some], engine):
         return state
     if len(some) < len(unknown):
         _, known, _ = score(problem, state, [children[place] for place in some], engine)

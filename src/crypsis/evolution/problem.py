@@ -11,6 +11,7 @@ from numpy.random import PCG64, Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine
+from crypsis.evolution.piecewise import PiecewiseScores
 
 if TYPE_CHECKING:
     from crypsis.evolution.state import State
@@ -163,7 +164,7 @@ class Problem:
     start : tuple of Genome or callable
         The first population, or how it is made; a resumed run does not need it.
     evaluate : callable
-        Candidate → scores; pure, picklable, without random numbers.
+        Candidate → scores; pure, picklable, without random numbers. `PiecewiseScores` where scoring takes long.
     objectives : tuple of str
         Names of the scores.
     boxes : tuple of float
@@ -207,11 +208,20 @@ class Problem:
         return self.start() if callable(self.start) else self.start
 
     def prepared(self, candidates: Sequence[Genome], engine: Engine) -> bool:
-        """Whether candidates can be scored and measured at once; if not, a piece of the work for it is done.
+        """Whether candidates can be measured at once; if not, a piece of the work for it is done.
 
         engine  where it is done
         """
         return self.ready is None or self.ready(candidates, engine)
+
+    def scorable(self, candidates: Sequence[Genome], engine: Engine) -> bool:
+        """Whether candidates can be scored at once; if not, a piece of the work for it is done.
+
+        engine  where it is done
+        """
+        if not self.prepared(candidates, engine):
+            return False
+        return not isinstance(self.evaluate, PiecewiseScores) or self.evaluate.ready(candidates, engine)
 
     def expressed(self, candidate: Genome) -> Genome:
         """The genome of a candidate that is stored and decoded."""

@@ -91,6 +91,10 @@ class BoundMeasure(Protocol):
         """`explain` in pieces; in one, unless a measure says otherwise."""
         return (yield [lambda: self.explain(masked)])[0]  # type: ignore[no-any-return]
 
+    def scoring(self, masked: Table) -> Pieces[float]:
+        """`read` in pieces; in one, unless a measure says otherwise."""
+        return (yield [lambda: self.read(masked)])[0]  # type: ignore[no-any-return]
+
 
 class Ledger(Protocol):
     """Integer tallies of one masked file that follow changes of single cells.

@@ -166,12 +166,23 @@ class Objective:
             Loss and risk in per cent; where a demanded model or limit is missed, numbers beyond those of any candidate
             that misses none, in the order of the shortfall.
         """
-        losses = [r.measure.signed(bound.read(masked)) for r in self.losses for bound in r.bound.values()]
-        read = {
-            r.title: {who: r.measure.signed(bound.read(masked)) for who, bound in r.bound.items()} for r in self.risks
-        }
+        return completed(self.scoring(masked, family))
+
+    def scoring(self, masked: Table, family: str = "") -> Pieces[tuple[float, float]]:
+        """`score` in pieces: measure by measure.
+
+        masked, family  as for `score`
+        """
+        losses, read = list[float](), dict[str, dict[str, float]]()
+        for reader in self.losses:
+            for bound in reader.bound.values():
+                losses.append(reader.measure.signed((yield from bound.scoring(masked))))
+        for reader in self.risks:
+            read[reader.title] = {}
+            for who, bound in reader.bound.items():
+                read[reader.title][who] = reader.measure.signed((yield from bound.scoring(masked)))
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
-        short = self.shortfall(masked, family, {"loss": loss, "risk": risk})
+        [short] = yield [partial(self.shortfall, masked, family, {"loss": loss, "risk": risk})]
         return beyond(short) if short else (loss, risk)
 
     def shortfall(self, masked: Table, family: str = "", known: Mapping[str, float] | None = None) -> float:

@@ -88,10 +88,18 @@ class BoundRecordLinkage(BoundColumns[RecordLinkage]):
 
     def credits(self, masked: Table) -> NDArray[np.float64]:
         """What the attack earns on each record of `people`: 0 to 1."""
-        return completed(_crediting(self._meet(masked, self.original), self.measure.ties, self.people))
+        return completed(self._earning(masked))
+
+    def _earning(self, masked: Table) -> Pieces[NDArray[np.float64]]:
+        [pair] = yield [partial(self._meet, masked, self.original)]
+        return (yield from _crediting(pair, self.measure.ties, self.people))
 
     def read(self, masked: Table) -> float:
-        return 100.0 * float(self.credits(masked).mean())
+        return completed(self.scoring(masked))
+
+    def scoring(self, masked: Table) -> Pieces[float]:
+        """`read` in pieces, since all records are looked for."""
+        return 100.0 * float((yield from self._earning(masked)).mean())
 
     def explain(self, masked: Table, control: Table | None = None) -> Reading:
         """The rate with its interval and baseline, and the control rate where outsiders are given."""

@@ -1,13 +1,14 @@
 """Lineages that walk: one for each seat of a strategy, annealed in runs, with what each carries in plain arrays.
 
 A lineage never takes another one's seat, so that a front keeps its ends. The state of a strategy holds the arrays of
-every lineage by seat and name: a run that goes on from a checkpoint is the run that was never interrupted.
+every lineage by seat and name: a run that goes on from a checkpoint is the run that was never interrupted. What a
+lineage proposes waits in the state too until it is scored, which may take several quanta.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import ClassVar, Generic, TypeVar
 
@@ -16,13 +17,14 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.evolution import Engine, Genome, Problem, State
-from crypsis.evolution.generation import conclude_generation, empty_state, score, with_first
+from crypsis.evolution.generation import conclude_generation, empty_state, score, unscored, with_first
 from crypsis.evolution.problem import SELECTION, Child, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean
 from crypsis.evolution.strategies import compete
 
-Prefer = Callable[[NDArray[np.float64], NDArray[np.float64]], bool]
-"""Whether scores of a child are preferred to those of its parent."""
+WAITING = "waiting"
+GENOMES, ORIGINS = f"{WAITING}/genomes", f"{WAITING}/origins"
+"""Names in the memory while children wait for their scores: their genomes, and operator and parent of each."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,25 +77,46 @@ class WalkingStrategy(ABC, Generic[Walking]):
     fitness: FitnessFunction = field(default=WeightedMean(), kw_only=True)
 
     @abstractmethod
-    def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
-        """The state with the next lineage on its seat."""
+    def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
+        """The state after one more quantum of walking, and children to be scored.
+
+        The first groups of a lineage are a child without parents; its arrays are on the next seat then.
+        """
+
+    @abstractmethod
+    def prefer(self, child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+        """Whether scores of a child are preferred to those of its parent."""
 
     @abstractmethod
     def work(self, seat: int, lineage: Walking) -> Walking:
         """One quantum of a lineage; all is loaded from its arrays alone, so that any worker may do it."""
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
-        """The first lineage on its seat, scored."""
-        state = empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators)))
-        return self.seat_next(problem, state, engine)
+        """The first lineage on its seat, scored, or as far as one quantum gets."""
+        return self.advance(problem, empty_state(problem, Streams.seeded(rng, (SELECTION, *self.operators))), engine)
 
-    def scored(
-        self, problem: Problem, state: State, children: Sequence[Child], engine: Engine, prefer: Prefer
-    ) -> State:
-        """The state after children are scored; each takes the seat of its parent if it is preferred."""
-        scores, known, fresh = score(problem, state, children, engine)
-        after = compete(state, children, scores, prefer, self.fitness)
-        return replace(conclude_generation(problem, after, state, children, scores, known, fresh), idle=0)
+    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+        """A quantum of walking, or of the scores of what was proposed; each child takes its parent's seat if preferred.
+
+        A child without parents takes the next seat.
+        """
+        children = _waiting(problem, self.operators, state)
+        before = replace(state, memory=_without_waiting(state), whole=True)
+        if not children:
+            before, children = self.propose(problem, state, engine)
+        if not children:
+            return before
+        fresh = [children[place].genome for place in unscored(before, children)]
+        if not problem.scorable(fresh, engine):
+            return replace(before, memory={**before.memory, **_held(self.operators, children)}, whole=False)
+        scores, known, places = score(problem, before, children, engine)
+        if children[0].parents:
+            after = compete(before, children, scores, self.prefer, self.fitness)
+        else:
+            number = before.generation + bool(before.genomes)
+            after = replace(with_first(before, children, scores), generation=number)
+        after = replace(conclude_generation(problem, after, before, children, scores, known, places), idle=0)
+        return replace(after, whole=True)
 
 
 def walked(strategy: WalkingStrategy[Walking], task: tuple[int, Walking]) -> Walking:
@@ -102,11 +125,31 @@ def walked(strategy: WalkingStrategy[Walking], task: tuple[int, Walking]) -> Wal
 
 
 def seated(
-    problem: Problem, state: State, engine: Engine, lineage: WalkingLineage, genome: Genome, streams: Streams
-) -> State:
-    """The state with one more lineage on the next seat, its first genome scored."""
-    children = [Child(genome, "", (), problem.key(genome))]
-    scores, known, fresh = score(problem, state, children, engine)
+    problem: Problem, state: State, lineage: WalkingLineage, genome: Genome, streams: Streams
+) -> tuple[State, list[Child]]:
+    """The state with the arrays of one more lineage on the next seat, and its first genome to be scored."""
     memory = {**state.memory, **packed([lineage], len(state.genomes))}
-    after = replace(with_first(state, children, scores), memory=memory, rng=streams.snapshot())
-    return replace(conclude_generation(problem, after, state, children, scores, known, fresh), idle=0)
+    return replace(state, memory=memory, rng=streams.snapshot()), [Child(genome, "", (), problem.key(genome))]
+
+
+def _held(operators: Sequence[str], children: Sequence[Child]) -> dict[str, NDArray[np.generic]]:
+    """Children as plain arrays."""
+    origins = [(operators.index(each.operator), each.parents[0]) if each.parents else (-1, -1) for each in children]
+    return {GENOMES: np.stack([each.genome for each in children]), ORIGINS: np.array(origins, np.int64)}
+
+
+def _waiting(problem: Problem, operators: Sequence[str], state: State) -> list[Child]:
+    """Children that wait for their scores."""
+    if GENOMES not in state.memory:
+        return []
+    genomes, origins = list(state.memory[GENOMES]), state.memory[ORIGINS].tolist()
+    return [
+        Child(genome, operators[operator], (parent,), problem.key(genome))
+        if parent >= 0
+        else Child(genome, "", (), problem.key(genome))
+        for genome, (operator, parent) in zip(genomes, origins, strict=True)
+    ]
+
+
+def _without_waiting(state: State) -> dict[str, NDArray[np.generic]]:
+    return {name: array for name, array in state.memory.items() if not name.startswith(WAITING)}

@@ -13,10 +13,12 @@ from pydantic import PrivateAttr, model_validator
 from crypsis.encodings.encoding import Encoding
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Budget, Genome, Problem, Scores
+from crypsis.evolution.piecewise import PiecewiseScores
 from crypsis.masking.method import Family
 from crypsis.measures.constraint import LimitDemand, beyond
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
+from crypsis.pieces import Pieces, completed
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
 from crypsis.table.table import Table
@@ -324,11 +326,22 @@ class DecodedScores(ABC):
     encoding: Encoding
 
     def __call__(self, candidate: Genome) -> Scores:
+        return completed(self.scoring(candidate))
+
+    def scoring(self, candidate: Genome) -> Pieces[Scores]:
+        """The same in pieces."""
         try:
-            masked = self.encoding.decode(self.expressed(candidate))
+            [masked] = yield [lambda: self.encoding.decode(self.expressed(candidate))]
         except TableError:
             return WORST
-        return self.read(masked)
+        return (yield from self.reading(masked))
+
+    def piecewise(self, key: Callable[[Genome], bytes]) -> PiecewiseScores:
+        """The same, divided between quanta where the table is large.
+
+        key  of a candidate
+        """
+        return PiecewiseScores(self.scoring, key, len(self.encoding.table))
 
     def expressed(self, candidate: Genome) -> Genome:
         """The genome that is decoded."""
@@ -337,6 +350,10 @@ class DecodedScores(ABC):
     @abstractmethod
     def read(self, masked: Table) -> Scores:
         """The scores of a masked table."""
+
+    def reading(self, masked: Table) -> Pieces[Scores]:
+        """`read` in pieces; in one, unless the scores say otherwise."""
+        return (yield [lambda: self.read(masked)])[0]  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,3 +380,6 @@ class ObjectiveScores(DecodedScores):
 
     def read(self, masked: Table) -> Scores:
         return self.objective.score(masked, self.family)
+
+    def reading(self, masked: Table) -> Pieces[Scores]:
+        return self.objective.scoring(masked, self.family)

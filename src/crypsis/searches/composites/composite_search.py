@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -20,6 +21,7 @@ from crypsis.measures.constraint import beyond, excess
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.composites.blocks import WHOLE
@@ -163,7 +165,7 @@ class CompositeSearch(LadderSearch):
             key=encoding.key,
             strategy=lineages,
             start=lineages.first,
-            evaluate=own if objective is None else ObjectiveScores(encoding, objective),
+            evaluate=(own if objective is None else ObjectiveScores(encoding, objective)).piecewise(encoding.key),
             objectives=("loss", "risk", "classes") if objective is None else ("loss", "risk"),
             variants=treatments.variants(int(table.kept.sum())),
             remember=20 * len(ladder),
@@ -212,10 +214,19 @@ class OwnScores(DecodedScores):
     limits: tuple[tuple[BoundMeasure, float], ...] = ()
 
     def read(self, masked: Table) -> Scores:
-        missed = [excess(measure.read(masked), most) for measure, most in self.limits]
+        return completed(self.reading(masked))
+
+    def reading(self, masked: Table) -> Pieces[Scores]:
+        missed = list[float]()
+        for measure, most in self.limits:
+            missed.append(excess((yield from measure.scoring(masked)), most))
         if any(missed):
             far, _ = beyond(float(np.mean(missed)))
             return far, far, far
+        [classes, loss] = yield [partial(self._classes, masked), partial(self.loss.read, masked)]
+        return loss, classes if self.linkage is None else (yield from self.linkage.scoring(masked)), classes
+
+    def _classes(self, masked: Table) -> float:
+        """Classes among records, per cent."""
         sizes = class_sizes(masked, masked.quasi_identifiers or list(self.encoding.names))[masked.kept]
-        classes = 100.0 * float((1.0 / sizes).mean())
-        return self.loss.read(masked), classes if self.linkage is None else self.linkage.read(masked), classes
+        return 100.0 * float((1.0 / sizes).mean())

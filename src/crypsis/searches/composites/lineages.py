@@ -113,16 +113,19 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """The first groups of the first lineage."""
         return (self._genome(0, self.begun(0, 1).best),)
 
-    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
-        """One more lineage begins, and near records are looked for; after that, those whose turn it is walk on."""
-        surveying = len(self.space) <= WHOLE and state.generation < self.space.surveys
-        if surveying:
-            self.space.survey()
+    def prefer(self, child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+        """Groups that lose less take the seat; of those that lose as much, those that are found less."""
+        return tighter(child, parent)
+
+    def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
+        """One more lineage begins, or near records are looked for; after that, those whose turn it is walk on."""
         lineages = unpacked(CompositeLineage, state)
-        if self._next_begins(lineages):
-            return replace(self.seat_next(problem, state, engine), generation=state.generation + 1)
-        if surveying:
-            return replace(state, generation=state.generation + 1, idle=0)
+        begins = self._next_begins(lineages)
+        looks = engine.here and len(self.space) <= WHOLE and not (begins and self.space.demands.only_size)
+        if looks and self.space.survey():
+            return state, []
+        if begins:
+            return self._next_seated(problem, state)
         turn = self._turn(lineages)
         streams = Streams(state.rng)
         children: list[Child] = []
@@ -134,14 +137,14 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             lineages[seat] = replace(after, publishes=after.publishes[:0])
         worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not children:
-            return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1)
-        return self.scored(problem, worked, children, engine, tighter)
+            return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1), []
+        return worked, children
 
-    def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
+    def _next_seated(self, problem: Problem, state: State) -> tuple[State, list[Child]]:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
         lineage = self.begun(seat, int(streams["anneal"].integers(2**63)), unpacked(CompositeLineage, state))
-        return seated(problem, state, engine, lineage, self._genome(seat, lineage.best), streams)
+        return seated(problem, state, lineage, self._genome(seat, lineage.best), streams)
 
     def _next_begins(self, lineages: Sequence[CompositeLineage]) -> bool:
         """Whether there is a lineage that has not begun and waits for nothing."""

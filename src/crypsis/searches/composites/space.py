@@ -217,11 +217,6 @@ class CompositeSpace:
         return Surroundings(self._survey.near, self.strata)
 
     @property
-    def surveys(self) -> int:
-        """How many quanta it takes to find near records in all orders."""
-        return -(-self.orders // self._together)
-
-    @property
     def _together(self) -> int:
         """Orders that are looked at in one quantum."""
         return min(max(1, SURVEYED // (len(self) * len(self.names))), self.orders)

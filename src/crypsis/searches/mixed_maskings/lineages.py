@@ -79,11 +79,15 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
         """The file from which the first lineage begins."""
         return (self.space.genome(self.space.shuffled(self.limits[0]), self.encoding.names),)
 
-    def advance(self, problem: Problem, state: State, engine: Engine) -> State:
+    def prefer(self, child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
+        """A file that costs less by its limit and all attacks takes the seat, whatever the objective reads."""
+        return True
+
+    def propose(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
         """One block of the lineage whose turn it is walks; a lineage begins when the one before it ended a run."""
         lineages = unpacked(ExchangeLineage, state)
-        if len(lineages) < len(self.limits) and lineages[-1].place[0] > 0:
-            return replace(self.seat_next(problem, state, engine), generation=state.generation + 1)
+        if not lineages or (len(lineages) < len(self.limits) and lineages[-1].place[0] > 0):
+            return self._next_seated(problem, state)
         seat = min(range(len(lineages)), key=lambda each: (int(lineages[each].place[0]), each))
         streams = Streams(state.rng)
         lineage = lineages[seat]
@@ -94,13 +98,13 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
         lineages[seat] = engine.map(walked, [(seat, lineage)], self)[0]
         worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not lineages[seat].due[0]:
-            return replace(worked, generation=state.generation + 1, idle=0)
+            return replace(worked, generation=state.generation + 1, idle=0), []
         genome = self.space.genome(lineages[seat].best, self.encoding.names)
         began = max(int(lineages[seat].place[0]) - 1, 0)
         children = [Child(genome, self.operators[self._crossing(began)], (seat,), problem.key(genome))]
-        return self.scored(problem, worked, children, engine, _always)
+        return worked, children
 
-    def seat_next(self, problem: Problem, state: State, engine: Engine) -> State:
+    def _next_seated(self, problem: Problem, state: State) -> tuple[State, list[Child]]:
         """The state with the next lineage on its seat."""
         seat, streams = len(state.genomes), Streams(state.rng)
         donors = self.space.shuffled(self.limits[0]) if not seat else state.memory[f"{seat - 1}/best"]
@@ -109,7 +113,7 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
             donors, donors, chance, np.zeros(2, np.int64), np.zeros(1, np.bool_), self._first_rates(), np.zeros(2),
             np.zeros((len(FIRST_RATES), 2)),
         )  # fmt: skip
-        return seated(problem, state, engine, lineage, self.space.genome(donors, self.encoding.names), streams)
+        return seated(problem, state, lineage, self.space.genome(donors, self.encoding.names), streams)
 
     def _first_rates(self) -> NDArray[np.float64]:
         rates = np.array(FIRST_RATES)
@@ -186,8 +190,3 @@ class ExchangeLineages(WalkingStrategy[ExchangeLineage]):
         mixed = (1.0 - LEARNING) * rates + LEARNING * success / success.sum()
         mixed = np.where(possible, np.maximum(mixed, LEAST_RATE), 0.0)
         return np.asarray(mixed / mixed.sum())
-
-
-def _always(child: NDArray[np.float64], parent: NDArray[np.float64]) -> bool:
-    """A file that costs less by its limit and all attacks takes the seat, whatever the objective reads."""
-    return True
