@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -32,6 +34,11 @@ def test_every_node_is_that_of_a_plain_count_and_of_itself_alone(table, share, r
         patch.setattr(lattice_preparation, "MOST_TAIL", tail)
         context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
     read = context.readings(rule, allowance, 3, 2)
+    with pytest.MonkeyPatch.context() as patch:  # a walk that stops after every node gives the same
+        walk = partial(lattice_preparation.roll_up, most=1)
+        patch.setattr(lattice_preparation, "roll_up", walk)
+        for whole, cut in zip(read, context.readings(rule, allowance, 3, 2), strict=True):
+            assert whole.tolist() == cut.tolist()
     for number in range(lattice.size):
         alone = context.reading(lattice.levels(number), rule, allowance, 3, 2)
         assert figures(read, number) == figures(alone, 0)

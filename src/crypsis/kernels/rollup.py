@@ -10,6 +10,7 @@ added up for each of their own nodes.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,10 @@ from crypsis.kernels.compile import kernel
 from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, TailNodes, add_up, judge
 
 _SHORT = 32
+_NODE = 100
+"""What a node costs beside its classes, in classes."""
+PIECE = 10_000_000
+"""Classes merged or judged in one piece."""
 
 
 class Classes(NamedTuple):
@@ -240,6 +245,7 @@ class LatticeWalk(NamedTuple):
     levels            int64[h]
     of                int32[d, m]: class of each distinct tuple where something is listed; m is 0 if nothing is
     into              int32[m]: room
+    at                int64[3]: place in the stack, −1 at the end; number of the node; 0 before the lowest is judged
     """
 
     begin: Ints
@@ -249,17 +255,22 @@ class LatticeWalk(NamedTuple):
     levels: Ints
     of: Int32s
     into: Int32s
+    at: Ints
 
 
-def _visit(classes: Classes, walk: LatticeWalk, judging: LatticeJudging) -> None:
-    """Walk the lattice as `roll_up` says. The stack of tables lies in one arena that grows."""
+def _visit(arena: Classes, walk: LatticeWalk, judging: LatticeJudging, most: int) -> Classes:
+    """Walk on through the lattice as `roll_up` says, until about so many classes are merged or judged.
+
+    arena   the stack of tables
+    →       the arena, which grows
+    """
     leaves, demand = judging.leaves, judging.demand
-    begin, end, raised, upcoming, levels, of, into = walk
-    attributes, top, number = leaves.place.shape[0], 0, 0
-    arena = enlarged(classes, end[0], 3 * end[0] + 16)
-    node = JudgedNode(arena.row, 0, levels, 0, number, of[0])
-    judge_classes(arena, 0, end[0], node, judging)
-    while top >= 0:
+    begin, end, raised, upcoming, levels, of, into, at = walk
+    attributes, tail_nodes, top, number, work = leaves.place.shape[0], judging.tail.below.shape[0], at[0], at[1], 0
+    if at[2] == 0:
+        at[2] = 1
+        judge_classes(arena, 0, end[0], JudgedNode(arena.row, 0, levels, 0, number, of[0]), judging)
+    while top >= 0 and work < most:
         attribute = upcoming[top]
         if raised[top] < attribute < attributes and hopeless(arena, begin[top], end[top], attribute, demand):
             attribute = attributes  # what is in vain here is in vain for every later attribute
@@ -284,16 +295,23 @@ def _visit(classes: Classes, walk: LatticeWalk, judging: LatticeJudging) -> None
         number += leaves.place[attribute]
         node = JudgedNode(arena.row, free, levels, 0, number, of[top])
         judge_classes(arena, free, free + found, node, judging)
+        work += size + found * tail_nodes + _NODE
+    at[0], at[1] = top, number
+    return arena
 
 
 visit = kernel(_visit)
 
 
-def roll_up(classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings) -> None:
-    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it.
+def roll_up(
+    classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings, most: int = PIECE
+) -> Iterator[bool]:
+    """Judge every node of the lattice that can succeed, depth first, each merged from the one below it, in pieces.
 
     classes  the distinct tuples themselves
     out      filled at the number of each node; pruned nodes keep what they hold
+    most     classes merged or judged in one piece
+    →        True after each piece
     """
     depth, m = int(leaves.height.sum()) + 1, len(classes.row)
     listed = len(leaves.values.row) > 0 or len(leaves.labels.row) > 0
@@ -313,5 +331,8 @@ def roll_up(classes: Classes, leaves: Leaves, tail: TailNodes, demand: NodeDeman
         0,
         0,
     )
-    walk = LatticeWalk(stack[0], ends, stack[1], stack[2], levels, of, into)
-    visit(classes, walk, LatticeJudging(leaves, tail, demand, out, room))
+    walk = LatticeWalk(stack[0], ends, stack[1], stack[2], levels, of, into, np.zeros(3, dtype=np.int64))
+    arena, judging = enlarged(classes, m, 3 * m + 16), LatticeJudging(leaves, tail, demand, out, room)
+    while walk.at[0] >= 0:
+        arena = visit(arena, walk, judging, most)
+        yield True

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.pieces import Pieces
+from crypsis.table.table import Table
 
 
 @dataclass(frozen=True)
@@ -20,3 +22,10 @@ class BoundReader:
     title: str
     measure: Measure
     bound: Mapping[str, BoundMeasure]
+
+    def scoring(self, masked: Table) -> Pieces[dict[str, float]]:
+        """The reading for every intruder, small where it is good, in pieces."""
+        found = dict[str, float]()
+        for intruder, bound in self.bound.items():
+            found[intruder] = self.measure.signed((yield from bound.scoring(masked)))
+        return found

@@ -169,18 +169,12 @@ class Objective:
         return completed(self.scoring(masked, family))
 
     def scoring(self, masked: Table, family: str = "") -> Pieces[tuple[float, float]]:
-        """`score` in pieces: measure by measure.
-
-        masked, family  as for `score`
-        """
+        """`score` in pieces: measure by measure."""
         losses, read = list[float](), dict[str, dict[str, float]]()
         for reader in self.losses:
-            for bound in reader.bound.values():
-                losses.append(reader.measure.signed((yield from bound.scoring(masked))))
+            losses += (yield from reader.scoring(masked)).values()
         for reader in self.risks:
-            read[reader.title] = {}
-            for who, bound in reader.bound.items():
-                read[reader.title][who] = reader.measure.signed((yield from bound.scoring(masked)))
+            read[reader.title] = yield from reader.scoring(masked)
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
         [short] = yield [partial(self.shortfall, masked, family, {"loss": loss, "risk": risk})]
         return beyond(short) if short else (loss, risk)

@@ -17,6 +17,7 @@ from crypsis.kernels.compile import complete
 from crypsis.masking import Microaggregation
 from crypsis.measures import assess
 from crypsis.searches import searches
+from crypsis.searches.lattices import evaluate_lattice
 from crypsis.searches.offers import SearchOffer, offers
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -35,7 +36,7 @@ def warm_up() -> Iterator[str]:
     Yields
     ------
     str
-        Name of a search, or "release".
+        Name of a search, "release" or "lattice of many nodes".
     """
     table = example(ROWS, seed=1)
     worth = [offer for offer in offers(table, K) if not offer.drawback]
@@ -44,6 +45,8 @@ def warm_up() -> Iterator[str]:
         yield offer.name
     assess(table, Microaggregation(k=K).mask(table, np.random.default_rng(0)), family=Microaggregation.family)
     yield "release"
+    evaluate_lattice(table, k=K, prune=K)  # by the walk over all nodes, which so few records do not need
+    yield "lattice of many nodes"
     for offer in worth[1:2]:
         _take_steps(offer, table)
         yield offer.name

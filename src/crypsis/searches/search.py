@@ -336,12 +336,13 @@ class DecodedScores(ABC):
             return WORST
         return (yield from self.reading(masked))
 
-    def piecewise(self, key: Callable[[Genome], bytes]) -> PiecewiseScores:
+    def piecewise(self, key: Callable[[Genome], bytes], records: int) -> PiecewiseScores:
         """The same, divided between quanta where the table is large.
 
         key  of a candidate
+        records  of the table
         """
-        return PiecewiseScores(self.scoring, key, len(self.encoding.table))
+        return PiecewiseScores(self.scoring, key, records)
 
     def expressed(self, candidate: Genome) -> Genome:
         """The genome that is decoded."""

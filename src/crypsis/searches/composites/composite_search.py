@@ -161,11 +161,12 @@ class CompositeSearch(LadderSearch):
             if limit.measure is not None and (len(space) <= WHOLE or isinstance(limit.measure, CellLoss))
         )
         own = OwnScores(encoding, CellLoss(columns=names).against(table), self._linkage(table), limits)
+        scores: DecodedScores = own if objective is None else ObjectiveScores(encoding, objective)
         return Problem(
             key=encoding.key,
             strategy=lineages,
             start=lineages.first,
-            evaluate=(own if objective is None else ObjectiveScores(encoding, objective)).piecewise(encoding.key),
+            evaluate=scores.piecewise(encoding.key, len(table)),
             objectives=("loss", "risk", "classes") if objective is None else ("loss", "risk"),
             variants=treatments.variants(int(table.kept.sum())),
             remember=20 * len(ladder),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -16,6 +17,7 @@ from crypsis.kernels.nodes import Leaves, NodeDemand, NodeReadings, TailNodes
 from crypsis.kernels.rollup import Classes, roll_up, visit
 from crypsis.kernels.single_nodes import read_one
 from crypsis.kernels.value_lists import Listed
+from crypsis.pieces import Pieces, completed
 from crypsis.table.attribute import weights
 from crypsis.table.counts import Counts, count_distinct
 from crypsis.table.equivalence_classes import equivalence_classes
@@ -54,15 +56,36 @@ class LatticeContext:
 
     def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> NodeReadings:  # noqa: E741
         """Judge every node; a pruned one has −1 classes."""
-        out = _blank(self.lattice.size)
-        if not prune and self.lattice.size * len(self.classes.row) <= ONE_BY_ONE and not is_compiled(visit):
-            for number in range(self.lattice.size):
-                one = self.reading(self.lattice.levels(number), rule, allowance, k, l)
-                for all_, single in zip(out, one, strict=True):
-                    all_[number] = single[0]
+        return completed(self.judging(rule, allowance, k, l, prune))
+
+    def judging(
+        self,
+        rule: int,
+        allowance: int,
+        k: int = 1,
+        l: int = 0,  # noqa: E741
+        prune: int = 0,
+    ) -> Pieces[NodeReadings]:
+        """`readings` in pieces."""
+        out, size = _blank(self.lattice.size), self.lattice.size
+        if not prune and size * len(self.classes.row) <= ONE_BY_ONE and not is_compiled(visit):
+            step = max(1, ONE_BY_ONE // 8 // len(self.classes.row))
+            for first in range(0, size, step):
+                numbers = range(first, min(first + step, size))
+                yield [partial(self._judge_some, numbers, out, (rule, allowance, k, l))]
             return out
-        roll_up(self.classes, self.leaves, self.tail, NodeDemand(rule, allowance, k, l, self.values, prune, 0), out)
+        demand = NodeDemand(rule, allowance, k, l, self.values, prune, 0)
+        pieces = roll_up(self.classes, self.leaves, self.tail, demand, out)
+        while (yield [partial(next, pieces, False)])[0]:
+            pass
         return out
+
+    def _judge_some(self, numbers: range, out: NodeReadings, demand: tuple[int, int, int, int]) -> None:
+        """Judge some nodes, one by one."""
+        for number in numbers:
+            one = self.reading(self.lattice.levels(number), *demand)
+            for all_, single in zip(out, one, strict=True):
+                all_[number] = single[0]
 
     def reading(
         self,
@@ -205,10 +228,11 @@ def _leaves(
     marginal = np.zeros(start.shape)
     position = 0
     for place, tree in enumerate(trees):
+        records = np.bincount(leaf[:, place], weights=size, minlength=tree.size)
         for level, cell in enumerate(tree.cells):
             start[place, level] = position
             position += len(cell)
-            marginal[place, level] = float(np.dot(cell[leaf[:, place]], size))
+            marginal[place, level] = float((cell * records).sum())
     suffix = np.zeros((len(trees), len(leaf)), dtype=np.int32)
     for place in range(len(trees) - 2, -1, -1):
         suffix[place] = equivalence_classes(np.stack([leaf[:, place + 1], suffix[place + 1]], axis=1)).of

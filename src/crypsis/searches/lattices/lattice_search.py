@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from numpy.random import Generator
 from pydantic import Field, field_validator
 
@@ -34,10 +33,10 @@ from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName
-from crypsis.searches.lattices.complete import Complete
+from crypsis.searches.lattices.complete import Answer, Complete
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
-from crypsis.searches.lattices.indices import Favour, check_indices, minimal
+from crypsis.searches.lattices.indices import Favour, check_indices
 from crypsis.searches.lattices.lattice_preparation import MOST_NODES, prepare
 from crypsis.searches.lattices.modelled import modelled_problem
 from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
@@ -250,18 +249,17 @@ class LatticeSearch(Search):
         lattice, objectives = encoding.lattice, ("loss", "shortfall")
         notes = {"candidates": float(lattice.size), "exact": exact, "rule": encoding.method.rule}
         if exact:
-            best = np.array(lattice.levels(scores.best()), dtype=np.int16)
-            return Problem(levels_key, Complete(FeasibleFirst()), (best,), scores, objectives, notes=notes)
+            best = Answer(scores.best)
+            return Problem(levels_key, Complete(FeasibleFirst(), best), best, scores, objectives, notes=notes)
         start = first_nodes(lattice, rng, self.population)
         strategy = feasible_strategy(lattice.heights, self.population, self.crossover, self.mutation)
         return Problem(levels_key, strategy, start, scores, objectives, notes=notes)
 
     def _exact(self, encoding: LevelEncoding, scores: IndexScores) -> Problem:
-        lattice, front = encoding.lattice, np.flatnonzero(minimal(scores.everywhere()))
-        start = tuple(np.array(lattice.levels(int(number)), dtype=np.int16) for number in front)
-        notes = {"candidates": float(lattice.size), "exact": True, "rule": encoding.method.rule}
-        strategy, indices = Complete(scores.fitness), tuple(self.indices)
-        return Problem(levels_key, strategy, start, scores, indices, self.boxes, notes=notes)
+        front = Answer(scores.front)
+        notes = {"candidates": float(encoding.lattice.size), "exact": True, "rule": encoding.method.rule}
+        strategy, indices = Complete(scores.fitness, front), tuple(self.indices)
+        return Problem(levels_key, strategy, front, scores, indices, self.boxes, notes=notes)
 
     def _evolved(
         self,

@@ -9,12 +9,18 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.levels import LevelEncoding
 from crypsis.evolution import Genome, Scores
-from crypsis.kernels.nodes import DEMANDED
+from crypsis.kernels.nodes import DEMANDED, NodeReadings
 from crypsis.measures.measure import BoundMeasure
+from crypsis.pieces import Pieces
 from crypsis.privacy.model import PrivacyModel
-from crypsis.searches.lattices.indices import Favour, Wanting, ceilings, quality
+from crypsis.searches.lattices.indices import Favour, Wanting, ceilings, minimal, quality
 from crypsis.searches.lattices.lattice_preparation import LatticeContext
 from crypsis.table.table import Table
+
+
+def node_genome(context: LatticeContext, number: int) -> Genome:
+    """The levels of a node."""
+    return np.array(context.lattice.levels(number), dtype=np.int16)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +45,16 @@ class IndexScores:
 
     def everywhere(self) -> NDArray[np.float64]:
         """float64[nodes, indices]: the indices of all nodes, to be maximised."""
-        read = self.context.readings(self.rule, self.allowance)
+        return self._quality(self.context.readings(self.rule, self.allowance))
+
+    def _quality(self, read: NodeReadings) -> NDArray[np.float64]:
         return quality(read, self.indices, self.context.total, len(self.context.lattice.names), self.favour)
+
+    def front(self) -> Pieces[tuple[Genome, ...]]:
+        """Every node that no other one dominates, all nodes judged, in pieces."""
+        read = yield from self.context.judging(self.rule, self.allowance)
+        [best] = yield [lambda: np.flatnonzero(minimal(self._quality(read)))]
+        return tuple(node_genome(self.context, int(number)) for number in best)
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +79,11 @@ class DemandScores:
             beyond = records  # an empty table is no answer
         return (np.inf, 100.0 * beyond / records) if beyond else (100.0 * float(read.loss[0]) / cells, 0.0)
 
-    def best(self) -> int:
-        """The number of the node of least loss within the limit, every node judged; of equals the lower number."""
-        read = self.context.readings(DEMANDED, self.allowance, self.k, self.l, prune=self.k)
+    def best(self) -> Pieces[tuple[Genome, ...]]:
+        """The node of least loss within the limit, every node judged, in pieces; of equals the one of lower number."""
+        read = yield from self.context.judging(DEMANDED, self.allowance, self.k, self.l, prune=self.k)
         feasible = (read.classes > 0) & (read.suppressed <= self.allowance)
-        return int(np.argmin(np.where(feasible, read.loss, np.inf)))
+        return (node_genome(self.context, int(np.argmin(np.where(feasible, read.loss, np.inf)))),)
 
 
 @dataclass(frozen=True, eq=False)
