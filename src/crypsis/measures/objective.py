@@ -248,10 +248,7 @@ class Objective:
         return completed(self.evaluating(masked, family))
 
     def evaluating(self, masked: Table, family: str) -> Pieces[Evaluation]:
-        """`evaluate` in pieces: measure by measure, model by model, column by column.
-
-        masked, family  as for `evaluate`
-        """
+        """`evaluate` in pieces: measure by measure, model by model, column by column."""
         found = FiguresFound(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
         for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
