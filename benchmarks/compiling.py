@@ -5,7 +5,8 @@
     python benchmarks/compiling.py --against OTHER/src      beside another source tree, run by run in turn
     python benchmarks/compiling.py --commands               mask and demo, cold and with the cache they left
     python benchmarks/compiling.py --wheel FILE             the same with a wheel, unpacked elsewhere (scripts/wheel)
-    python benchmarks/compiling.py --json compiling.json    the same as JSON
+    python benchmarks/compiling.py --json compiling.json    the same as JSON; a case measured anew replaces its old figures
+    python benchmarks/compiling.py --table compiling.json   such a file as the table of docs/decisions/0018
 
 Every case runs in a process of its own with an empty cache folder. Seconds are CPU of that process and its children.
 Compiling: the first call less the second. Running: the best of the later calls. Kernels
@@ -322,6 +323,20 @@ def commands(source: Path) -> list[dict[str, Any]]:
     return rows
 
 
+def as_table(found: dict[str, Any]) -> str:
+    """Seconds to compile, milliseconds to run and their ratio, as Markdown."""
+    lines = ["| Case | Compiling before, s | after, s | Running before, ms | after, ms | after ÷ before |"]
+    lines.append("|---|--:|--:|--:|--:|--:|")
+    for name, rows in found.items():
+        before, after = rows["before"], rows["after"]
+        ratio = f"{after['running'] / before['running']:.2f}" if before else "–"
+        first, ran = (f"{before['compiling']:.1f}", f"{1000 * before['running']:.2f}") if before else ("–", "–")
+        lines.append(
+            f"| {name} | {first} | {after['compiling']:.1f} | {ran} | {1000 * after['running']:.2f} | {ratio} |"
+        )
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", choices=sorted(CASES), default=[])
@@ -329,13 +344,18 @@ def main() -> None:
     parser.add_argument("--commands", action="store_true")
     parser.add_argument("--wheel", type=Path)
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--table", type=Path)
     parser.add_argument("--here", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
         print(json.dumps(one(given.here)))
         return
+    if given.table:
+        print(as_table(json.loads(given.table.read_text(encoding="utf-8"))))
+        return
     trees = {"after": SOURCE} if given.against is None else {"before": given.against, "after": SOURCE}
-    found: dict[str, Any] = {}
+    kept = given.json is not None and given.json.exists()
+    found: dict[str, Any] = json.loads(given.json.read_text(encoding="utf-8")) if kept else {}
     unpacked = tempfile.TemporaryDirectory()
     if given.wheel:
         zipfile.ZipFile(given.wheel).extractall(unpacked.name)
@@ -362,8 +382,13 @@ def main() -> None:
                 text += f"{row['compiling']:20.2f}{1000 * row['running']:12.2f}" if row else f"{'-':>20}{'-':>12}"
             times = [row["running"] for row in rows.values() if row]
             print(text + (f"{times[-1] / times[0]:8.2f}" if len(times) == 2 else ""), flush=True)
-    if given.json:
-        given.json.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
+            save(found, given.json)
+    save(found, given.json)
+
+
+def save(found: dict[str, Any], path: Path | None) -> None:
+    if path is not None:
+        path.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

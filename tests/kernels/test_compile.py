@@ -268,7 +268,9 @@ def test_a_kernel_from_the_cache_is_loaded_without_what_only_compiling_needs(tmp
     (package / "__init__.py").write_text("")
     shutil.copy(compile_module.__file__, package / "compile.py")
     (package / "loaded.py").write_text(LOADED)
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+    source = Path(compile_module.__file__).parents[2]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    environment["PYTHONPATH"] = f"{tmp_path}{os.pathsep}{source}"
     environment.pop("NUMBA_DISABLE_JIT", None)
     said = [
         subprocess.run(

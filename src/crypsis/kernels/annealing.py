@@ -201,20 +201,19 @@ def _settle(groups: WalkGroups, points: Floats, pool: Int32s) -> float:
 settle = kernel(_settle)
 
 
-def _arrange(groups: WalkGroups, points: Floats, labels: Int32s) -> float:
-    """Load labels 0 … G−1 into the groups; returns the SSE."""
-    pool, used = np.empty(labels.shape[0], dtype=np.int32), 0
+def _arrange(groups: WalkGroups, labels: Int32s) -> None:
+    """Load labels 0 … G−1 into the groups; their centroids are left to `settle`."""
+    used = 0
     for g in range(groups.sizes.shape[0]):
         groups.sizes[g] = 0
     for i in range(labels.shape[0]):
-        pool[i], g = i, labels[i]
+        g = labels[i]
         used = max(used, int(g) + 1)
         groups.labels[i] = g
         groups.place[i] = groups.sizes[g]
         groups.members[g, groups.sizes[g]] = i
         groups.sizes[g] += 1
     groups.used[0] = used
-    return settle(groups, points, pool)
 
 
 arrange = kernel(_arrange)

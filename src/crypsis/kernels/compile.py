@@ -10,11 +10,9 @@ file it imports, so that a change in one of them finds nothing old and a copy of
 
 from __future__ import annotations
 
-import gc
 import hashlib
 import os
 import re
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -25,10 +23,10 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numba
 from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
 from numba.core import caching, event, types
-from numba.core.codegen import JITCodeLibrary
-from numba.core.compiler import Compiler
 from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
+
+from crypsis.kernels.kernel_compiler import KernelCompiler, PartCompiler
 
 try:
     import fcntl
@@ -140,89 +138,6 @@ def runs_shipped() -> bool:
     return machine() in ("x86_64", "AMD64") and all(found.get(feature, False) for feature in _X86_64_V3)
 
 
-class _PartLibrary(JITCodeLibrary):
-    """Code that is only ever linked into that of a kernel, with which it is optimised and made machine code."""
-
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()  # type: ignore[no-untyped-call]
-        self._finalized = True
-
-    def get_pointer_to_function(self, name: str) -> int:
-        self._ensure_finalized()  # type: ignore[no-untyped-call]
-        return 0
-
-    @property
-    def codegen(self) -> _PartLibrary:
-        return self
-
-    def set_env(self, env_name: str, env: object) -> None:
-        """Nothing: as in a kernel that comes from the cache, only Python's own entry has an environment."""
-
-
-class _Compiler(Compiler):
-    """numba's own passes. What counts no references may not give an array away: nobody would own it."""
-
-    def _compile_bytecode(self) -> Any:
-        made = super()._compile_bytecode()  # type: ignore[no-untyped-call]
-        if not self.state.flags.nrt:
-            if _holds_array(made.signature.return_type):
-                raise TypeError(f"{made.fndesc.qualname} returns an array that it does not allocate")
-            for call, signature in self.state.calltypes.items():
-                called = self.state.typemap[call.func.name] if getattr(call, "op", "") == "call" else None
-                if isinstance(called, types.Dispatcher) and _holds_array(signature.return_type):
-                    raise TypeError(f"{made.fndesc.qualname} takes an array from a kernel and does not own it")
-        return made
-
-
-class _KernelCompiler(_Compiler):
-    """The same for a kernel that Python calls: whatever else is compiled on the way, also of numba's own, is a part."""
-
-    def __init__(self, typingctx: Any, targetctx: Any, library: Any, *rest: Any) -> None:
-        own = JITCodeLibrary(targetctx.codegen(), "kernel")  # type: ignore[no-untyped-call]
-        own.enable_object_caching()  # type: ignore[no-untyped-call]
-        super().__init__(typingctx, targetctx, own, *rest)  # type: ignore[no-untyped-call]
-
-    def _compile_bytecode(self) -> Any:
-        with _making_parts(self.state.targetctx.codegen()):
-            return super()._compile_bytecode()
-
-
-class _Making(threading.local):
-    """Whether this thread compiles a kernel."""
-
-    parts = False
-
-
-_making = _Making()
-
-
-@contextmanager
-def _making_parts(codegen: Any) -> Iterator[None]:
-    """Compile into parts, and without garbage collection: nothing that is made on the way is garbage for long."""
-    part: Any = _PartLibrary
-    codegen.create_library = lambda name: (part if _making.parts else type(codegen)._library_class)(codegen, name)
-    collecting, _making.parts = gc.isenabled(), True
-    gc.disable()
-    try:
-        yield
-    finally:
-        _making.parts = False
-        if collecting:
-            gc.enable()
-
-
-def _holds_array(kind: Any) -> bool:
-    """Whether a value of a type is, or holds, an array."""
-    held: Any = kind if isinstance(kind, types.BaseTuple) else ()
-    return isinstance(kind, types.Array) or any(_holds_array(each) for each in held)
-
-
 class _Part(CPUDispatcher):
     """A kernel as other kernels call it: compiled once for all whole numbers, whatever their width, also constants.
 
@@ -241,7 +156,7 @@ class Kernel(CPUDispatcher):
     def _numba_type_(self) -> types.Dispatcher:
         if not hasattr(self, "_part"):
             options = {**_options(self.py_func), "no_cpython_wrapper": True}
-            self._part = _Part(self.py_func, targetoptions=options, pipeline_class=_Compiler)
+            self._part = _Part(self.py_func, targetoptions=options, pipeline_class=PartCompiler)
         return types.Dispatcher(self._part)
 
     @property
@@ -315,7 +230,7 @@ def kernel(function: Callable[P, R]) -> Callable[P, R]:
     """Compile without the interpreter lock, cached on disk where the disk lets us."""
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
-    return cast(Callable[P, R], Kernel(function, targetoptions=_options(function), pipeline_class=_KernelCompiler))
+    return cast(Callable[P, R], Kernel(function, targetoptions=_options(function), pipeline_class=KernelCompiler))
 
 
 def is_compiled(function: Callable[..., Any]) -> bool:

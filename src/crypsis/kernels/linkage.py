@@ -259,15 +259,33 @@ def _differs(ancestors: Int32s, row: int, previous: int) -> bool:
 differs = kernel(_differs)
 
 
-def _link(
-    known: Known, distance: Floats, groups: CodeGroups, forest: Forest, ties: Ints, lowest: Ints, reach: Floats
-) -> None:
+class Links(NamedTuple):
+    """What `linked` finds, and room to look for it.
+
+    ties, lowest, reach   of each record
+    matching, ranking     int64[…]: groups with the codes of a record, and all in order of what their codes cost
+    cost, tally           int64[…]: of each group; groups of each cost
+    bounds, found, stack  of `probe`
+    aim                   float64[q]: the point looked for
+    """
+
+    ties: Ints
+    lowest: Ints
+    reach: Floats
+    matching: Ints
+    ranking: Ints
+    cost: Ints
+    tally: Ints
+    bounds: Floats
+    found: Ints
+    stack: Ints
+    aim: Floats
+
+
+def _link_records(known: Known, distance: Floats, groups: CodeGroups, forest: Forest, links: Links) -> None:
     """Fill ties, lowest and reach as `linked` says."""
-    many = groups.codes.shape[0]
-    matching, ranking = np.empty(groups.starts.shape[0], dtype=np.int64), np.empty(many, dtype=np.int64)
-    cost, tally = np.empty(many, dtype=np.int64), np.empty(groups.codes.shape[1] + 2, dtype=np.int64)
-    bounds, found, stack = np.empty(3), np.empty(2, dtype=np.int64), np.empty(256, dtype=np.int64)
-    aim, previous, matches, ranked = np.empty(known.points.shape[1]), -1, 0, False
+    ties, lowest, reach, matching, ranking, cost, tally, bounds, found, stack, aim = links
+    many, previous, matches, ranked = groups.codes.shape[0], -1, 0, False
     for place in range(known.order.shape[0]):
         row = known.order[place]
         away = distance[row]
@@ -302,7 +320,18 @@ def _link(
             ties[row], lowest[row] = found[0], found[1]
 
 
-link = kernel(_link)
+link_records = kernel(_link_records)
+
+
+def link(
+    known: Known, distance: Floats, groups: CodeGroups, forest: Forest, ties: Ints, lowest: Ints, reach: Floats
+) -> None:
+    """Fill ties, lowest and reach as `linked` says."""
+    many = len(groups.codes)
+    ints = (np.empty(n, dtype=np.int64) for n in (len(groups.starts), many, many, groups.codes.shape[1] + 2))
+    bounds, found, stack = np.empty(3), np.empty(2, dtype=np.int64), np.empty(256, dtype=np.int64)
+    links = Links(ties, lowest, reach, *ints, bounds, found, stack, np.empty(known.points.shape[1]))
+    link_records(known, distance, groups, forest, links)
 
 
 def unlinked(n: int) -> tuple[Ints, Ints, Floats]:

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.value_lists import Listed, count_listed, squares_together
+from crypsis.kernels.value_lists import Held, Listed, count_listed, squares_together
 
 BY_SIZE, STRICTEST, DEMANDED = 0, 1, 2
 """Which classes are suppressed: the smallest within the limit; those below the strictest k and then l the
@@ -242,12 +242,17 @@ class Counted(NamedTuple):
     sizes, distinct  int64[cells · classes]: records and confidential values
     majority         int64[classes]: records with the commonest label, where labels are listed; else 0
     squares          int64[classes]: Σ over records of how often their listed value occurs in the class; else 0
+    held             of each class, where something is listed
+    lost, fails      int64[v]: suppressed records of each value; bool[classes]: whether it is suppressed
     """
 
     sizes: Ints
     distinct: Ints
     majority: Ints
     squares: Ints
+    held: Held
+    lost: Ints
+    fails: Flags
 
 
 def _count_node(
@@ -259,15 +264,17 @@ def _count_node(
     for i in range(n):
         counted.majority[i] = counted.squares[i] = 0
     if node.of.shape[0]:
-        held = count_listed(leaves.values, node.of, n)
-        labels = count_listed(leaves.labels, node.of, n) if leaves.labels.row.shape[0] else held
+        held = counted.held
+        count_listed(leaves.values, node.of, n, held)
         for i in range(n):
             counted.distinct[i] += held.distinct[i]
             counted.squares[i] = held.squares[i]
             squares += held.squares[i]
-            if not tallied:
-                counted.majority[i] = labels.most[i]
-                misfits -= labels.most[i]
+        if leaves.labels.row.shape[0]:
+            count_listed(leaves.labels, node.of, n, held)
+        for i in range(0 if tallied else n):
+            counted.majority[i] = held.most[i]
+            misfits -= held.most[i]
     return misfits, squares
 
 
@@ -289,7 +296,7 @@ def _take_back(
     """
     n, columns = block.end - block.begin, block.tally.shape[0] // block.size.shape[0]
     least, fewest = limits
-    lost, fails = np.empty(demand.values, dtype=np.int64), np.empty(n, dtype=np.bool_)
+    lost, fails = counted.lost, counted.fails
     for v in range(demand.values):
         lost[v] = 0
     for i in range(n):
@@ -323,16 +330,17 @@ def _take_back(
 take_back = kernel(_take_back)
 
 
-def _judge(
-    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings
+def _judge_counted(
+    block: CellBlock,
+    node: JudgedNode,
+    leaves: Leaves,
+    tail: TailNodes,
+    demand: NodeDemand,
+    counted: Counted,
+    out: NodeReadings,
 ) -> None:
-    """Judge the classes of one node, its tail already added up, and enter the result.
-
-    Everything is summed over all classes first; what is suppressed is taken back.
-    """
-    n, total = block.end - block.begin, block.cells * (block.end - block.begin)
-    sizes, distinct = np.empty(total, dtype=np.int64), np.empty(total, dtype=np.int64)
-    counted = Counted(sizes, distinct, np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64))
+    """Judge a node as `judge` says. Everything is summed over all classes first; what is suppressed is taken back."""
+    sizes, distinct, total = counted.sizes, counted.distinct, counted.sizes.shape[0]
     misfits, value_squares = count_node(block, node, leaves, demand, counted)
     least, fewest = demand.k, demand.l
     if demand.rule != DEMANDED:
@@ -365,6 +373,28 @@ def _judge(
     out.suppressed[number], out.classes[number] = gone, survivors
     out.size_sum[number] = squares + gone * gone
     out.value_sum[number], out.misfits[number], out.loss[number] = value_squares, misfits, loss
+
+
+judge_counted = kernel(_judge_counted)
+
+
+def _judge(
+    block: CellBlock, node: JudgedNode, leaves: Leaves, tail: TailNodes, demand: NodeDemand, out: NodeReadings
+) -> None:
+    """Judge the classes of one node, its tail already added up, and enter the result: room is made here, once."""
+    n = block.end - block.begin
+    total, listed = block.cells * n, n if node.of.shape[0] else 0
+    cells, classes, lists = np.empty((2, total), np.int64), np.empty((2, n), np.int64), np.empty((5, listed), np.int64)
+    counted = Counted(
+        cells[0],
+        cells[1],
+        classes[0],
+        classes[1],
+        Held(lists[0], lists[1], lists[2], lists[3], lists[4]),
+        np.empty(demand.values, dtype=np.int64),
+        np.empty(n, dtype=np.bool_),
+    )
+    judge_counted(block, node, leaves, tail, demand, counted, out)
 
 
 judge = kernel(_judge)

@@ -14,7 +14,7 @@ import numpy as np
 from crypsis.kernels.arrays import Floats, Int16s, Int32s, Ints, Words
 from crypsis.kernels.classes import bits
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.slots import clear_slots, find_slot, slots_for
+from crypsis.kernels.slots import _slots_for, clear_slots, find_slot
 
 
 class Tuples(NamedTuple):
@@ -47,22 +47,30 @@ class ClassDemand(NamedTuple):
     l: int  # noqa: E741 (the letter of l-diversity)
 
 
-def _freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
-    """Group every tuple at the first node that lets its class meet the demand.
+class FreezingRoom(NamedTuple):
+    """Room for the tuples not yet frozen and the classes of one node.
 
-    nodes  int16[n, s]: level vectors in the order they are offered
-    →      int64[m]: group 0, 1, … of each tuple; −1 where no node was enough
+    alive, seat  int64[m]: the tuples, and the slot of each
+    base         int64[s]: where the leaves of each attribute begin at the node
+    keys         uint64[slots], values uint64[slots, words], held and given int64[slots]: the classes
     """
+
+    alive: Ints
+    seat: Ints
+    base: Ints
+    keys: Words
+    values: Words
+    held: Ints
+    given: Ints
+
+
+def _offer_nodes(tuples: Tuples, nodes: Int16s, demand: ClassDemand, room: FreezingRoom, owner: Ints) -> None:
+    """Fill owner as `freeze` says."""
     m, s = tuples.leaf.shape
     words = tuples.present.shape[1]
-    owner = np.full(m, -1, dtype=np.int64)
-    alive, seat = np.arange(m), np.empty(m, dtype=np.int64)
-    capacity = slots_for(m)
-    keys, values = np.empty(capacity, dtype=np.uint64), np.zeros((capacity, words), dtype=np.uint64)
-    held, given = np.zeros(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
-    base = np.empty(s, dtype=np.int64)
+    alive, seat, base, keys, values, held, given = room
     groups, count = 0, m
-    for node in range(len(nodes)):
+    for node in range(nodes.shape[0]):
         for a in range(s):
             base[a] = tuples.start[a, nodes[node, a]]
         shift, largest = clear_slots(held, count), 0
@@ -103,10 +111,30 @@ def _freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
         count = left
         if count == 0:
             break
+
+
+offer_nodes = kernel(_offer_nodes)
+
+
+def freeze(tuples: Tuples, nodes: Int16s, demand: ClassDemand) -> Ints:
+    """Group every tuple at the first node that lets its class meet the demand.
+
+    nodes  int16[n, s]: level vectors in the order they are offered
+    →      int64[m]: group 0, 1, … of each tuple; −1 where no node was enough
+    """
+    m, s = tuples.leaf.shape
+    slots, owner = _slots_for(m), np.full(m, -1, dtype=np.int64)
+    room = FreezingRoom(
+        np.arange(m, dtype=np.int64),
+        np.empty(m, dtype=np.int64),
+        np.empty(s, dtype=np.int64),
+        np.empty(slots, dtype=np.uint64),
+        np.empty((slots, tuples.present.shape[1]), dtype=np.uint64),
+        np.zeros(slots, dtype=np.int64),
+        np.empty(slots, dtype=np.int64),
+    )
+    offer_nodes(tuples, nodes, demand, room, owner)
     return owner
-
-
-freeze = kernel(_freeze)
 
 
 class Homes(NamedTuple):
@@ -180,13 +208,26 @@ def _tighten(tuples: Tuples, homes: Homes, group: int) -> None:
 tighten = kernel(_tighten)
 
 
-def _settle(tuples: Tuples, owner: Ints) -> Homes:
+def _move_in(tuples: Tuples, owner: Ints, homes: Homes) -> None:
+    """Fill empty homes with grouped tuples as `settle` says; their numbers are already in use."""
+    for row in range(owner.shape[0]):
+        homes.row[row], homes.held[row] = row, tuples.records[row]
+        group = owner[row]
+        if group >= 0:
+            homes.following[row] = homes.head[group]
+            homes.head[group] = row
+            homes.size[group] += tuples.records[row]
+    for group in range(homes.used[1]):
+        tighten(tuples, homes, group)
+
+
+move_in = kernel(_move_in)
+
+
+def settle(tuples: Tuples, owner: Ints) -> Homes:
     """Homes of grouped tuples (owner −1: not yet), with room for as many entries and groups again."""
     m, s = tuples.leaf.shape
-    groups = 0
-    for row in range(m):
-        groups = max(groups, owner[row] + 1)
-    room = 4 * m + 16
+    groups, room = int(owner.max(initial=-1)) + 1, 4 * m + 16
     homes = Homes(
         np.zeros(room, dtype=np.int64),
         np.zeros(room, dtype=np.int64),
@@ -195,22 +236,10 @@ def _settle(tuples: Tuples, owner: Ints) -> Homes:
         np.zeros(m + groups + 1, dtype=np.int64),
         np.zeros((m + groups + 1, s), dtype=np.int64),
         np.zeros(m + groups + 1),
-        np.empty(2, dtype=np.int64),
+        np.array([m, groups], dtype=np.int64),
     )
-    homes.used[0], homes.used[1] = m, groups
-    for row in range(m):
-        homes.row[row], homes.held[row] = row, tuples.records[row]
-        group = owner[row]
-        if group >= 0:
-            homes.following[row] = homes.head[group]
-            homes.head[group] = row
-            homes.size[group] += tuples.records[row]
-    for group in range(groups):
-        tighten(tuples, homes, group)
+    move_in(tuples, owner, homes)
     return homes
-
-
-settle = kernel(_settle)
 
 
 def _best_home(

@@ -12,17 +12,20 @@ from crypsis.kernels.arrays import Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.nodes import CellBlock, JudgedNode, Leaves, NodeDemand, NodeReadings, TailNodes, judge
 from crypsis.kernels.rollup import Classes
+from crypsis.kernels.slots import slots_for
 
 _STIR = np.uint64(0x9E3779B97F4A7C15)
 
 
-def _class_tuples(leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: Words) -> int:
+def _class_tuples(
+    leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: Words, held: Words, seats: Int32s
+) -> int:
     """of int32[m] ← the class of each distinct tuple, rows int32[m] ← a tuple of each class; → how many there are.
 
-    keys  uint64[m]: room
+    keys, held  uint64[m]: room;  seats  int32[a power of two, at least 2 m]: room
     """
-    m, size, shift = np.uint64(of.shape[0]), 16, np.uint64(60)
-    while size < 2 * of.shape[0]:
+    m, size, shift = np.uint64(of.shape[0]), 1, np.uint64(64)
+    while size < seats.shape[0]:
         size *= 2
         shift -= np.uint64(1)
     for t in range(m):
@@ -34,7 +37,6 @@ def _class_tuples(leaves: Leaves, levels: Ints, of: Int32s, rows: Int32s, keys: 
             continue  # one group holds every leaf
         for t in range(m):
             keys[t] += leaves.mark[base + np.uint64(leaves.codes[attribute, t])]
-    seats, held = np.empty(size, dtype=np.int32), np.empty(of.shape[0], dtype=np.uint64)
     for slot in range(size):
         seats[slot] = -1
     count, last = 0, np.uint64(size - 1)
@@ -85,8 +87,8 @@ def _read_one(
     """Judge a single node: the head lifted straight to `levels`, the tail at its node; the result goes to entry 0."""
     m, cells, width = classes.row.shape[0], classes.size.shape[0], tail.width[node]
     words, columns = classes.present.shape[0] // cells, classes.tally.shape[0] // cells
-    of, rows, keys = np.empty(m, dtype=np.int32), np.empty(m, dtype=np.int32), np.empty(m, dtype=np.uint64)
-    n = class_tuples(leaves, levels, of, rows, keys)
+    of, rows, keys, held = np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.uint64), np.empty(m, np.uint64)
+    n = class_tuples(leaves, levels, of, rows, keys, held, np.empty(slots_for(m), np.int32))
     merged = CellBlock(
         np.empty((width, n), dtype=classes.size.dtype),
         np.empty((width * words, n), dtype=np.uint64),

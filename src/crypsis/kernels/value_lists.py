@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from crypsis.kernels.arrays import Flags, Int32s, Ints
 from crypsis.kernels.compile import kernel
 
@@ -29,17 +27,19 @@ class Held(NamedTuple):
     distinct  int64[n]: different values
     most      int64[n]: records that hold the commonest value
     squares   int64[n]: Σ over records of how many of the class hold the same value
+    running, last  int64[n]: room
     """
 
     distinct: Ints
     most: Ints
     squares: Ints
+    running: Ints
+    last: Ints
 
 
-def _count_listed(listed: Listed, of: Int32s, classes: int) -> Held:
+def _count_listed(listed: Listed, of: Int32s, classes: int, held: Held) -> None:
     """Count the values of every class; of[t] is the class of tuple t. O(p + n), no sort."""
-    held = Held(np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64))
-    running, last = np.empty(classes, dtype=np.int64), np.empty(classes, dtype=np.int64)
+    running, last = held.running, held.last
     for i in range(classes):
         held.distinct[i] = held.most[i] = held.squares[i] = running[i] = 0
         last[i] = -1
@@ -52,7 +52,6 @@ def _count_listed(listed: Listed, of: Int32s, classes: int) -> Held:
         held.squares[i] += count * (2 * running[i] + count)
         running[i] += count
         held.most[i] = max(held.most[i], running[i])
-    return held
 
 
 count_listed = kernel(_count_listed)

@@ -75,7 +75,8 @@ def compile_ahead() -> None:
     """
     if (os.cpu_count() or 1) < 2 or complete().exists():
         return
-    command = [sys.executable, "-c", "from crypsis.run.warm_up import warm_up; list(warm_up())"]
+    compiling = "import gc; gc.disable(); from crypsis.run.warm_up import warm_up; list(warm_up())"
+    command = [sys.executable, "-c", compiling]  # it ends before garbage matters
     nothing = subprocess.DEVNULL
     worker = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
     atexit.register(_end, worker)

@@ -45,7 +45,8 @@ class Walk:
 
     def load(self, labels: NDArray[np.int32]) -> float:
         """Start from this partition; its SSE."""
-        return annealing.arrange(self.groups, self.context.points, labels)
+        annealing.arrange(self.groups, labels)
+        return annealing.settle(self.groups, self.context.points, self.everyone)
 
     def labels(self) -> NDArray[np.int32]:
         """The partition as it is now."""
@@ -74,7 +75,7 @@ class Walk:
             before = annealing.settle(groups, context.points, pool)
             annealing.anneal(groups, context, pool, steps, hot, cold, self.upheaval, self.chance)
             if annealing.settle(groups, context.points, pool) > before:
-                annealing.arrange(groups, context.points, saved)
+                self.load(saved)
             else:
                 saved[:] = groups.labels
         groups.free[:] = True
