@@ -5,7 +5,7 @@
     python benchmarks/compiling.py --against OTHER/src      beside another source tree, run by run in turn
     python benchmarks/compiling.py --commands               mask and demo, cold and with the cache they left
     python benchmarks/compiling.py --wheel FILE             the same with a wheel, unpacked elsewhere (scripts/wheel)
-    python benchmarks/compiling.py --json compiling.json    the same as JSON; a case measured anew replaces its old figures
+    python benchmarks/compiling.py --json compiling.json    the same as JSON; new figures replace old ones
     python benchmarks/compiling.py --table compiling.json   such a file as the table of docs/decisions/0018
 
 Every case runs in a process of its own with an empty cache folder. Seconds are CPU of that process and its children.
