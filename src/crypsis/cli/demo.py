@@ -43,7 +43,7 @@ def demo(
     from crypsis.table.profile import profile
     from crypsis.text import unknown_text
 
-    compile_ahead()
+    compile_ahead(walk=False)
     folder = free(folder)
     original = example(rows)
     private_folder(folder)

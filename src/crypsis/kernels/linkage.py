@@ -328,9 +328,11 @@ def link(
 ) -> None:
     """Fill ties, lowest and reach as `linked` says."""
     many = len(groups.codes)
-    ints = (np.empty(n, dtype=np.int64) for n in (len(groups.starts), many, many, groups.codes.shape[1] + 2))
+    matching, ranking = np.empty(len(groups.starts), dtype=np.int64), np.empty(many, dtype=np.int64)
+    cost, tally = np.empty(many, dtype=np.int64), np.empty(groups.codes.shape[1] + 2, dtype=np.int64)
     bounds, found, stack = np.empty(3), np.empty(2, dtype=np.int64), np.empty(256, dtype=np.int64)
-    links = Links(ties, lowest, reach, *ints, bounds, found, stack, np.empty(known.points.shape[1]))
+    aim = np.empty(known.points.shape[1])
+    links = Links(ties, lowest, reach, matching, ranking, cost, tally, bounds, found, stack, aim)
     link_records(known, distance, groups, forest, links)
 
 

@@ -13,7 +13,8 @@ from functools import cache
 import numpy as np
 
 from crypsis.engines import Serial
-from crypsis.kernels.compile import complete
+from crypsis.kernels.compile import complete, is_compiled
+from crypsis.kernels.rollup import visit
 from crypsis.masking import Microaggregation
 from crypsis.measures import assess
 from crypsis.searches import searches
@@ -27,11 +28,16 @@ QUANTA = 8
 """Quanta after which a search has called all its kernels on so few rows."""
 
 
-def warm_up() -> Iterator[str]:
+def warm_up(walk: bool = True) -> Iterator[str]:
     """Let each search of a first plan take its first steps, and yield its name when its kernels are compiled.
 
     A run that starts meanwhile begins with the first two searches. So the later ones come first, then what the first
     one needs once it has begun, and what a release measures; the second one comes last.
+
+    Parameters
+    ----------
+    walk : bool
+        Also compile the walk over all nodes of a lattice, which small tables do without.
 
     Yields
     ------
@@ -45,8 +51,9 @@ def warm_up() -> Iterator[str]:
         yield offer.name
     assess(table, Microaggregation(k=K).mask(table, np.random.default_rng(0)), family=Microaggregation.family)
     yield "release"
-    evaluate_lattice(table, k=K, prune=K)  # by the walk over all nodes, which so few records do not need
-    yield "lattice of many nodes"
+    if walk:
+        evaluate_lattice(table, k=K, prune=K)
+        yield "lattice of many nodes"
     for offer in worth[1:2]:
         _take_steps(offer, table)
         yield offer.name
@@ -68,14 +75,19 @@ def _take_steps(offer: SearchOffer, table: Table) -> None:
 
 
 @cache
-def compile_ahead() -> None:
+def compile_ahead(walk: bool = True) -> None:
     """Start a process that compiles the kernels of the usual searches, unless they are compiled; it ends with this one.
 
     Whichever of the two needs a kernel first compiles it, and the other takes it from the cache.
+
+    Parameters
+    ----------
+    walk : bool
+        As in `warm_up`.
     """
-    if (os.cpu_count() or 1) < 2 or complete().exists():
+    if (os.cpu_count() or 1) < 2 or (complete().exists() and (is_compiled(visit) or not walk)):
         return
-    compiling = "import gc; gc.disable(); from crypsis.run.warm_up import warm_up; list(warm_up())"
+    compiling = f"import gc; gc.disable(); from crypsis.run.warm_up import warm_up; list(warm_up({walk}))"
     command = [sys.executable, "-c", compiling]  # it ends before garbage matters
     nothing = subprocess.DEVNULL
     worker = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
