@@ -139,4 +139,4 @@ class OnceChain(Chain):
 def legal(space: CompositeSpace, points: NDArray[np.float64], labels: Labels, k: int) -> Labels:
     """Clusters of points, cut so that none crosses a stratum and joined until each meets what is demanded."""
     found = labels if not space.strata.any() else within_strata(labels, space.strata, points, k)
-    return mended(space, 0, found)
+    return mended(space, 0, k, found)
