@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -23,6 +24,7 @@ from crypsis.kernels.blocks import halve_until
 from crypsis.kernels.swaps import near_groups, swap_records
 from crypsis.masking.heuristics import checked, trivial
 from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.pieces import Pieces, completed
 
 NEAR_GROUPS = 12
 """Nearest groups with which a record may change places."""
@@ -132,14 +134,20 @@ class GroupLayout:
         The records.
     labels : ndarray of int32
         Group 0, 1, … of each.
+    middle : ndarray of shape (p,), optional
+        Mean of the records, if it is known.
     """
 
-    def __init__(self, points: Floats, labels: Int32s) -> None:
-        self.points, self.sizes, self.middle = points, np.bincount(labels), points.mean(axis=0)
-        sums = [np.bincount(labels, weights=points[:, j] - self.middle[j]) for j in range(points.shape[1])]
-        self.centroids = np.ascontiguousarray((np.stack(sums) / self.sizes).T)
+    def __init__(self, points: Floats, labels: Int32s, middle: Floats | None = None) -> None:
+        self.points, self.labels, self.sizes = points, labels, np.bincount(labels)
+        self.middle = points.mean(axis=0) if middle is None else middle
         self.by_group = np.argsort(labels, kind="stable")
         self.begins = np.concatenate([[0], np.cumsum(self.sizes)])
+
+    @cached_property
+    def centroids(self) -> Floats:
+        """float64[groups, p]: means of the groups, from the middle of all records."""
+        return _means(self.points - self.middle, self.labels, self.sizes)
 
     def blocks(self, most: int, rng: Generator) -> list[Ints]:
         """Near groups, up to so many together, cut along random directions; groups left alone are left out."""
@@ -152,7 +160,14 @@ class GroupLayout:
         """Some groups with their records."""
         rows = np.concatenate([self.by_group[self.begins[g] : self.begins[g + 1]] for g in groups])
         local = np.repeat(np.arange(len(groups), dtype=np.int32), self.sizes[groups])
-        return Border(rows, groups, self.points[rows] - self.middle, local, self.centroids[groups])
+        points = self.points[rows] - self.middle
+        return Border(rows, groups, points, local, _means(points, local, self.sizes[groups]))
+
+
+def _means(points: Floats, labels: Int32s, sizes: Ints) -> Floats:
+    """float64[groups, p]: mean of each group, records added up in their order."""
+    sums = [np.bincount(labels, weights=column, minlength=len(sizes)) for column in points.T]
+    return np.ascontiguousarray((np.stack(sums) / sizes).T)
 
 
 def _batches(items: Sequence[Any], engine: Engine | None) -> list[Sequence[Any]]:
@@ -213,19 +228,26 @@ class Blocks(Partitioner):
 
     def run(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Int32s:
         """As `partition`, the blocks through an engine (this process if none is given): the same bits on any."""
+        return completed(self.grouping(points, k, rng, engine))
+
+    def grouping(self, points: Floats, k: int, rng: Generator, engine: Engine | None = None) -> Pieces[Int32s]:
+        """`run` in pieces: a few blocks at a time."""
         points = checked(points, k)
         only = trivial(points, k)
         if only is not None:
             return only
         size = max(self.size, 4 * k)
-        order, offsets = balanced_blocks(points, size, k)
+        [(order, offsets)] = yield [partial(balanced_blocks, points, size, k)]
         seeds = SeedSequence(int(rng.integers(2**63))).spawn(len(offsets) - 1)
-        shared = (k, self.chosen_inner())
-        parts: list[Int32s] = []
-        for some in _batches([*zip(pairwise(offsets), seeds, strict=True)], engine):
+        shared, mapper = (k, self.chosen_inner()), engine or Serial()
+
+        def grouped(some: Sequence[tuple[tuple[int, int], SeedSequence]]) -> list[Int32s]:
             blocks = [Block(points[order[begin:end]], seed) for (begin, end), seed in some]
-            parts += (engine or Serial()).map(_partitioned, blocks, shared)
-        labels = join_blocks(order, offsets, parts)
+            return mapper.map(_partitioned, blocks, shared)
+
+        batches = _batches([*zip(pairwise(offsets), seeds, strict=True)], engine)
+        parts = yield [partial(grouped, some) for some in batches]
+        labels = join_blocks(order, offsets, [part for some in parts for part in some])
         for _ in range(self.mending):
-            labels = mend_borders(points, labels, k, size, rng, engine)
+            [labels] = yield [partial(mend_borders, points, labels, k, size, rng, engine)]
         return labels

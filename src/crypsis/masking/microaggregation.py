@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -18,6 +19,7 @@ from crypsis.masking.method import Family, MaskingMethod, methods
 from crypsis.masking.partition import Partitioner, partitioners
 from crypsis.masking.representatives import Representative, Representatives, published, refuse_representative
 from crypsis.masking.scaling import embed
+from crypsis.pieces import Pieces, completed
 from crypsis.table.attribute import Kind
 from crypsis.table.links import followed
 from crypsis.table.scaling import Scaling
@@ -172,6 +174,26 @@ class Microaggregation(MaskingMethod):
         """
         return self.aggregated(table, self.partitions(table, rng, engine))
 
+    def masking(self, table: Table, rng: Generator) -> Pieces[Table]:
+        """`mask` in pieces.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Generator
+            Yields pieces; returns the Table.
+        """
+        masked, partitions = table, (yield from self.grouping(table, rng))
+        for group, labels in zip(self.attribute_groups(table), partitions, strict=True):
+            [masked] = yield [partial(self.shared, masked, group, labels)]
+        return self.recorded(masked, table)
+
     def partitions(self, table: Table, rng: Generator, engine: Engine | None = None) -> list[NDArray[np.int32]]:
         """For every group of columns the group of each record that is kept, in order.
 
@@ -188,16 +210,35 @@ class Microaggregation(MaskingMethod):
         -------
         list of int32[n]
         """
+        return completed(self.grouping(table, rng, engine))
+
+    def grouping(self, table: Table, rng: Generator, engine: Engine | None = None) -> Pieces[list[NDArray[np.int32]]]:
+        """`partitions` in pieces.
+
+        Parameters
+        ----------
+        table : Table
+            What is grouped.
+        rng : Generator
+            For partitioners that draw.
+        engine : Engine, optional
+            Where the blocks of the partitioner `blocks` are computed.
+
+        Returns
+        -------
+        Generator
+            Yields pieces; returns a list of int32[n].
+        """
         groups = self.attribute_groups(table)
         self.check(table, [name for group in groups for name in group])
         present, chosen = table.take(np.flatnonzero(table.kept)), self.chosen_partitioner()
         found = []
         for group in groups:
-            points = self.points(present, group)
+            [points] = yield [partial(self.points, present, group)]
             if isinstance(chosen, Blocks):
-                labels = chosen.run(points, self.k, rng, engine)
+                labels = yield from chosen.grouping(points, self.k, rng, engine)
             else:
-                labels = chosen.partition(points, self.k, rng)
+                [labels] = yield [partial(chosen.partition, points, self.k, rng)]
             of = strata(table, group)
             found.append(labels if of is None else within_strata(labels, of, points, self.k))
         return found

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from crypsis.errors import CrypsisError
 from crypsis.masking import Microaggregation
 from crypsis.masking.generalisation import Generalisation
-from crypsis.masking.method import Family, MaskingMethod
+from crypsis.masking.method import Family
 from crypsis.pieces import Pieces
 from crypsis.plan import Plan
 from crypsis.table.lattice import Lattice
@@ -72,7 +72,7 @@ def baselines(plan: Plan, table: Table) -> list[Baseline]:
     """
     k = required_k(plan) if required_k(plan) > 1 else USUAL_K
     found = [
-        Baseline("untouched", Family.RECODING, "the file as collected", lambda table, _: _at_once(table), work="point")
+        Baseline("untouched", Family.RECODING, "the file as collected", lambda table, _: _as_it_is(table), work="point")
     ]
     if table.quasi_identifiers and len(table) >= k:
         found.append(_mdav("plain MDAV", table, k, safe=plan.safe_k <= k))
@@ -101,16 +101,15 @@ def _mdav(name: str, table: Table, k: int, safe: bool) -> Baseline:
         name,
         Family.AGGREGATION,
         message,
-        lambda original, rng: _at_once(original, plain_mdav(original, k), rng),
+        lambda original, rng: plain_mdav(original, k).masking(original, rng),
         safe,
     )
 
 
-def _at_once(table: Table, method: MaskingMethod | None = None, rng: Generator | None = None) -> Pieces[Table]:
-    """A table masked by a method in one piece, or as it is."""
-    if method is None or rng is None:
-        return table
-    return (yield [partial(method.mask, table, rng)])[0]  # type: ignore[no-any-return]
+def _as_it_is(table: Table) -> Pieces[Table]:
+    """A table that is not masked."""
+    yield []
+    return table
 
 
 def plain_mdav(table: Table, k: int) -> Microaggregation:

@@ -40,7 +40,7 @@ LEAST_MOVES, MOST_MOVES = 20, 25
 """Powers of two of comparisons that are spent on moving records, where some are."""
 AT_ONCE = 300_000_000
 """Cells of records times nodes above which the search begins with few nodes and without moves."""
-TOGETHER, TOGETHER_UP_TO = 2, 50_000
+TOGETHER, TOGETHER_UP_TO = 2, 20_000
 """Candidates that are worked out side by side, unless there are more workers, and records up to which they are."""
 KEPT_CELLS = 16_000_000
 """Records of all genomes that are kept: some 60 megabytes, unless twelve genomes have more."""

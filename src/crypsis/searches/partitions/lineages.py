@@ -188,6 +188,8 @@ class Lineages:
             new = engine.map(_begin, quick if together else quick[:1], self)
         else:
             (k, seed), least = rungs[0], lineages[0].labels if lineages else None
+            if not self.space.located(engine):
+                return replace(state, whole=False)
             blocking = self.space.kept(("blocking", k), lambda: Blocking.of(self.space, k, least))
             if BLOCK not in memory:  # the blocks are a quantum of their own
                 labels = np.zeros(len(blocking.points), np.int32)
@@ -198,14 +200,20 @@ class Lineages:
                 for block, groups in zip(blocks, engine.map(_grouped, blocks, blocking), strict=True):
                     blocking.fill(labels, block, groups)
                 return replace(state, memory={**memory, LABELS: labels, BLOCK: np.array(blocks[-1] + 1)}, whole=False)
-            new = [self.refinement.begin(self.space, k, seed, bounded(self.space, blocking.whole(labels), k))]
+            new = [self.space.kept(("begun", k, seed), lambda: self._begun(k, seed, blocking.whole(labels)))]
         children = [Child(lineage.genome, "", (), problem.key(lineage.genome)) for lineage in new]
+        if not quick and not problem.scorable([child.genome for child in children], engine):
+            return replace(state, whole=False)
         lineages += new
         whole = len(lineages) == len(self.space.ladder)
         scores, known, fresh = score(problem, state, children, engine)
         memory = _packed(lineages) if whole else {**_packed(lineages), SEEDS: memory[SEEDS]}
         after = replace(with_first(state, children, scores), memory=memory, whole=whole)
         return conclude_generation(problem, after, state, children, scores, known, fresh)
+
+    def _begun(self, k: int, seed: int, first: Labels) -> Lineage:
+        """A lineage that begins with groups of which none is too large."""
+        return self.refinement.begin(self.space, k, seed, bounded(self.space, first, k))
 
     def _at_once(self, k: int) -> bool:
         """Whether a lineage begins at once: there is no choice, the first partition is quick, or the refinement's."""

@@ -36,15 +36,19 @@ class Mending(Refinement):
     def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
         blocks = Blocks(size=QUICK_BLOCK, mending=0)
         labels = blocks.partition(space.points, k, np.random.default_rng(seed)) if first is None else first
-        return Lineage(k, labels, self._round(space, k, labels, 0, seed))
+        return Lineage(k, labels, _memory(labels, [], -1, seed))
 
-    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[tuple[int, Border]]:
+    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[tuple[int, Border] | None]:
         memory = lineage.memory
-        layout, first = GroupLayout(space.points, memory["labels"]), int(memory["place"][1])
+        if int(memory["place"][0]) < 0:  # a quantum of its own cuts the first blocks
+            return [None]
+        layout, first = GroupLayout(space.points, memory["labels"], space.middle), int(memory["place"][1])
         bounds = [*pairwise(memory["offsets"].tolist())][first : first + BLOCKS]
         return [(lineage.k, layout.border(memory["groups"][begin:end])) for begin, end in bounds]
 
-    def work(self, space: PartitionSpace, task: tuple[int, Border]) -> Mended:
+    def work(self, space: PartitionSpace, task: tuple[int, Border] | None) -> Mended:
+        if task is None:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         k, border = task
         return border.rows, border.groups[mend((k, 1), border)]
 
@@ -54,7 +58,7 @@ class Mending(Refinement):
         for rows, groups in results:
             labels[rows] = groups
         number, block = memory["place"].tolist()
-        if block + len(results) == len(memory["offsets"]) - 1:
+        if block + len(results) >= len(memory["offsets"]) - 1:
             after = self._round(space, lineage.k, labels, number + 1, int(memory["seed"][0]))
         else:
             after = {**memory, "labels": labels, "place": np.array([number, block + len(results)])}
@@ -64,11 +68,16 @@ class Mending(Refinement):
     def _round(space: PartitionSpace, k: int, labels: Labels, number: int, seed: int) -> Memory:
         """What a lineage carries when a round begins."""
         most = max(max(QUICK_BLOCK, 4 * k) // k, 4)
-        blocks = GroupLayout(space.points, labels).blocks(most, np.random.default_rng([seed, number]))
-        return {
-            "labels": labels,
-            "groups": np.concatenate(blocks) if blocks else np.empty(0, np.int64),
-            "offsets": np.cumsum([0, *map(len, blocks)]),
-            "place": np.array([number, 0]),
-            "seed": np.array([seed]),
-        }
+        layout = GroupLayout(space.points, labels, space.middle)
+        return _memory(labels, layout.blocks(most, np.random.default_rng([seed, number])), number, seed)
+
+
+def _memory(labels: Labels, blocks: Sequence[NDArray[np.int64]], number: int, seed: int) -> Memory:
+    """What a lineage carries when a round begins; the round −1 has no blocks."""
+    return {
+        "labels": labels,
+        "groups": np.concatenate(blocks) if blocks else np.empty(0, np.int64),
+        "offsets": np.cumsum([0, *map(len, blocks)]),
+        "place": np.array([number, 0]),
+        "seed": np.array([seed]),
+    }

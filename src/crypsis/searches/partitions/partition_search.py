@@ -175,7 +175,9 @@ class PartitionSearch(LadderSearch):
             refinement = ContentRefinement(refinement, demands)
         return partition_problem(
             Lineages(space, refinement, min(self.breedings, len(space.ladder)), scored),
-            QuickScores(space) if objective is None else ObjectiveScores(encoding, objective, styles.express),
+            QuickScores(space).piecewise()
+            if objective is None
+            else ObjectiveScores(encoding, objective, styles.express),
             ("loss", "risk"),
             rng,
             {"ladder": list(space.ladder), "columns": list(encoding.names)},

@@ -10,8 +10,10 @@ from numpy.random import Generator
 
 from crypsis.encodings.partition import compact, partition_key
 from crypsis.evolution import Genome, Problem, Scores
+from crypsis.evolution.piecewise import PiecewiseScores
 from crypsis.evolution.problem import Evaluate
 from crypsis.kernels.squares import sse
+from crypsis.pieces import Pieces, completed
 from crypsis.searches.partitions.lineages import Lineages
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.searches.partitions.styles import Styles
@@ -34,9 +36,18 @@ class QuickScores:
     space: PartitionSpace
 
     def __call__(self, genome: Genome) -> Scores:
+        return completed(self.scoring(genome))
+
+    def scoring(self, genome: Genome) -> Pieces[Scores]:
+        """The same in pieces."""
         labels = compact(genome)
-        lost = 100.0 * sse(self.space.points, labels) / self.space.total if self.space.total > 0 else 0.0
-        return lost, 100.0 * (int(labels.max()) + 1) / len(labels)
+        [total] = yield [lambda: self.space.total]
+        [squares] = yield [lambda: sse(self.space.points, labels)]
+        return 100.0 * squares / total if total > 0 else 0.0, 100.0 * (int(labels.max()) + 1) / len(labels)
+
+    def piecewise(self) -> PiecewiseScores:
+        """The same, divided between quanta where the table is large."""
+        return PiecewiseScores(self.scoring, partition_key, len(self.space))
 
 
 def partition_problem(

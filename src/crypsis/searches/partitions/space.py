@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.engines import Engine
+from crypsis.engines import Engine, Serial
 from crypsis.kernels.annealing import WalkContext
 from crypsis.kernels.partitions import path_optimum
 from crypsis.kernels.tsp import tour
+from crypsis.pieces import Pieces, Underway
 from crypsis.searches.partitions.neighbourhoods import Survey
 
 TEPID = 1e-3
@@ -26,6 +27,10 @@ COMPONENTS = 24
 """Directions of greatest variance by which records are near or far at first."""
 SPACED = 5000
 """Records from which these directions are found."""
+LOCATED = 40_000_000
+"""Products of coordinates that one piece of locating the records takes."""
+AT_ONCE = 20_000
+"""Records of all pieces of one quantum, unless one piece for each worker has more."""
 
 T = TypeVar("T")
 
@@ -62,15 +67,54 @@ class PartitionSpace:
         The directions are those of evenly spaced records, and no matrix product is used: its threads would make the
         last bits differ from worker to worker.
         """
-        centred = self.points - self.points.mean(axis=0)
-        if centred.shape[1] > WIDE:  # columns of many categories, most of which hardly anybody holds
-            widest = np.argsort(-np.square(centred).mean(axis=0), kind="stable")[:WIDE]
-            centred = np.ascontiguousarray(centred[:, np.sort(widest)])
-        some = centred[:: max(1, len(centred) // SPACED)]
+        while not self.located(Serial()):
+            pass
+        found: NDArray[np.float64] | None = self._locating.result
+        if found is None:
+            raise AssertionError("records that are located have their places")
+        return found
+
+    def located(self, engine: Engine) -> bool:
+        """Whether `near` is known; if not, a piece of it is worked out.
+
+        engine  where it is done
+        """
+        left = max(1, AT_ONCE // len(self.points))
+        while not self._locating.done and left > 0:
+            self._locating.advance(engine if engine.here else Serial(), engine.workers)
+            left -= 1
+        return self._locating.done
+
+    @property
+    def _locating(self) -> Underway[NDArray[np.float64]]:
+        return self.kept("locating", lambda: Underway(self._located()))
+
+    def _located(self) -> Pieces[NDArray[np.float64]]:
+        """`near` in pieces: the directions, then a stretch of records at a time."""
+        [(chosen, middle, directions)] = yield [self._directions]
+        step = max(1, LOCATED // max(directions.size, 1))
+        parts = yield [
+            partial(_projected, self.points[at : at + step], chosen, middle, directions)
+            for at in range(0, len(self.points), step)
+        ]
+        return np.concatenate(parts)
+
+    def _directions(self) -> tuple[NDArray[np.int64] | None, NDArray[np.float64], NDArray[np.float64]]:
+        """Coordinates that count (all if None), the mean, and the directions of greatest variance."""
+        middle, chosen = self.middle, None
+        some = self.points[:: max(1, len(self.points) // SPACED)] - middle
+        if len(middle) > WIDE:  # columns of many categories, most of which hardly anybody holds
+            spread = np.square(self.points - middle).mean(axis=0)
+            chosen = np.sort(np.argsort(-spread, kind="stable")[:WIDE])
+            some, middle = np.ascontiguousarray(some[:, chosen]), middle[chosen]
         directions = np.linalg.eigh(np.einsum("ij,ik->jk", some, some))[1][:, ::-1][:, :COMPONENTS]
         heaviest = directions[np.abs(directions).argmax(axis=0), np.arange(directions.shape[1])]
-        directions = np.round(directions * np.where(heaviest < 0, -1.0, 1.0), 6)
-        return np.ascontiguousarray(np.einsum("ij,jk->ik", centred, directions))
+        return chosen, middle, np.round(directions * np.where(heaviest < 0, -1.0, 1.0), 6)
+
+    @cached_property
+    def middle(self) -> NDArray[np.float64]:
+        """float64[p]: the mean of the records."""
+        return np.asarray(self.points.mean(axis=0))
 
     def __len__(self) -> int:
         return len(self.points)
@@ -127,7 +171,19 @@ class PartitionSpace:
     @cached_property
     def total(self) -> float:
         """SST: what one group of all would lose."""
-        return float(np.square(self.points - self.points.mean(axis=0)).sum())
+        apart = self.points - self.middle
+        return float(np.square(apart, out=apart).sum())
+
+
+def _projected(
+    points: NDArray[np.float64],
+    chosen: NDArray[np.int64] | None,
+    middle: NDArray[np.float64],
+    directions: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Records on their directions."""
+    some = points if chosen is None else np.ascontiguousarray(points[:, chosen])
+    return np.ascontiguousarray(np.einsum("ij,jk->ik", some - middle, directions))
 
 
 def reach(k: int) -> int:
