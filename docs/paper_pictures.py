@@ -31,6 +31,7 @@ from crypsis.searches.partitions.genetic import Genetic
 from crypsis.searches.populations import PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
+from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
 from crypsis.table.reference import reference_file
 from crypsis.table.table import Table
@@ -207,11 +208,11 @@ def flare() -> Table:
 def masking() -> Spec:
     """A population of masked files before and after, under both scores."""
     table = flare()
-    families = PaperFamilies(largest_k=13, depths=4, swap_step=1.0, coded="share")
+    families = PaperFamilies(largest_k=13, depths=4, swap_step=1.0)
     files = build_population(table, families.methods(table, table.names), np.random.default_rng(1)).files
     panels = []
     for score, title in (("mean", "Equation 1: the mean of both"), ("max", "Equation 2: the larger of both")):
-        settings = MASKING.model_copy(update={"score": score, "generations": 800})
+        settings = MASKING.model_copy(update={"score": score, "generations": 500})
         result = evolve_maskings(table, files, settings, np.random.default_rng(2))
         arrows = [
             {"x": float(a[0]), "y": float(a[1]), "x2": float(b[0]), "y2": float(b[1])}
@@ -233,7 +234,7 @@ def masking() -> Spec:
             ],
         })  # fmt: skip
     return chart(
-        hconcat=panels, title="104 masked files of Flare (grey), each moved by 800 generations to its green place"
+        hconcat=panels, title="104 masked files of Flare (grey), each moved by 500 generations to its green place"
     )
 
 
@@ -243,6 +244,10 @@ def pbg() -> Spec:
     trees = {name: str(reference_file(f"dgh/adult_{name}.csv")) for name in (*names, "occupation")}
     roles = dict.fromkeys(names, "quasi") | {"occupation": "confidential"}
     table = read_table(reference_file("adult.csv"), roles=roles, hierarchies=trees)
+    ages = range(17, 91)
+    nested = [[str(age), *(str((age - 17) // 2**level) for level in range(1, 6)), "*"] for age in ages]  # 2 to 32 years
+    years = Hierarchy.from_rows(nested, np.array(ages, dtype=np.float64))
+    table = table.with_columns({}, attributes={"age": table.attribute("age").but(hierarchy=years)})
     search = LatticeSearch(indices=("k", "glm"), boxes=(1.0, 1.0), method="pbg")
     problem = search.pose(table, None, np.random.default_rng(0))
     everywhere: Floats = problem.evaluate.everywhere()
@@ -252,7 +257,11 @@ def pbg() -> Spec:
     def rows(points: Floats) -> list[Spec]:
         return [{"k": float(k), "loss": 100 * (cells - float(glm)) / cells} for k, glm in points]
 
-    x = axis("k", "k that holds once at most 301 records are suppressed (log scale)", scale={"type": "log"})
+    x = axis(
+        "k",
+        "k that holds once at most 301 records are suppressed (log scale)",
+        scale={"type": "log", "domain": [1, 40000], "nice": False},
+    )
     y = axis("loss", "GLM, % of its largest value")
     some = np.random.default_rng(0).choice(len(everywhere), 6000, replace=False)
     found, front = -state.frontier.scores, everywhere[minimal(everywhere)]

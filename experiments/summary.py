@@ -60,6 +60,10 @@ def claims(text: str) -> list[tuple[str, str, str]]:
     return [(parts[0], parts[1], parts[2]) for parts in rows if len(parts) == 3 and parts[1] in words]
 
 
+def _open(holding: Counter[str]) -> str:
+    return f", {holding['not tested']} not tested" if holding["not tested"] else ""
+
+
 def verdict(paper: str) -> str:
     return (HERE / paper / "verdict.md").read_text(encoding="utf-8")
 
@@ -83,7 +87,8 @@ def figures() -> str:
         told = [f"{before} → {counts[word]}" for before, word in zip(BEFORE[paper], VERDICTS, strict=True)]
         holding = Counter(holds for _, holds, _ in claims(text))
         tested = holding["holds"] + holding["does not hold"]
-        lines.append(f"| {paper} | {sum(counts.values())} | {' | '.join(told)} | {holding['holds']} of {tested} |")
+        held = f"{holding['holds']} of {tested}{_open(holding)}"
+        lines.append(f"| {paper} | {sum(counts.values())} | {' | '.join(told)} | {held} |")
     lines += [
         "",
         "Counts are *before → now*; before, bands differed from paper to paper and were set beside our results.",

@@ -177,7 +177,8 @@ def run_design(
         if watch is not None:
             watch(results)
         pace = float(np.mean([row["seconds"] for row in rows])) or 1e-6
-        batch = engine.workers * int(np.clip(_SECONDS_PER_BATCH / pace, 1, _LARGEST_BATCH))
+        wanted = engine.workers * int(np.clip(_SECONDS_PER_BATCH / pace, 1, _LARGEST_BATCH))
+        batch = min(wanted, 2 * batch)  # the next settings may be much slower
     return results
 
 

@@ -10,7 +10,7 @@ PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan",
 _PAPER = {"convention": "paper", "copies": 0, "start": "random", "spread": "uniform", "climbs": 0}
 RECIPES: dict[str, dict[str, Any]] = {
     "paper": _PAPER,
-    "dynamic": {**_PAPER, "muting": True},
+    "dynamic": {**_PAPER, "muting": True, "muting_window": 20},
     "best": {},
     "pareto": {"select": "dominance", "climbs": 0},
     "mixed": {
