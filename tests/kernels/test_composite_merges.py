@@ -11,6 +11,7 @@ import crypsis
 from crypsis.kernels.composite_merges import best_partner
 from crypsis.kernels.group_cost import STEP, Costing
 from crypsis.masking.representatives import Representative
+from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
@@ -52,6 +53,17 @@ def test_who_lacks_diversity_joins_the_nearest_group_with_which_both_have_it() -
     assert labels[6] == labels[7]
     assert len(set(labels[:6].tolist())) == 1
     assert labels[0] != labels[6]
+
+
+def test_groups_that_are_too_small_join_the_nearest() -> None:
+    table = Table.from_columns({"x": [0.0, 0, 1, 1, 8, 8, 9, 9]}, {"x": "quasi"})
+    space = space_of(table, KAnonymity(k=2))
+    walk = CompositeWalk(space, 0, 2, np.ones(1, np.uint64))
+    walk.load(np.repeat(np.arange(4, dtype=np.int32), 2))
+    walk.merge_short(4)
+    labels = walk.labels()
+    assert labels[[0, 2, 4, 6]].tolist() == labels[[1, 3, 5, 7]].tolist()
+    assert labels[0] == labels[2] != labels[4] == labels[6]
 
 
 @given(st.integers(0, 10_000), st.sampled_from([LDiversity(l=3), TCloseness(t=0.3), TCloseness(t=0.05)]))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.kernels.group_cost import column_cost, middle, unlike
-from crypsis.kernels.halving import cut, sort_by_line, survey_order
+from crypsis.kernels.halving import cut, sort_by_line, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import group_losses
 from crypsis.searches.composites.space import cells_of, halved, room_of
@@ -127,3 +127,28 @@ def test_a_survey_lists_the_nearest_beside_each_record(seed: int, n: int, reach:
         beside = sorted(naive.near_records(gaps, order.tolist(), reach, i).values())
         assert apart[i][np.isfinite(apart[i])].tolist() == pytest.approx(beside[:3])
         assert all(gaps[i][j] == gap for j, gap in zip(near[i], apart[i], strict=True) if np.isfinite(gap))
+
+
+@given(st.integers(0, 10_000), st.integers(2, 25), st.integers(1, 3))
+@settings(max_examples=40, deadline=None)
+def test_near_records_of_near_records_are_looked_at_in_turn(seed: int, n: int, reach: int) -> None:
+    """Against the definition: record after record, each with the lists as they are by then."""
+    rng = np.random.default_rng(seed)
+    table = Table.from_columns({"v": rng.random(n)}, {"v": "quasi"})
+    cells = cells_of(table, ("v",), (Representative.MEDIAN,), (1.0,))
+    near, apart = np.repeat(np.arange(n, dtype=np.int32)[:, None], 3, axis=1), np.full((n, 3), np.inf)
+    survey_order(cells, rng.permutation(n), np.zeros(n, np.int32), 1, near, apart)
+    lists = [{int(j): float(gap) for j, gap in zip(near[i], apart[i], strict=True) if gap < np.inf} for i in range(n)]
+    survey_fellows(cells, 0, n, reach, near, apart)
+    for i in range(n):
+        for place in range(reach):
+            known = sorted(lists[i], key=lambda j: lists[i][j])
+            if place < len(known):
+                for j in sorted(lists[known[place]], key=lambda j, fellow=known[place]: lists[fellow][j])[:reach]:
+                    if j != i:
+                        lists[i][j] = unlike(cells, i, j)
+            lists[i] = dict(sorted(lists[i].items(), key=lambda each: each[1])[:3])
+        found = apart[i][np.isfinite(apart[i])]
+        assert found.tolist() == pytest.approx(sorted(lists[i].values()))
+        assert len(set(near[i][: len(found)].tolist())) == len(found)
+        assert i not in near[i][: len(found)]

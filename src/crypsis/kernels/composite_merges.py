@@ -1,4 +1,4 @@
-"""Composite groups that miss a demand are put together with near ones until all that can meet it do."""
+"""Composite groups that are too small or miss a demand are put together with near ones, as far as that is possible."""
 
 from __future__ import annotations
 
@@ -59,8 +59,10 @@ def _best_partner(
 best_partner = kernel(_best_partner)
 
 
-def _merge_short_groups(groups: CompositeGroups, costing: Costing, around: Surroundings, stamp: Int32s) -> None:
-    """Every group that is charged joins the one near it with which both cost least, until none is or can.
+def _merge_short_groups(
+    groups: CompositeGroups, costing: Costing, around: Surroundings, least: int, stamp: Int32s
+) -> None:
+    """Every group that is charged or smaller than `least` joins the one near it with which both cost least.
 
     stamp  int32[slots + 1], zero
     """
@@ -68,7 +70,7 @@ def _merge_short_groups(groups: CompositeGroups, costing: Costing, around: Surro
     while passed < groups.used[0]:
         g = g + 1 if g + 1 < groups.used[0] else 0
         passed += 1
-        if groups.costs[g, p] == 0.0:
+        if groups.costs[g, p] == 0.0 and groups.sizes[g] >= least:
             continue
         h = best_partner(groups, costing, around, g, stamp, False)
         if h == NONE:

@@ -84,33 +84,59 @@ def _halve_records(
 halve_records = kernel(_halve_records)
 
 
+def _enter(near: Int32s, apart: Floats, i: int, j: int, gap: float) -> None:
+    """Enter a record into the list of those near another one, unless it is known or farther than all of them."""
+    r = near.shape[1]
+    if gap >= apart[i, r - 1]:
+        return
+    for u in range(r):
+        if near[i, u] == j:
+            return
+    u = r - 1
+    while u > 0 and apart[i, u - 1] > gap:
+        near[i, u], apart[i, u] = near[i, u - 1], apart[i, u - 1]
+        u -= 1
+    near[i, u], apart[i, u] = j, gap
+
+
+enter = kernel(_enter)
+
+
 def _survey_order(cells: Cells, order: Ints, strata: Int32s, reach: int, near: Int32s, apart: Floats) -> None:
     """Enter into the lists of near records those that stand near each one in an order and are of its stratum.
 
     near   int32[n, r]: sorted by distance, filled up with the record itself
     apart  float64[n, r]: how much each of them differs; infinite where the list is filled up
     """
-    n, r = near.shape
+    n = near.shape[0]
     for place in range(n):
         i = order[place]
         for step in range(1, reach + 1):
             for other in (place - step, place + step):
-                if other < 0 or other >= n or strata[order[other]] != strata[i]:
-                    continue
-                j = order[other]
-                gap = unlike(cells, i, j)
-                if gap >= apart[i, r - 1]:
-                    continue
-                known = False
-                for u in range(r):
-                    known = known or near[i, u] == j
-                if known:
-                    continue
-                u = r - 1
-                while u > 0 and apart[i, u - 1] > gap:
-                    near[i, u], apart[i, u] = near[i, u - 1], apart[i, u - 1]
-                    u -= 1
-                near[i, u], apart[i, u] = j, gap
+                if other >= 0 and other < n and strata[order[other]] == strata[i]:
+                    enter(near, apart, i, order[other], unlike(cells, i, order[other]))
 
 
 survey_order = kernel(_survey_order)
+
+
+def _survey_fellows(cells: Cells, first: int, last: int, reach: int, near: Int32s, apart: Floats) -> None:
+    """Enter into the lists of the records first … last − 1 those near the ones that are near them.
+
+    reach  how many of each list are looked at, from the nearest on
+    """
+    reach = min(reach, near.shape[1])
+    for i in range(first, last):
+        for u in range(reach):
+            if apart[i, u] == np.inf:
+                break
+            j = near[i, u]
+            for v in range(reach):
+                other = near[j, v]
+                if apart[j, v] == np.inf:
+                    break
+                if other != i:
+                    enter(near, apart, i, other, unlike(cells, i, other))
+
+
+survey_fellows = kernel(_survey_fellows)

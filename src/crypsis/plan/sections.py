@@ -261,7 +261,7 @@ class Running(Settings):
     scheduler: str = Field(default="", description="address of a Dask scheduler, for the engine dask")
     seed: int | None = Field(default=None, ge=0, description="seed of a repeatable run; secret, kept in the run folder")
     points: int = Field(
-        default=40,
+        default=60,
         ge=2,
         le=10_000,
         description="largest number of members of each search's front that are measured at the end",

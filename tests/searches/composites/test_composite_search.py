@@ -75,6 +75,24 @@ def test_between_two_rungs_a_price_makes_fewer_groups_of_more_sizes() -> None:
     assert np.ptp(between) > np.ptp(many)
 
 
+def test_beyond_the_ladder_ever_larger_groups_are_put_together() -> None:
+    """150 records, k = 4 and 15: 30 and 60, and all records as one group; none where the settings end the ladder."""
+    table = crypsis.example(150)
+    encoding, state = searched(table, 40, k=4, rungs=2)
+    sizes = [encoding.genes(genome).k for genome in state.genomes]
+    assert sizes[:5] == [4, 15, 30, 60, 150]
+    for seat in range(5):
+        assert np.bincount(state.memory[f"{seat}/best"]).min() >= sizes[seat]
+    least = [min(loss for loss, risk in state.frontier.scores if risk <= most) for most in (4.0, 2.0, 1.0)]
+    _, ended = searched(table, 40, k=4, rungs=2, largest_k=15)
+    before = [
+        min([loss for loss, risk in ended.frontier.scores if risk <= most], default=100) for most in (4.0, 2.0, 1.0)
+    ]
+    assert len(ended.genomes) == 4
+    assert least < before
+    assert least[2] < before[2]
+
+
 def test_a_limit_on_linkage_begins_with_groups_that_keep_it() -> None:
     """Who is one of twelve alike is found one time in twelve: the first groups of the search may be released."""
     table = crypsis.example(200)
@@ -345,5 +363,5 @@ def test_variants_that_are_members_of_the_front_are_measured_once() -> None:
     people = crypsis.example(120)
     measures = {"loss": ["cell-loss"], "risk": ["record-linkage"], "guide": True}
     search = crypsis.CompositeSearch(k=4, rungs=3)
-    with crypsis.evolve(people, search, budget="12 generations", seed=1, measures=measures) as run:
+    with crypsis.evolve(people, search, budget="30 generations", seed=1, measures=measures) as run:
         assert {"true", "false"} == {s.facts.get("truthful") for s in run.front.everything if s.title == "composite"}

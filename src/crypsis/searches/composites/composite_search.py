@@ -149,7 +149,7 @@ class CompositeSearch(LadderSearch):
         treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)
         lineages = CompositeLineages(
             space,
-            seats_of(ladder, self.safe_k)[: None if len(space) <= WHOLE else len(ladder)],
+            seats_of(ladder, self.safe_k, self._far(ladder[-1], most))[: None if len(space) <= WHOLE else len(ladder)],
             treatments,
             self.start,
             self.breedings,
@@ -172,6 +172,13 @@ class CompositeSearch(LadderSearch):
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
         )
+
+    def _far(self, last: int, most: int) -> tuple[int, ...]:
+        """Group sizes beyond the ladder, each twice as large, up to all records; none where the settings end it."""
+        if self.largest_k or self.rungs == 1:
+            return ()
+        sizes = (last << doubled for doubled in range(1, max(most // last, 1).bit_length()))
+        return tuple(dict.fromkeys([*(k for k in sizes if 2 * k <= most), *((most,) if most > last else ())]))
 
     def _steering(self, space: CompositeSpace, table: Table) -> tuple[float, ...]:
         """What a lost cell of each column counts for in the walk: more where a column loses more than it may."""

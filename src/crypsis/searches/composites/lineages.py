@@ -4,8 +4,9 @@ A quantum reads so many cells. Lineages take turns run by run, in the order of t
 comes, so that the first point is there as soon as the first groups are. Once all have made a few runs, lineages between
 them begin: their groups have the smaller k and a price, so that there are as few of them as between the two rungs but
 of more sizes, which loses less. At the end of a run the groups found are recombined with the best so far, and what is
-better is scored, now and then also with another treatment of its columns. The records of the smallest k then trade
-what they publish, at one price of being found after another: what lies between two rungs seldom loses less.
+better is scored, now and then also with another treatment of its columns. The records then trade what they publish, at
+one price of being found after another, those of the smallest k at most prices. Beyond the ladder, ever larger groups
+are put together from those below them.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.problem import Child, Streams
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
-from crypsis.searches.composites.starts import Start, first_groups
-from crypsis.searches.composites.swapping import PRESSURES, pressure, swapped
+from crypsis.searches.composites.starts import Start, first_groups, put_together
+from crypsis.searches.composites.swapping import FEWER, PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.searches.lineages import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
@@ -43,6 +44,8 @@ LEAST_WARMTH = 2e-4
 """Of groups that lose next to nothing."""
 DENSER = (3, 4)
 """Runs of all lineages after which others begin between neighbouring rungs, and between every other rung."""
+FAR = 2
+"""Runs of the first lineage after which those beyond the ladder begin."""
 BEYOND = 2.0
 """Times the price between the last two rungs: for fewer groups than at the last one."""
 BEHIND = 2
@@ -57,9 +60,10 @@ class Seat(NamedTuple):
     """What a lineage looks for.
 
     k, profile  least group size, and number of the way of publishing
-    after  runs that all lineages must have made before it begins
+    after  runs that all lineages of the ladder, or the first one, must have made before it begins
     between  seats of a smaller and a larger k: a group is priced at what one less costs from the first to the second
     dearer  times that price
+    below  the seat of a smaller k whose groups are put together at first; None where others are found
     """
 
     k: int
@@ -67,6 +71,7 @@ class Seat(NamedTuple):
     after: int = 0
     between: tuple[int, int] | None = None
     dearer: float = 1.0
+    below: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,24 +155,30 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """Whether there is a lineage that has not begun and waits for nothing."""
         if len(lineages) == len(self.seats):
             return False
-        runs = [int(each.place[0]) for each, seat in zip(lineages, self.seats, strict=False) if self.divisible(seat.k)]
+        begun = zip(lineages, self.seats, strict=False)
+        runs = [int(each.place[0]) for each, seat in begun if seat.below is None and self.divisible(seat.k)]
+        if self.seats[len(lineages)].below is not None:
+            runs = runs[:1]
         return min(runs, default=0) >= self.seats[len(lineages)].after
 
     def begun(self, seat: int, seed: int, others: Sequence[CompositeLineage] = ()) -> CompositeLineage:
         """A lineage with its first groups; one that begins between others, with those of the larger k."""
-        k, profile, _, between, dearer = self.seats[seat]
+        k, profile, _, between, dearer, below = self.seats[seat]
         price = 0.0
-        if between is None:
-            labels = first_groups(self.space, profile, k, self.start)
+        if below is not None:
+            labels = walk = put_together(self.space, profile, k, others[below].best)
+        elif between is None:
+            labels, walk = first_groups(self.space, profile, k, self.start)
         else:
             many, labels = (others[place].best for place in between)
+            walk = labels
             saved = self.space.cost(profile, labels) - self.space.cost(profile, many)
             price = dearer * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         chance = first_chance(seed)
-        walk = labels if len(self.space) <= WHOLE else labels[:0]  # on a large table every block has its own
+        walk = walk if len(self.space) <= WHOLE else walk[:0]  # on a large table every block has its own
         place, due = np.zeros(2, np.int64), np.zeros(1, np.bool_)
-        none, warmth = np.zeros(1, np.int64), np.zeros(1)
-        return CompositeLineage(labels, walk, chance, place, due, warmth, np.array([price]), none, walk[:0])
+        trades, warmth = np.array([0 if below is None else self._prices(seat)]), np.zeros(1)
+        return CompositeLineage(labels, walk, chance, place, due, warmth, np.array([price]), trades, walk[:0])
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat][:2]
@@ -176,23 +187,30 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
         """The seats that walk in the next quantum: fewest runs first, then in their order.
 
-        The smallest k is ahead, as its records trade. Rungs that have others on both sides wait until those have made
-        more runs: what is between loses less.
+        Who trades goes on with it. The smallest k is ahead, as its records trade at most prices. Rungs that have others
+        on both sides wait until those have made more runs, as what is between loses less; so do far ones.
         """
         able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat].k)]
         begun = [seat.between for seat in self.seats[: len(lineages)] if seat.between is not None]
         waits = {low for low, _ in begun} & {high for _, high in begun}
-        ahead = {seat for seat in able if self._trades(seat)}
+        ahead = {seat for seat in able if self._prices(seat) == len(PRESSURES)}
 
         def turn(seat: int) -> tuple[int, int]:
             runs = int(lineages[seat].place[0])
-            return runs // AHEAD if seat in ahead else runs + BEHIND * (seat in waits), seat
+            if lineages[seat].trades[0]:
+                return -1, seat
+            far = self.seats[seat].below is not None
+            return runs // AHEAD if seat in ahead else runs + BEHIND * (far or seat in waits), seat
 
         return sorted(able, key=turn)[: self.breedings]
 
-    def _trades(self, seat: int) -> bool:
-        """Whether the records of a lineage trade."""
-        return self.swapping and self.seats[seat].k == min(self.space.ladder) and self.seats[seat].between is None
+    def _prices(self, seat: int) -> int:
+        """At how many prices the records of a lineage trade after a run that made its groups better."""
+        if not self.swapping or self.seats[seat].between is not None:
+            return 0
+        if self.seats[seat].below is not None:
+            return 1
+        return len(PRESSURES) if self.seats[seat].k == min(self.space.ladder) else FEWER
 
     def divisible(self, k: int) -> bool:
         """Whether the records can be in more than one group of k."""
@@ -228,7 +246,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         better = (walk.costs() + price).sum() < kept.sum() - 1e-9
         labels = joined if better else lineage.best
         place, due = np.array([run + 1, 0]), np.array([better])
-        trades = np.array([len(PRESSURES) if better and self._trades(seat) else 0])
+        trades = np.array([self._prices(seat) if better else 0])
         nobody = lineage.publishes
         return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price, trades, nobody)
 
@@ -236,13 +254,13 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """The records of the best groups trade at the next price."""
         k, profile = self.seats[seat][:2]
         left, run = int(lineage.trades[0]), int(lineage.place[0])
-        publishes = swapped(self.space, profile, k, lineage.best, pressure(len(PRESSURES) - left, run))
+        publishes = swapped(self.space, profile, k, lineage.best, pressure(self._prices(seat) - left, run))
         return replace(lineage, trades=np.array([left - 1]), publishes=publishes, due=np.zeros(1, np.bool_))
 
     def size(self, seat: int) -> int:
         """About how large the groups of a seat become."""
         between = self.seats[seat].between
-        return self.seats[seat].k if between is None else self.seats[between[1]].k
+        return min(self.seats[seat].k if between is None else self.seats[between[1]].k, max(self.space.ladder))
 
     def _walked_block(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
         """One block of a lineage of a large table."""
@@ -278,8 +296,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         return [Child(genome, "swap", (seat,), problem.key(genome))]
 
 
-def seats_of(ladder: Sequence[int], first: int = 0) -> tuple[Seat, ...]:
-    """Seats of a ladder, the rung `first` before the others; then between neighbours and beyond, then across rungs.
+def seats_of(ladder: Sequence[int], first: int = 0, far: Sequence[int] = ()) -> tuple[Seat, ...]:
+    """Seats of a ladder, the rung `first` before the others; far ones; between neighbours and beyond; across rungs.
 
     Examples
     --------
@@ -288,11 +306,15 @@ def seats_of(ladder: Sequence[int], first: int = 0) -> tuple[Seat, ...]:
     [10, 5, 20, 5, 10, 10, 5]
     >>> [seat.between for seat in seats]
     [None, None, None, (1, 0), (0, 2), (0, 2), (1, 2)]
+    >>> [(seat.k, seat.below) for seat in seats_of((5, 10), far=(20, 40))[2:4]]
+    [(20, 1), (40, 2)]
     """
     order = sorted(ladder, key=lambda k: (k != first, k))
     rungs = [order.index(k) for k in sorted(ladder)]
     seats = [Seat(k) for k in order]
     near, wide = DENSER
+    for place, k in enumerate(far):
+        seats.append(Seat(k, after=FAR, below=len(order) + place - 1 if place else rungs[-1]))
     seats += [Seat(order[low], after=near, between=(low, high)) for low, high in pairwise(rungs)]
     seats += [Seat(order[rungs[-2]], after=near, between=(rungs[-2], rungs[-1]), dearer=BEYOND)] if rungs[1:] else []
     seats += [Seat(order[low], after=wide, between=(low, high)) for low, high in zip(rungs, rungs[2:], strict=False)]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from crypsis.kernels import group_cost
 from crypsis.kernels.composite import Surroundings
 from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
-from crypsis.kernels.halving import halve_records, survey_order
+from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import group_losses
 from crypsis.privacy.demands import ClassDemands
@@ -27,8 +27,12 @@ ORDERS, PART_ORDERS, BESIDE = 16, 6, 8
 """Orders of all records and of a part of them in which near ones are looked for, and how far to either side."""
 NEAR = (20, 60)
 """Least and largest number of near records that are listed; between them, twice k."""
+FELLOWS = 20
+"""Near records of each record whose own near records are looked at once all orders were."""
 SURVEYED = 200_000
 """Cells of the orders that are looked at in one quantum."""
+COMPARED = 10_000_000
+"""Cells of fellows that are compared in one quantum."""
 LUCK = 1.5
 """How much chance decides which column is cut for these orders."""
 PRICE = 1.0
@@ -217,18 +221,33 @@ class CompositeSpace:
         return Surroundings(self._survey.near, self.strata)
 
     @property
+    def _pieces(self) -> int:
+        """Quanta in which the near records of near records are looked at; none for a part of a table."""
+        if self.orders < ORDERS:
+            return 0
+        return -(-len(self) * FELLOWS**2 * len(self.names) // COMPARED)
+
+    @property
     def _together(self) -> int:
         """Orders that are looked at in one quantum."""
         return min(max(1, SURVEYED // (len(self) * len(self.names))), self.orders)
 
     def survey(self) -> bool:
-        """Look for near records in a few more orders; whether there were any to look at."""
-        found = self._survey
-        for _ in range(min(self._together, self.orders - int(found.passed[0]))):
-            order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
-            survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
-            found.passed[0] += 1
-        return bool(found.passed[0] < self.orders)
+        """Look for near records in a few more orders, or near those found; whether there is more to look at."""
+        found, ended = self._survey, self.orders + self._pieces
+        passed = int(found.passed[0])
+        if passed >= self.orders:
+            if passed < ended:
+                bounds = np.linspace(0, len(self), self._pieces + 1).astype(np.int64)
+                first, last = bounds[passed - self.orders : passed - self.orders + 2].tolist()
+                survey_fellows(self.cells[0], first, last, FELLOWS, found.near, found.apart)
+                found.passed[0] += 1
+        else:
+            for _ in range(min(self._together, self.orders - passed)):
+                order = halved(self.cells[0], self.strata, 2, LUCK, found.chance, self.room(2))[1]
+                survey_order(self.cells[0], order, self.strata, BESIDE, found.near, found.apart)
+                found.passed[0] += 1
+        return bool(found.passed[0] < ended)
 
     @cached_property
     def _survey(self) -> _Survey:

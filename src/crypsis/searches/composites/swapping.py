@@ -18,8 +18,10 @@ from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table
 
-PRESSURES = (0.5, 0.13, 1.3, 5.0, 0.25, 0.8, 0.06, 2.1, 12.0, 0.02)
+PRESSURES = (0.5, 5.0, 1.3, 0.13, 0.25, 0.8, 0.06, 2.1, 12.0, 0.02)
 """Prices of a record that is found, in what is lost for each record found while nobody trades."""
+FEWER = 3
+"""How many of these prices there are for other groups than the smallest."""
 BETWEEN = (1.0, 1.27, 0.79)
 """Times these prices, in turn: the next time records trade, at prices between."""
 OPTIONS = 16

@@ -54,11 +54,11 @@ class CompositeWalk:
         """The groups as they are now."""
         return self.groups.labels.copy()
 
-    def merge_short(self) -> None:
-        """Put groups that miss a demand together with near ones until all meet it, as far as that is possible."""
-        if self.charges is not None:
+    def merge_short(self, least: int = 0) -> None:
+        """Put groups of fewer records than `least`, or that miss a demand, together with near ones, where possible."""
+        if least or self.charges is not None:
             stamp = np.zeros(len(self.groups.sizes) + 1, np.int32)
-            merge_short_groups(self.groups, Costing(self.charges, self.cells, self.room), self.around, stamp)
+            merge_short_groups(self.groups, Costing(self.charges, self.cells, self.room), self.around, least, stamp)
 
     def anneal(self, work: int, hot: float, cold: float, price: float = 0.0) -> float:
         """Walk until so many cells were read while the temperature falls from hot to cold; the cost reached.
