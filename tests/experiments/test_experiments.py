@@ -179,6 +179,14 @@ def test_every_printed_number_needs_a_verdict_and_a_quick_run_refutes_nothing(
     assert [claim[1] for claim in quick.claims] == ["not tested", "does not hold"]
 
 
+def test_only_a_whole_grid_refutes_a_conclusion(verdicts: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "ga-2006")
+    ruled = importlib.import_module("ga_conclusions").ruled
+    assert ruled({"11x2": True, "50x2": True}, {"11x2"}) is True
+    assert ruled({"11x2": False, "50x2": True}, {"11x2"}) is False
+    assert ruled({"11x2": True, "50x2": False}, {"11x2"}) is None
+
+
 def test_what_was_run_is_kept_and_an_unfinished_line_is_run_again(verdicts: ModuleType, tmp_path: Path) -> None:
     kept = verdicts.Kept(tmp_path / "runs.jsonl")
     calls: list[int] = []
