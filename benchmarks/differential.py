@@ -135,7 +135,7 @@ def random_pairs(seed: int) -> dict[str, Any]:
         "size": size,
         "rows": rows,
         "fitted": mixture(counted, size, rows).tolist(),
-        "weights": pattern_weights(counted, size, rows).tolist(),
+        "weights": pattern_weights(mixture(counted, size, rows)).tolist(),
         "sides": [original.tolist(), masked.tolist()] if seed % EVERY == 0 else [],
     }
 

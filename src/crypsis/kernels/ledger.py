@@ -124,14 +124,17 @@ def _mixture(patterns: Ints, attributes: int, rows: int) -> Floats:
 mixture = kernel(_mixture)
 
 
-def _pattern_weights(patterns: Ints, attributes: int, rows: int) -> Floats:
-    """float64[2^p]: Σ_j log2(m/u) where attribute j agrees, log2((1 − m)/(1 − u)) where it does not."""
-    fitted = mixture(patterns, attributes, rows)
-    weights = np.zeros(len(patterns))
+def _pattern_weights(fitted: Floats) -> Floats:
+    """float64[2^p]: Σ_j log2(m/u) where attribute j agrees, log2((1 − m)/(1 − u)) where it does not.
+
+    fitted  float64[2p + 1]: a mixture
+    """
+    attributes = len(fitted) // 2
+    weights = np.zeros(1 << attributes)
     for j in range(attributes):
         agreeing = np.log2(fitted[j] / fitted[attributes + j])
         differing = np.log2((1.0 - fitted[j]) / (1.0 - fitted[attributes + j]))
-        for pattern in range(len(patterns)):
+        for pattern in range(len(weights)):
             weights[pattern] += agreeing if pattern >> j & 1 else differing
     return weights
 
@@ -159,9 +162,12 @@ def _falling(weights: Floats) -> Ints:
 falling = kernel(_falling)
 
 
-def _pattern_risk(own: Codes, seen: Codes, patterns: Ints, attributes: int, rule: int, rows: int) -> float:
-    """Per cent of records linked rightly when each original goes to the masked record(s) of greatest weight."""
-    weights = pattern_weights(patterns, attributes, rows)
+def _pattern_risk(own: Codes, seen: Codes, fitted: Floats, rule: int, rows: int) -> float:
+    """Per cent of records linked rightly when each original goes to the masked record(s) of greatest weight.
+
+    fitted  float64[2p + 1]: the mixture of the agreement patterns
+    """
+    weights = pattern_weights(fitted)
     order, credit = falling(weights), 0.0
     for seeker in range(len(own)):
         hits, ties = 0, 0
@@ -190,6 +196,14 @@ linkage_risk = kernel(_linkage_risk)
 pattern_risk = kernel(_pattern_risk)
 
 
+def _fitted_risk(own: Codes, seen: Codes, patterns: Ints, attributes: int, rule: int, rows: int) -> float:
+    """`pattern_risk` with the mixture fitted to so many pairs of each pattern."""
+    return pattern_risk(own, seen, mixture(patterns, attributes, rows), rule, rows)
+
+
+fitted_risk = kernel(_fitted_risk)
+
+
 def _read_all(frame: Frame, tallies: Tallies, who: int, readings: Floats) -> None:
     """The seven readings of one file, in the order of the registry names; those not chosen are left alone."""
     rows, attributes = tallies.codes.shape[1], tallies.codes.shape[2]
@@ -206,7 +220,7 @@ def _read_all(frame: Frame, tallies: Tallies, who: int, readings: Floats) -> Non
         readings[4] = linkage_risk(tallies.hits[who, 0], tallies.ties[who, 0], frame.rules[0], rows)
     if frame.chosen[5]:
         own, seen, counted = tallies.own[who], tallies.seen[who], tallies.patterns[who]
-        readings[5] = pattern_risk(own, seen, counted, attributes, frame.rules[2], rows)
+        readings[5] = fitted_risk(own, seen, counted, attributes, frame.rules[2], rows)
     if frame.chosen[6]:
         readings[6] = linkage_risk(tallies.hits[who, 1], tallies.ties[who, 1], frame.rules[1], rows)
 

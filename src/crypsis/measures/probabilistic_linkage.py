@@ -93,8 +93,8 @@ class ProbabilisticLinkage(CategoricalRisk):
 
     def score(self, pairing: Pairing) -> float:
         own, seen, counted = self.patterns(pairing)
-        context = pairing.context
-        return float(pattern_risk(own, seen, counted, len(context.names), self.rule, context.rows))
+        rows = pairing.context.rows
+        return float(pattern_risk(own, seen, mixture(counted, len(pairing.context.names), rows), self.rule, rows))
 
     def explained(self, pairing: Pairing) -> Explained:
         names, rows = pairing.context.names, pairing.context.rows
