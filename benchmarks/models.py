@@ -1,13 +1,15 @@
 """Privacy models inside the searches: the optima of a peer, and what l and t cost with each search.
 
     python benchmarks/models.py [optima] [searches] [--seconds 20] [--seed 1] [--tables example …] [--with composite …]
+                                [--page]
 
 optima    least loss of k = 5 with t-closeness or entropy diversity over every node of Adult-8, through a plan: loss,
           node, records suppressed, CPU seconds of the search (ARX: 3.9 s), and the verdict on the file as written and
           read back. Reference: the figures of `conformance/adult_lattice_optima.json` beside the data.
 searches  l = 2 and t = 0.3 with partition, local-recoding, composite and lattice on four tables: least loss that may be
           released, its linkage, CPU seconds and the verdict on the written file. The budget is CPU seconds of a serial
-          engine, compiling not counted: 32 runs, some eleven minutes for 20 s each.
+          engine, compiling not counted: 32 runs, some eleven minutes for 20 s each. --page puts the losses into
+          docs/how-to/composite-groups.md.
 Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository.
 """
 
@@ -24,6 +26,7 @@ from typing import Any
 
 import numpy as np
 from cpu_clock import count_cpu
+from page_tables import HOW_TO, replace_table
 
 import crypsis
 from crypsis.engines import Serial
@@ -120,8 +123,8 @@ def optima() -> None:
         )
 
 
-def searches(seconds: float, seed: int, named: Sequence[str], chosen: Sequence[str]) -> None:
-    """What l = 2 and t = 0.3 cost with each search."""
+def searches(seconds: float, seed: int, named: Sequence[str], chosen: Sequence[str]) -> list[str]:
+    """What l = 2 and t = 0.3 cost with each search; the losses as a table of the documentation."""
     count_cpu()
     example = crypsis.example(1000)
     tables = {
@@ -131,16 +134,22 @@ def searches(seconds: float, seed: int, named: Sequence[str], chosen: Sequence[s
         "example, income": (example, ("income",)),
     }
     print(f"{'table':17}{'demand':14}{'search':16}{'loss':>7}{'linkage':>9}{'k':>6}{'CPU s':>7}  written file")
+    lines = [
+        "| table | demand | " + " | ".join(f"`{name}`" for name in chosen) + " |",
+        "|---" * (2 + len(chosen)) + "|",
+    ]
     for title, (table, hidden) in ((name, tables[name]) for name in named):
         for model in (LDiversity(l=2, confidential=hidden), TCloseness(t=0.3, confidential=hidden)):
             models: list[PrivacyModel] = [KAnonymity(k=5), model]
+            demand, losses = "l = 2" if isinstance(model, LDiversity) else "t = 0.3", list[str]()
             for search in chosen:
                 crypsis.evolve(table.take(np.arange(60)), search, models, budget="1 generations", seed=seed).close()
                 started = time.process_time()
                 with crypsis.evolve(table, search, models, f"{seconds:g}s", seed, engine=Serial()) as run:
                     cpu = time.process_time() - started
                     own = [s for s in run.front.everything if s.feasible and not s.baseline]
-                    start = f"{title:17}{'l = 2' if isinstance(model, LDiversity) else 't = 0.3':14}{search:16}"
+                    start = f"{title:17}{demand:14}{search:16}"
+                    losses.append(f"{min(s.figure('loss') for s in own):.1f}" if own else "–")
                     if not own:
                         print(f"{start}{_nothing(run):>22}{cpu:7.1f}", flush=True)
                         continue
@@ -151,6 +160,8 @@ def searches(seconds: float, seed: int, named: Sequence[str], chosen: Sequence[s
                         f"{verdict(run.decode(best), models)}",
                         flush=True,
                     )
+            lines.append(f"| {title} | {demand} | {' | '.join(losses)} |")
+    return lines
 
 
 def _nothing(run: crypsis.Run) -> str:
@@ -167,11 +178,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--tables", nargs="+", choices=TABLES, default=TABLES)
     parser.add_argument("--with", nargs="+", choices=SEARCHES, default=SEARCHES, dest="chosen")
+    parser.add_argument("--page", action="store_true")
     given = parser.parse_args()
     if not given.what or "optima" in given.what:
         optima()
     if not given.what or "searches" in given.what:
-        searches(given.seconds, given.seed, given.tables, given.chosen)
+        lines = searches(given.seconds, given.seed, given.tables, given.chosen)
+        if given.page:
+            replace_table(HOW_TO / "composite-groups.md", lines)
 
 
 if __name__ == "__main__":
