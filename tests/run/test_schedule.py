@@ -14,7 +14,7 @@ import crypsis
 from crypsis.evolution import Frontier
 from crypsis.run import Run
 from crypsis.run.clock import Clock, Moment, charged_now, command_start
-from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn
+from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn, relative
 from crypsis.run.pace import Pace
 from crypsis.run.schedule import Schedule
 from crypsis.table.example import example
@@ -56,8 +56,31 @@ def test_the_outlook_is_the_front_and_adds_up_to_its_volume(points: list[tuple[i
         (np.array([place]), (float(loss), float(risk))) for place, (loss, risk) in enumerate(points)
     )
     assert outlook.front == sorted({tuple(row) for row in frontier.scores.tolist()})
-    assert total == pytest.approx(hypervolume(outlook.front))
+    assert total == pytest.approx(hypervolume([(relative(loss), relative(risk)) for loss, risk in outlook.front]))
+    assert outlook.volume == pytest.approx(hypervolume(outlook.front))
     assert hypervolume(outlook.front) == pytest.approx(frontier.hypervolume((100.0, 100.0)) / 1e4)
+
+
+def test_the_scale_of_gains_is_one_of_ratios_with_the_same_ends() -> None:
+    assert [relative(0.0), relative(100.0)] == pytest.approx([0.0, 100.0])
+    halves = [relative(2 * figure) - relative(figure) for figure in (5.0, 10.0, 20.0, 40.0)]
+    assert max(halves) < 1.2 * min(halves), "half of it is worth about the same anywhere"
+
+
+def test_who_was_not_measured_for_long_keeps_its_rate_and_is_overdue() -> None:
+    """By its last measured stretches it gains most; what it did since then is not held against it."""
+    long, short = Gains(), Gains()
+    for each, gain in ((long, 0.5), (short, 0.1)):
+        each.spent(2.0)
+        each.measured(gain)
+    long.spent(0.5)
+    assert not long.overdue
+    long.spent(2.5)
+    assert long.overdue
+    assert long.rate == pytest.approx(0.25)
+    assert next_in_turn([short, long], patience=0.1) == 1
+    long.measured(0.0)
+    assert next_in_turn([short, long], patience=0.1) == 0
 
 
 def test_a_first_step_unlike_the_others_is_foreseen() -> None:

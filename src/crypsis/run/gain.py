@@ -1,7 +1,12 @@
-"""What the searches of a run gain: the hypervolume their points add, by the time they take."""
+"""What the searches of a run gain: the hypervolume their points add, by the time they take.
+
+For the schedule losses and risks count by their logarithm: half the loss at a small risk is worth as much as half the
+loss at a large one. On a linear scale nearly all of the square lies beyond what anybody would choose.
+"""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -9,6 +14,10 @@ from typing import NamedTuple
 
 REFERENCE = 100.0
 """Loss and risk, per cent, that bound the hypervolume."""
+FINE = 0.5
+"""Per cent of loss or risk below which differences count as they are, and above which by their ratio."""
+UNKNOWN = 0.3
+"""Share of the time of a search after which its front is measured again."""
 PATIENCE = 1.5
 """Seconds a search may take before its gain counts: long walks gain late."""
 SHARE_OF_PATIENCE = 0.4
@@ -40,10 +49,11 @@ class Outlook:
     front: list[tuple[float, float]] = field(default_factory=list)
     """(loss, risk), least loss first."""
     volume: float = 0.0
+    worth: float = 0.0
     moved: float = 0.0
 
     def add(self, loss: float | None, risk: float | None, now: float) -> float:
-        """Take a point in; returns the hypervolume it adds."""
+        """Take a point in; returns the hypervolume it adds, of logarithms."""
         if loss is None or risk is None:
             return 0.0
         place = bisect_left(self.front, (loss, risk))
@@ -53,9 +63,9 @@ class Outlook:
         while end < len(self.front) and self.front[end][1] >= risk:
             end += 1
         self.front[place:end] = [(loss, risk)]
-        before, self.volume = self.volume, hypervolume(self.front)
-        self.moved = now
-        return self.volume - before
+        before, self.worth = self.worth, hypervolume([(relative(loss), relative(risk)) for loss, risk in self.front])
+        self.volume, self.moved = hypervolume(self.front), now
+        return self.worth - before
 
     def found(self, now: float) -> Found:
         """What has been found."""
@@ -63,6 +73,11 @@ class Outlook:
             return Found(still=now)
         least, safest = self.front[0][0], self.front[-1][1]
         return Found(len(self.front), least, safest, self.volume, max(0.0, now - self.moved))
+
+
+def relative(figure: float) -> float:
+    """A loss or risk on a scale of logarithms that also goes from 0 to 100."""
+    return REFERENCE * math.log1p(max(figure, 0.0) / FINE) / math.log1p(REFERENCE / FINE)
 
 
 def hypervolume(front: Sequence[tuple[float, float]]) -> float:
@@ -116,15 +131,23 @@ class Gains:
 
     @property
     def rate(self) -> float:
-        """Hypervolume per second over the second half of the time it has taken; infinite before a first point."""
+        """Hypervolume per second over the second half of the time up to the last measured point; infinite before one.
+
+        What it did since then is not known yet; `overdue` says when that should be measured.
+        """
         if not self.stretches:
             return float("inf")
-        time, gained = self.seconds, 0.0
+        time, gained, measured = 0.0, 0.0, self.total - self.seconds
         for seconds, gain in reversed(self.stretches):
-            if time >= self.total / 2:
+            if time >= measured / 2:
                 break
             time, gained = time + seconds, gained + gain
         return gained / max(time, 1e-6)
+
+    @property
+    def overdue(self) -> bool:
+        """Whether so much of its time has passed since the last measured point that its gain is not known."""
+        return self.seconds >= UNKNOWN * self.total
 
 
 def next_in_turn(gains: Sequence[Gains], patience: float = PATIENCE) -> int:
