@@ -49,10 +49,8 @@ CLOSING = 0.3
 """Seconds at the end of a budget for the last note, the table of the front and the end of the process."""
 FOR_A_FIRST_POINT = 8.0
 """Seconds that searches take at most, whatever the budget, for a first point to release, if no baseline is one."""
-SHARE_FOR_BASELINE = 0.2
-"""Share of the time left that one baseline may take."""
-SHARE_FOR_REFUGE = 0.15
-"""Share of the time left up to which the quickest baseline that protects comes before all searches."""
+SHARE_FOR_BASELINE, SHARE_FOR_REFUGE = 0.2, 0.15
+"""Shares of the time left: of one baseline at most; up to which the quickest that protects comes before searches."""
 
 
 class _Task(NamedTuple):
@@ -165,9 +163,8 @@ class Schedule:
         if not open_:
             return None
         first = [each for each in open_ if each.due and not each.seen]
-        search = (
-            first[0] if first else open_[next_in_turn([each.gains for each in open_], self._patience / len(states))]
-        )
+        place = next_in_turn([each.gains for each in open_], self._patience / len(states))
+        search = first[0] if first else open_[place]
         do = self._measure if search.due else self._advance
         return _Task(self._step(search), lambda: do(search))
 
