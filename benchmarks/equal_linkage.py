@@ -1,15 +1,16 @@
 """Loss at equal linkage: this version with and without the search `composite`, and version 0.1.
 
-    python benchmarks/equal_linkage.py run --out FILE [--first FOLDER] [--tables …] [--seeds 1 2 3] [--cpu 60]
+    python benchmarks/equal_linkage.py run --out FILE [--first FOLDER] [--tables …] [--versions …] [--seeds 1 2 3]
+                                          [--cpu 60] [--anew]
     python benchmarks/equal_linkage.py show --out FILE [--page]
     python benchmarks/equal_linkage.py draw [--seed 20]
 
 `run` lets every version treat every table under k = 5 over all quasi-identifiers with the searches of its first plan,
 and appends a line to FILE for each: one process at a time, so that it can be continued; what FILE has is not
-run again. `show` prints the hypervolume of loss and linkage, the least loss at linkage of at most 15, 10, 5 and 3 %,
-and of the solution at 10 %: the mean total variation distance of its categories and how many of them vanished; then
-the means over the seeds, and at how many linkages `composite` makes the front worse; --page puts the means, also at
-linkages of 1 and 0.5 %, into docs/how-to/composite-groups.md.
+run again, unless --anew forgets the named versions first. `show` prints the hypervolume of loss and linkage, the least
+loss at linkage of at most 15, 10, 5 and 3 %, and of the solution at 10 %: the mean total variation distance of its
+categories and how many of them vanished; then the means over the seeds, and at how many linkages `composite` makes the
+front worse; --page puts the means, also at linkages of 1 and 0.5 %, into docs/how-to/composite-groups.md.
 
 The budget is **CPU seconds of a serial engine**, on which load has no influence: for the benchmark the clock of a run
 reads the CPU time of the process. Compiling is not counted. Version 0.1 (commit 6e408ed, a worktree of which is given
@@ -268,6 +269,7 @@ def main() -> None:
     parser.add_argument("--cpu", type=float, default=60.0)
     parser.add_argument("--seed", type=int, default=20)
     parser.add_argument("--page", action="store_true")
+    parser.add_argument("--anew", action="store_true")
     given = parser.parse_args()
     if given.what == "draw":
         print(*(f"{package}/{item}" for package, item in drawn(given.seed)), sep="\n")
@@ -289,6 +291,9 @@ def main() -> None:
 def run(given: argparse.Namespace) -> None:
     """Every cell that is not there yet, one process after the other."""
     there = given.out.read_text().splitlines() if given.out.exists() else []
+    if given.anew:
+        there = [line for line in there if json.loads(line)["version"] not in given.versions]
+        given.out.write_text("".join(f"{line}\n" for line in there))
     known = {tuple(json.loads(line)[key] for key in ("table", "version", "seed", "cpu")) for line in there}
     versions = [version for version in given.versions if version != "0.1" or given.first]
     for seed in given.seeds:
