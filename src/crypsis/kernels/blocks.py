@@ -14,8 +14,8 @@ def _widest(points: Floats, order: Ints, begin: int, end: int) -> int:
     best, chosen = -1.0, 0
     for j in range(points.shape[1]):
         origin, total, squares = points[order[begin], j], 0.0, 0.0
-        for place in range(begin, end):
-            gap = points[order[place], j] - origin
+        for place in range(np.uint64(begin), np.uint64(end)):
+            gap = points[np.uint64(order[place]), j] - origin
             total += gap
             squares += gap * gap
         variance = squares - total * total / (end - begin)

@@ -128,13 +128,13 @@ def _undominated(scores: Floats, order: Ints) -> Flags:
     n = order.shape[0]
     keep, kept, count = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64), 0
     for place in range(n):
-        row = order[place]
+        row = np.uint64(order[place])
         keep[row] = False
         at = count - 1
         while at >= 0:
             covered = True
             for j in range(scores.shape[1]):
-                if scores[kept[at], j] > scores[row, j]:
+                if scores[np.uint64(kept[at]), j] > scores[row, j]:
                     covered = False
                     break
             if covered:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from crypsis.kernels.arrays import Floats, Ints
 from crypsis.kernels.compile import kernel
 
@@ -18,14 +20,15 @@ def _select_between(values: Floats, order: Ints | None, begin: int, end: int, ra
         pivot = values[(left + right) // 2]
         i, j = left, right
         while i <= j:
-            while values[i] < pivot:
+            while values[np.uint64(i)] < pivot:
                 i += 1
-            while values[j] > pivot:
+            while values[np.uint64(j)] > pivot:
                 j -= 1
             if i <= j:
-                values[i], values[j] = values[j], values[i]
+                low, high = np.uint64(i), np.uint64(j)
+                values[low], values[high] = values[high], values[low]
                 if order is not None:
-                    order[i], order[j] = order[j], order[i]
+                    order[low], order[high] = order[high], order[low]
                 i += 1
                 j -= 1
         if rank <= j:
