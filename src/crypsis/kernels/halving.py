@@ -53,12 +53,12 @@ def _halve_records(
     """Rearrange the rows of `order` so that groups of k to 2k − 1 near records follow each other; how many groups.
 
     spread  how much chance decides which column is cut: 0, not at all
-    ends    int64[n // k + parts + 1]: where the parts end that are never put together, the first one last, before
-            position ends[-1], their number
+    ends    int64[n // k + parts + 4]: where the parts end that are never put together, the first one last; its last
+            four: where the next part begins, groups so far, records to be looked at before it stops, parts left
     labels  int32[n]: the group of each record (written)
     """
-    p, begin, found, top = cells.codes.shape[1], 0, 0, ends[-1]
-    while top > 0:
+    p, work, begin, found, most, top = cells.codes.shape[1], 0, ends[-4], ends[-3], ends[-2], ends[-1]
+    while top > 0 and work < most:
         end = ends[top - 1]
         m, rows = end - begin, order[begin:]
         if m < 2 * least:
@@ -77,7 +77,8 @@ def _halve_records(
             room.line[t] = -1.0 if missing else cells.values[rows[t], chosen]
         sort_by_line(rows, room.line, m)
         ends[top] = begin + cut(room.line, m, least)
-        top += 1
+        top, work = top + 1, work + m
+    ends[-4], ends[-3], ends[-1] = begin, found, top
     return found
 
 

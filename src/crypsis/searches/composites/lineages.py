@@ -23,9 +23,10 @@ from numpy.typing import NDArray
 from crypsis.encodings.composite import CompositeGenes
 from crypsis.evolution import Engine, Genome, Problem, State
 from crypsis.evolution.problem import Child, Streams
+from crypsis.pieces import Underway
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
-from crypsis.searches.composites.starts import Start, first_groups, put_together
+from crypsis.searches.composites.starts import FirstGroups, Start, first_groups, grouping, put_together
 from crypsis.searches.composites.swapping import FEWER, PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
@@ -113,6 +114,11 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     breedings: int = 1
     swapping: bool = False
     brief: bool = False
+    _sought: dict[int, Underway[FirstGroups]] = field(default_factory=dict, repr=False)
+    """First groups that are being sought, by seat."""
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_sought": {}}
 
     def first(self) -> tuple[Genome, ...]:
         """The first groups of the first lineage."""
@@ -130,7 +136,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         if looks and self.space.survey():
             return state, []
         if begins:
-            return self._next_seated(problem, state)
+            return self._next_seated(problem, state, engine)
         turn = self._turn(lineages)
         streams = Streams(state.rng)
         children: list[Child] = []
@@ -145,11 +151,22 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1), []
         return worked, children
 
-    def _next_seated(self, problem: Problem, state: State) -> tuple[State, list[Child]]:
-        """The state with the next lineage on its seat."""
+    def _next_seated(self, problem: Problem, state: State, engine: Engine) -> tuple[State, list[Child]]:
+        """The state with the next lineage on its seat; as it is while the first groups of a large table are sought."""
         seat, streams = len(state.genomes), Streams(state.rng)
+        if len(self.space) > WHOLE and not self._grouped(seat, engine):
+            return replace(state, whole=False), []
         lineage = self.begun(seat, int(streams["anneal"].integers(2**63)), unpacked(CompositeLineage, state))
         return seated(problem, state, lineage, self._genome(seat, lineage.best), streams)
+
+    def _grouped(self, seat: int, engine: Engine) -> bool:
+        """Whether the first groups of a seat are found; if not, a piece of the work is done."""
+        k, profile, _, between, _, below = self.seats[seat]
+        if between is not None or below is not None or not engine.here:
+            return True
+        if seat not in self._sought:
+            self._sought[seat] = Underway(grouping(self.space, profile, k, self.start))
+        return self._sought[seat].advance(engine, engine.workers)
 
     def _next_begins(self, lineages: Sequence[CompositeLineage]) -> bool:
         """Whether there is a lineage that has not begun and waits for nothing."""
@@ -168,7 +185,9 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         if below is not None:
             labels = walk = put_together(self.space, profile, k, others[below].best)
         elif between is None:
-            labels, walk = first_groups(self.space, profile, k, self.start)
+            sought = self._sought.pop(seat, None)
+            found = None if sought is None else sought.result
+            labels, walk = first_groups(self.space, profile, k, self.start) if found is None else found
         else:
             many, labels = (others[place].best for place in between)
             walk = labels

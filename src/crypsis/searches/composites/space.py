@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
 from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
 from crypsis.measures.cell_loss import group_losses
+from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import ClassDemands
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import Hierarchy
@@ -33,6 +34,8 @@ SURVEYED = 200_000
 """Cells of the orders that are looked at in one quantum."""
 COMPARED = 10_000_000
 """Cells of fellows that are compared in one quantum."""
+HALVED = 2_000_000
+"""Records of all parts that are halved in one piece."""
 LUCK = 1.5
 """How much chance decides which column is cut for these orders."""
 PRICE = 1.0
@@ -204,7 +207,13 @@ class CompositeSpace:
 
     def halved(self, profile: int, k: int) -> Labels:
         """Groups of k to 2k − 1 records, found by halving the records again and again by the costliest column."""
-        return halved(self.cells[profile], self.strata, k, 0.0, np.ones(1, np.uint64), self.room(k))[0]
+        return completed(self.halving(profile, k))
+
+    def halving(self, profile: int, k: int) -> Pieces[Labels]:
+        """`halved` in pieces."""
+        [cells] = yield [lambda: self.cells[profile]]
+        found = yield from halving(cells, self.strata, k, 0.0, np.ones(1, np.uint64), self.room(k))
+        return found[0]
 
     def around(self, k: int) -> Surroundings:
         """Who is near whom, for walks at one k; what was not surveyed yet is surveyed now."""
@@ -267,15 +276,25 @@ class _Survey(NamedTuple):
     passed: NDArray[np.int64]
 
 
-def halved(
-    cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room
-) -> tuple[Labels, NDArray[np.int64]]:
+Halved = tuple[Labels, NDArray[np.int64]]
+"""Groups, and the records in their order."""
+
+
+def halved(cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room) -> Halved:
     """Groups by halving, and the records in the order of the groups."""
+    return completed(halving(cells, strata, k, luck, chance, room))
+
+
+def halving(
+    cells: Cells, strata: Labels, k: int, luck: float, chance: NDArray[np.uint64], room: Room
+) -> Pieces[Halved]:
+    """`halved` in pieces."""
     n = len(strata)
     order = np.argsort(strata, kind="stable").astype(np.int64)
     bounds = np.cumsum(np.bincount(strata))[::-1]
-    ends = np.zeros(n // k + 2 * len(bounds) + 2, np.int64)
-    ends[: len(bounds)], ends[-1] = bounds, len(bounds)
+    ends = np.zeros(n // k + 2 * len(bounds) + 5, np.int64)
+    ends[: len(bounds)], ends[-2], ends[-1] = bounds, HALVED, len(bounds)
     labels = np.zeros(n, np.int32)
-    halve_records(cells, k, luck, room, chance, order, ends, labels)
+    while ends[-1] > 0:
+        yield [partial(halve_records, cells, k, luck, room, chance, order, ends, labels)]
     return labels, order

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from crypsis.masking.blocks import QUICK_BLOCK, Blocks
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.masking.scaling import embed
+from crypsis.pieces import Pieces, completed
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.table.attribute import Kind
@@ -22,23 +24,38 @@ LITTLE = 2e8
 """Coordinates that MDAV compares in less than a quarter of a second."""
 
 
-def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> tuple[Labels, Labels]:
+FirstGroups = tuple[Labels, Labels]
+"""The cheapest groups, and those to walk from."""
+
+
+def first_groups(space: CompositeSpace, profile: int, k: int, start: Start) -> FirstGroups:
     """Groups of at least k records of one stratum that meet what is demanded: the cheapest, and those to walk from.
 
     Labels are 0, 1, … without gaps. A walk from the groups of MDAV, which are compact, ends better than one from
     groups of halving, even where those cost less.
     """
+    return completed(grouping(space, profile, k, start))
+
+
+def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Pieces[FirstGroups]:
+    """`first_groups` in pieces."""
     ways: tuple[Start, ...] = (start,)
     if start == "best":
         ways = ("halving", "mdav") if _compared(space, k) <= LITTLE else ("halving",)
-    found = [mended(space, profile, k, _unmended(space, profile, k, way)) for way in ways]
+    found = list[Labels]()
+    for way in ways:
+        if way == "halving":
+            groups = yield from space.halving(profile, k)
+        else:
+            [groups] = yield [partial(_other, space, k, way)]
+        found += yield [partial(mended, space, profile, k, groups)]
+    if len(found) == 1:
+        return found[0], found[0]
     return min(found, key=lambda each: space.cost(profile, each)), found[-1]
 
 
-def _unmended(space: CompositeSpace, profile: int, k: int, start: Start) -> Labels:
-    """Groups of at least k records of one stratum."""
-    if start == "halving":
-        return space.halved(profile, k)
+def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
+    """Groups of at least k records of one stratum, by MDAV or by local recoding."""
     kept = space.table.take(np.flatnonzero(space.table.kept))
     labels = np.zeros(len(space), np.int32)
     for stratum in np.unique(space.strata):
