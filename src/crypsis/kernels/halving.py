@@ -79,7 +79,7 @@ def _halve_records(
         ends[top] = begin + cut(room.line, m, least)
         top, work = top + 1, work + m
     ends[-4], ends[-3], ends[-1] = begin, found, top
-    return found
+    return int(found)
 
 
 halve_records = kernel(_halve_records)
