@@ -26,7 +26,7 @@ from crypsis.evolution.problem import Child, Streams
 from crypsis.pieces import Underway
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
-from crypsis.searches.composites.starts import FirstGroups, Start, first_groups, grouping, put_together
+from crypsis.searches.composites.starts import FirstGroups, Start, compacted, first_groups, grouping, put_together
 from crypsis.searches.composites.swapping import FEWER, PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
@@ -246,7 +246,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         size, price = self.size(seat), float(lineage.price[0])
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
         whole, hot = quanta(self.space, size, run), HOT[run % len(HOT)]
-        walk.load(lineage.walk)
+        walk.load(lineage.walk if run or quantum else self._compacted(seat, lineage))
         warmth = lineage.warmth if quantum else np.array([max(walk.record_cost(), LEAST_WARMTH)])
         fall, hot = (COLD / hot) ** (1.0 / whole), hot * float(warmth[0])
         cells = min(WORK, run_cells(self.space, size, run)) if self.brief else WORK
@@ -268,6 +268,13 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         trades = np.array([self._prices(seat) if better else 0])
         nobody = lineage.publishes
         return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price, trades, nobody)
+
+    def _compacted(self, seat: int, lineage: CompositeLineage) -> Labels:
+        """The groups from which the first run of a lineage walks."""
+        k, _, _, between, _, below = self.seats[seat]
+        if self.start != "best" or between is not None or below is not None:
+            return lineage.walk
+        return compacted(self.space, k, lineage.walk, int(lineage.chance[0]))
 
     def _traded(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
         """The records of the best groups trade at the next price."""

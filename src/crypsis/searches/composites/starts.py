@@ -13,6 +13,8 @@ from crypsis.masking.scaling import embed
 from crypsis.pieces import Pieces, completed
 from crypsis.searches.composites.space import CompositeSpace, Labels
 from crypsis.searches.composites.walk import CompositeWalk
+from crypsis.searches.partitions.memetic import Annealing
+from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 
@@ -22,6 +24,10 @@ NODES = 256
 """Lattice nodes offered to a local recoding that only begins a search."""
 LITTLE = 2e8
 """Coordinates that MDAV compares in less than a quarter of a second."""
+STEPS = 300
+"""Moves of a record while first groups become compact."""
+MOVED = 6e7
+"""Coordinates of all these moves that take less than a third of a second."""
 
 
 FirstGroups = tuple[Labels, Labels]
@@ -54,6 +60,22 @@ def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Piece
     return min(found, key=lambda each: space.cost(profile, each)), found[-1]
 
 
+def compacted(space: CompositeSpace, k: int, labels: Labels, seed: int) -> Labels:
+    """Groups of at least k by a short walk on squared distances; as they are where it takes long or more is demanded.
+
+    A walk on cell losses from such groups ends better than one from those that the walk on distances began with.
+    """
+    if not space.demands.only_size or space.strata.any() or len(space) * _width(space) * STEPS > MOVED:
+        return labels
+    kept = space.table.take(np.flatnonzero(space.table.kept))
+    points = PartitionSpace(np.ascontiguousarray(embed(kept, space.names, "range")), (k,))
+    refinement = Annealing(steps=STEPS)
+    lineage = refinement.begin(points, k, seed, labels)
+    while tasks := refinement.tasks(points, lineage):
+        lineage = refinement.absorb(points, lineage, [refinement.work(points, task) for task in tasks])
+    return np.unique(lineage.labels, return_inverse=True)[1].astype(np.int32)
+
+
 def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
     """Groups of at least k records of one stratum, by MDAV or by local recoding."""
     kept = space.table.take(np.flatnonzero(space.table.kept))
@@ -65,10 +87,14 @@ def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
 
 
 def _compared(space: CompositeSpace, k: int) -> float:
-    """About how many coordinates MDAV compares: a category of a nominal column is one."""
+    """About how many coordinates MDAV compares."""
+    return len(space) * min(len(space), QUICK_BLOCK) * _width(space) / k
+
+
+def _width(space: CompositeSpace) -> int:
+    """Coordinates of a record: a category of a nominal column is one."""
     columns = [space.table.attribute(name) for name in space.names]
-    wide = sum(len(each.categories) if each.kind is Kind.NOMINAL else 1 for each in columns)
-    return len(space) * min(len(space), QUICK_BLOCK) * wide / k
+    return sum(len(each.categories) if each.kind is Kind.NOMINAL else 1 for each in columns)
 
 
 def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels:

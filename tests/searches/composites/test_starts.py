@@ -1,0 +1,44 @@
+"""Where walks of composite groups begin."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import crypsis
+from crypsis.kernels.squares import sse
+from crypsis.masking.scaling import embed
+from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.composites.space import CompositeSpace
+from crypsis.searches.composites.starts import compacted
+from crypsis.searches.search import searches
+from crypsis.table.table import Table
+
+
+def space_of(table: Table, *models: crypsis.PrivacyModel) -> CompositeSpace:
+    search = searches.build("composite", k=4).under(list(models))
+    found: CompositeSpace = search.pose(table, None, np.random.default_rng(1)).strategy.space
+    return found
+
+
+def test_compacted_groups_have_k_records_and_less_squared_distance() -> None:
+    table = crypsis.example(300)
+    space = space_of(table)
+    first = space.halved(0, 4)
+    found = compacted(space, 4, first, 3)
+    assert np.bincount(found).min() >= 4
+    points = np.ascontiguousarray(embed(table, space.names, "range"))
+    assert sse(points, found) < 0.95 * sse(points, first)
+    assert np.array_equal(found, compacted(space, 4, first, 3))
+
+
+def test_groups_that_must_meet_more_than_k_stay_as_they_are() -> None:
+    space = space_of(crypsis.example(300), LDiversity(l=2))
+    first = space.halved(0, 4)
+    assert np.array_equal(compacted(space, 4, first, 3), first)
+
+
+def test_groups_within_strata_stay_as_they_are() -> None:
+    table = crypsis.example(300)
+    space = space_of(table.with_columns({}, attributes={"sex": table.attribute("sex").but(locked=True)}))
+    first = space.halved(0, 4)
+    assert np.array_equal(compacted(space, 4, first, 3), first)
