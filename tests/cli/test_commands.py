@@ -144,7 +144,14 @@ def test_doctor_finds_a_healthy_installation() -> None:
     checks = {check["check"]: check for check in json.loads(answer.stdout)}
     assert all(check["ok"] for check in checks.values())
     compiled = checks["compiled for"]["found"].split(", ")
-    assert sorted(compiled) == ["composite", "lattice", "local-recoding", "partition", "release"]
+    assert sorted(compiled) == [
+        "composite",
+        "lattice",
+        "lattice of many nodes",
+        "local-recoding",
+        "partition",
+        "release",
+    ]
 
 
 def bad_files(folder: Path) -> dict[str, Path]:

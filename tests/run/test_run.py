@@ -16,13 +16,14 @@ import pytest
 
 from crypsis.engines import Serial, engine
 from crypsis.errors import CrypsisError, PlanError, SearchError
+from crypsis.masking.datafly import datafly, datafly_steps
 from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.pieces import completed
 from crypsis.plan import Plan
 from crypsis.privacy.properties import class_sizes
 from crypsis.run import Run
-from crypsis.run.baselines import baselines, datafly, datafly_steps
+from crypsis.run.baselines import baselines
 from crypsis.run.folder import held
 from crypsis.run.search_state import SearchState
 from crypsis.run.store import FORMAT

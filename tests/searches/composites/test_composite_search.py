@@ -283,11 +283,11 @@ def test_treatments_in_turn() -> None:
 def test_starts_differ_and_each_keeps_k() -> None:
     table = crypsis.example(120)
     first = {}
-    for start in ("halving", "mdav", "local-recoding", "best"):
+    for start in ("halving", "mdav", "lattice", "local-recoding", "best"):
         encoding, state = searched(table, 0, k=4, rungs=1, start=start)
         first[start] = state.best_scores[0]
         assert np.bincount(encoding.genes(state.best).labels).min() >= 4
-    assert len(set(first.values())) == 3
+    assert len(set(first.values())) == 4
     assert first["best"] == min(first["halving"], first["mdav"])
 
 

@@ -9,7 +9,7 @@ from crypsis.kernels.squares import sse
 from crypsis.masking.scaling import embed
 from crypsis.privacy.diversity import LDiversity
 from crypsis.searches.composites.space import CompositeSpace
-from crypsis.searches.composites.starts import compacted
+from crypsis.searches.composites.starts import compacted, compactions
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
 
@@ -24,21 +24,19 @@ def test_compacted_groups_have_k_records_and_less_squared_distance() -> None:
     table = crypsis.example(300)
     space = space_of(table)
     first = space.halved(0, 4)
-    found = compacted(space, 4, first, 3)
+    found = compacted(space, 4, first, np.array([3], np.uint64), 0)
+    assert compactions(space) == 1
     assert np.bincount(found).min() >= 4
     points = np.ascontiguousarray(embed(table, space.names, "range"))
     assert sse(points, found) < 0.95 * sse(points, first)
-    assert np.array_equal(found, compacted(space, 4, first, 3))
+    assert np.array_equal(found, compacted(space, 4, first, np.array([3], np.uint64), 0))
 
 
-def test_groups_that_must_meet_more_than_k_stay_as_they_are() -> None:
-    space = space_of(crypsis.example(300), LDiversity(l=2))
-    first = space.halved(0, 4)
-    assert np.array_equal(compacted(space, 4, first, 3), first)
-
-
-def test_groups_within_strata_stay_as_they_are() -> None:
+def test_groups_that_must_meet_more_than_k_and_large_tables_stay_as_they_are() -> None:
     table = crypsis.example(300)
-    space = space_of(table.with_columns({}, attributes={"sex": table.attribute("sex").but(locked=True)}))
-    first = space.halved(0, 4)
-    assert np.array_equal(compacted(space, 4, first, 3), first)
+    assert compactions(space_of(table, LDiversity(l=2))) == 0
+    assert (
+        compactions(space_of(table.with_columns({}, attributes={"sex": table.attribute("sex").but(locked=True)}))) == 0
+    )
+    assert compactions(space_of(crypsis.example(3000))) > 1
+    assert compactions(space_of(crypsis.example(20_000))) == 0

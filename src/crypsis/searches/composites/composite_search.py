@@ -83,8 +83,8 @@ class CompositeSearch(LadderSearch):
     start: Start = Field(
         default="best",
         description="first groups: halving the records again and again by the costliest column, MDAV, the better of "
-        "both (halving above 10 000 records), or the classes of a quick local recoding, which needs a hierarchy for "
-        "each column",
+        "both (halving above 10 000 records), the records that are alike at a node of the lattice, halved, or the "
+        "classes of a quick local recoding; the last two need a hierarchy for each column",
     )
     treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
     swapping: bool = Field(
@@ -119,10 +119,10 @@ class CompositeSearch(LadderSearch):
             if table.attribute(name).numeric and np.isinf(column[table.kept]).any():
                 return f"column {name!r} has infinite values, which have no distance; correct them or leave it out"
         bare = [name for name in self.names(table) if table.attribute(name).hierarchy is None]
-        if bare and self.start == "local-recoding":
+        if bare and self.start in ("lattice", "local-recoding"):
             return (
-                f"column {bare[0]!r} has no hierarchy and a local recoding needs one for each; give one, or set start "
-                f"to halving"
+                f"column {bare[0]!r} has no hierarchy and the start {self.start!r} needs one for each; give one, or "
+                f"set start to halving"
             )
         return super().obstacle(table)
 

@@ -26,7 +26,15 @@ from crypsis.evolution.problem import Child, Streams
 from crypsis.pieces import Underway
 from crypsis.searches.composites.blocks import WHOLE, block_count, block_rows, walked_block
 from crypsis.searches.composites.space import CompositeSpace, Labels
-from crypsis.searches.composites.starts import FirstGroups, Start, compacted, first_groups, grouping, put_together
+from crypsis.searches.composites.starts import (
+    FirstGroups,
+    Start,
+    compacted,
+    compactions,
+    first_groups,
+    grouping,
+    put_together,
+)
 from crypsis.searches.composites.swapping import FEWER, PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
@@ -133,7 +141,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         lineages = unpacked(CompositeLineage, state)
         begins = self._next_begins(lineages)
         looks = engine.here and len(self.space) <= WHOLE and not (begins and self.space.demands.only_size)
-        if looks and self.space.survey():
+        if looks and (self.space.survey() or (self._compacts() and not self.space.points.surveyed(engine))):
             return state, []
         if begins:
             return self._next_seated(problem, state, engine)
@@ -195,7 +203,8 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             price = dearer * max(saved, 0.0) / max(int(many.max()) - int(labels.max()), 1)
         chance = first_chance(seed)
         walk = walk if len(self.space) <= WHOLE else walk[:0]  # on a large table every block has its own
-        place, due = np.zeros(2, np.int64), np.zeros(1, np.bool_)
+        compact = self._compacts() if between is None and below is None else 0
+        place, due = np.array([0, -compact]), np.zeros(1, np.bool_)
         trades, warmth = np.array([0 if below is None else self._prices(seat)]), np.zeros(1)
         return CompositeLineage(labels, walk, chance, place, due, warmth, np.array([price]), trades, walk[:0])
 
@@ -243,10 +252,12 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             return self._traded(seat, lineage)
         k, profile = self.seats[seat][:2]
         run, quantum = lineage.place.tolist()
+        if quantum < 0:
+            return self._compacted(k, lineage)
         size, price = self.size(seat), float(lineage.price[0])
         walk = CompositeWalk(self.space, profile, k, lineage.chance.copy())
         whole, hot = quanta(self.space, size, run), HOT[run % len(HOT)]
-        walk.load(lineage.walk if run or quantum else self._compacted(seat, lineage))
+        walk.load(lineage.walk)
         warmth = lineage.warmth if quantum else np.array([max(walk.record_cost(), LEAST_WARMTH)])
         fall, hot = (COLD / hot) ** (1.0 / whole), hot * float(warmth[0])
         cells = min(WORK, run_cells(self.space, size, run)) if self.brief else WORK
@@ -269,12 +280,15 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         nobody = lineage.publishes
         return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price, trades, nobody)
 
-    def _compacted(self, seat: int, lineage: CompositeLineage) -> Labels:
-        """The groups from which the first run of a lineage walks."""
-        k, _, _, between, _, below = self.seats[seat]
-        if self.start != "best" or between is not None or below is not None:
-            return lineage.walk
-        return compacted(self.space, k, lineage.walk, int(lineage.chance[0]))
+    def _compacts(self) -> int:
+        """Quanta in which the first groups of a lineage become compact."""
+        return compactions(self.space) if self.start == "best" and len(self.space) <= WHOLE else 0
+
+    def _compacted(self, k: int, lineage: CompositeLineage) -> CompositeLineage:
+        """One of the quanta, numbered below 0, in which first groups become compact."""
+        chance, place = lineage.chance.copy(), lineage.place + np.array([0, 1])
+        walk = compacted(self.space, k, lineage.walk, chance, compactions(self.space) + int(lineage.place[1]))
+        return replace(lineage, walk=walk, chance=chance, place=place, due=np.zeros(1, np.bool_))
 
     def _traded(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
         """The records of the best groups trade at the next price."""

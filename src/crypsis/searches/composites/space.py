@@ -15,9 +15,11 @@ from crypsis.kernels.composite import Surroundings
 from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
 from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
+from crypsis.masking.scaling import embed
 from crypsis.measures.cell_loss import group_losses
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import ClassDemands
+from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table
@@ -40,6 +42,8 @@ LUCK = 1.5
 """How much chance decides which column is cut for these orders."""
 PRICE = 1.0
 """What a group that meets no demand is charged: as much as if every cell were lost."""
+MADE = ("cells", "points", "_survey", "_places")
+"""What a worker can work out for itself."""
 
 RULES = {
     Representative.MEDIAN: group_cost.MEDIAN,
@@ -153,8 +157,8 @@ class CompositeSpace:
     orders: int = ORDERS
 
     def __getstate__(self) -> dict[str, object]:
-        """Without what a worker can work out for itself."""
-        return {name: value for name, value in self.__dict__.items() if name not in ("cells", "_survey", "_places")}
+        """Without what is made from the rest."""
+        return {name: value for name, value in self.__dict__.items() if name not in MADE}
 
     def __len__(self) -> int:
         return len(self.strata)
@@ -163,6 +167,12 @@ class CompositeSpace:
     def cells(self) -> tuple[Cells, ...]:
         """The records for the kernels, by profile."""
         return tuple(cells_of(self.table, self.names, each, self.weights) for each in self.profiles)
+
+    @cached_property
+    def points(self) -> PartitionSpace:
+        """The records as points, for walks on squared distances."""
+        kept = self.table.take(np.flatnonzero(self.table.kept))
+        return PartitionSpace(np.ascontiguousarray(embed(kept, self.names, "range")), self.ladder)
 
     def room(self, k: int) -> Room:
         """Buffers for one walk."""

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping
 from functools import partial
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.masking.blocks import QUICK_BLOCK, Blocks
+from crypsis.masking.datafly import datafly_steps
 from crypsis.masking.recoding import LocalRecoding
 from crypsis.masking.scaling import embed
 from crypsis.pieces import Pieces, completed
-from crypsis.searches.composites.space import CompositeSpace, Labels
+from crypsis.searches.composites.space import CompositeSpace, Labels, halved
 from crypsis.searches.composites.walk import CompositeWalk
-from crypsis.searches.partitions.memetic import Annealing
-from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.searches.partitions.walk import Walk
 from crypsis.table.attribute import Kind
+from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 
-Start = Literal["best", "halving", "mdav", "local-recoding"]
+Start = Literal["best", "halving", "mdav", "lattice", "local-recoding"]
 
 NODES = 256
 """Lattice nodes offered to a local recoding that only begins a search."""
@@ -26,9 +30,14 @@ LITTLE = 2e8
 """Coordinates that MDAV compares in less than a quarter of a second."""
 STEPS = 300
 """Moves of a record while first groups become compact."""
-MOVED = 6e7
-"""Coordinates of all these moves that take less than a third of a second."""
+MOVED, QUANTA = 20_000_000, 4
+"""Coordinates of the moves of one quantum, and how many quanta are spent at most."""
+WARM, COOL = 0.35, 0.06
+"""Temperatures of these moves, in the squared distance to the nearest records."""
 
+
+RARE = 0.1
+"""Share of the records that may be in classes of fewer than k at the node from which groups are made."""
 
 FirstGroups = tuple[Labels, Labels]
 """The cheapest groups, and those to walk from."""
@@ -52,6 +61,8 @@ def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Piece
     for way in ways:
         if way == "halving":
             groups = yield from space.halving(profile, k)
+        elif way == "lattice":
+            [groups] = yield [partial(_within_node, space, profile, k)]
         else:
             [groups] = yield [partial(_other, space, k, way)]
         found += yield [partial(mended, space, profile, k, groups)]
@@ -60,20 +71,48 @@ def grouping(space: CompositeSpace, profile: int, k: int, start: Start) -> Piece
     return min(found, key=lambda each: space.cost(profile, each)), found[-1]
 
 
-def compacted(space: CompositeSpace, k: int, labels: Labels, seed: int) -> Labels:
-    """Groups of at least k by a short walk on squared distances; as they are where it takes long or more is demanded.
+def compactions(space: CompositeSpace) -> int:
+    """Quanta in which first groups become compact; none where that takes long or groups must meet more than k."""
+    needed = -(-len(space) * _width(space) * STEPS // MOVED)
+    return 0 if needed > QUANTA or space.strata.any() or not space.demands.only_size else int(needed)
 
-    A walk on cell losses from such groups ends better than one from those that the walk on distances began with.
+
+def compacted(space: CompositeSpace, k: int, labels: Labels, chance: NDArray[np.uint64], quantum: int) -> Labels:
+    """Groups of at least k after one quantum of a walk on squared distances.
+
+    A walk on cell losses from compact groups ends better than one from the groups that this one begins with.
+
+    chance  state of the generator, which goes on
+    quantum  0, 1, … of the compactions
     """
-    if not space.demands.only_size or space.strata.any() or len(space) * _width(space) * STEPS > MOVED:
-        return labels
+    walk = Walk(space.points.context(k), k, chance)
+    walk.load(labels)
+    quanta = compactions(space)
+    fall = (COOL / WARM) ** (1.0 / quanta)
+    walk.anneal(STEPS * len(space) // quanta, WARM * fall**quantum, WARM * fall ** (quantum + 1))
+    return np.unique(walk.labels(), return_inverse=True)[1].astype(np.int32)
+
+
+def _within_node(space: CompositeSpace, profile: int, k: int) -> Labels:
+    """Records that are alike at the first node of Datafly with few rare ones, halved; too small groups put together."""
+    lattice = Lattice.of(space.table, space.names)
     kept = space.table.take(np.flatnonzero(space.table.kept))
-    points = PartitionSpace(np.ascontiguousarray(embed(kept, space.names, "range")), (k,))
-    refinement = Annealing(steps=STEPS)
-    lineage = refinement.begin(points, k, seed, labels)
-    while tasks := refinement.tasks(points, lineage):
-        lineage = refinement.absorb(points, lineage, [refinement.work(points, task) for task in tasks])
-    return np.unique(lineage.labels, return_inverse=True)[1].astype(np.int32)
+    leaves = [kept.leaf_codes(name) for name in space.names]
+
+    def alike(levels: Mapping[str, int]) -> Labels:
+        trees = zip(space.names, lattice.hierarchies, leaves, strict=True)
+        groups = [np.where(codes < 0, -1, tree.groups[levels[name]][codes]) for name, tree, codes in trees]
+        return np.unique(np.stack([space.strata, *groups]), axis=1, return_inverse=True)[1].astype(np.int32)
+
+    def rare(levels: Mapping[str, int]) -> bool:
+        classes = alike(levels)
+        return bool((np.bincount(classes)[classes] < k).mean() > RARE)
+
+    steps = datafly_steps(lattice)
+    node = steps[min(bisect_left(steps, True, key=lambda levels: not rare(levels)), len(steps) - 1)]
+    chance = np.ones(1, np.uint64)
+    halves = halved(space.cells[profile], alike(node), k, 0.0, chance, space.room(k))[0]
+    return _joined(space, profile, k, halves)
 
 
 def _other(space: CompositeSpace, k: int, start: Start) -> Labels:
@@ -120,8 +159,13 @@ def mended(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Label
 
 def put_together(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
     """Groups of at least k, made of near smaller ones, or by another start where that costs less."""
+    joined, other = _joined(space, profile, k, labels), first_groups(space, profile, k, "best")[0]
+    return joined if space.cost(profile, joined) < space.cost(profile, other) else other
+
+
+def _joined(space: CompositeSpace, profile: int, k: int, labels: Labels) -> Labels:
+    """Groups with those of fewer than k records put together with near ones."""
     walk = CompositeWalk(space, profile, max(int(np.bincount(labels).min()), 1), np.ones(1, np.uint64))
     walk.load(labels)
     walk.merge_short(k)
-    joined, other = walk.labels(), first_groups(space, profile, k, "best")[0]
-    return joined if space.cost(profile, joined) < space.cost(profile, other) else other
+    return walk.labels()
