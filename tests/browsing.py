@@ -25,7 +25,7 @@ from crypsis.studio import jobs, opening
 from crypsis.studio.jobs import Job
 from crypsis.studio.vega import Bundle
 
-PATIENCE = 120.0
+PATIENCE = 240.0
 """Seconds until a wait is given up: kernels may have to be compiled first, and the machine be busy."""
 PROGRAM = (sys.executable, "-c", "from crypsis.cli import main; main()")
 MISSING = "no browser: `apt-get install chromium` and `pip install playwright axe-playwright-python` run these tests"
