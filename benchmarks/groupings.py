@@ -1,6 +1,10 @@
 """GOMM and D-GOMM on Census and Water: the figures of the search and of its speed.
 
-    python benchmarks/groupings.py [search] [best] [speed] [dynamic] [operators] [--seeds 10] [--folder out]
+    python benchmarks/groupings.py [search] [best] [pairs] [speed] [methods] [dynamic] [operators] [--seeds 10]
+
+`pairs` judges every division of Census into at most two groups; `methods` puts other partitioners beside MDAV.
+`speed` runs once without any cache: a minute or more for each table with the usual 100 generations, so that
+`--generations 20` is enough for a first look.
 
 The paper's tables, cell by cell, are printed by `crypsis experiment gomm-2014`.
 Reference data: the folder named by CRYPSIS_DATA, else ../shared/data beside the repository. CPU seconds throughout.
@@ -23,7 +27,7 @@ from numpy.typing import NDArray
 
 from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import Budget, Problem, State, evolve
-from crypsis.searches.groupings import Evaluator, GroupingSearch, groups_of
+from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of, groups_of
 from crypsis.table.table import Table
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,6 +94,20 @@ def search(data: dict[str, NDArray[np.float64]], seeds: int, recipe: str) -> Non
         print("   ", [[a + 1 for a in group] for group in groups_of(state.best)])
 
 
+def pairs(values: NDArray[np.float64], sizes: list[int]) -> None:
+    """The best of all divisions of the attributes into at most two groups, by the paper's convention."""
+    p = values.shape[1]
+    print(f"\n## Census, all {2 ** (p - 1)} divisions into at most two groups: the best five")
+    for k in sizes:
+        evaluate, found = Evaluator(values, GroupingSearch(k=k, recipe="paper")._convention()), []
+        for chosen in range(2 ** (p - 1)):
+            sides = [tuple(a for a in range(p) if (chosen >> a & 1) == side) for side in (0, 1)]
+            groups = [side for side in sides if side]
+            found.append((sum(evaluate(genome_of(groups, p, k))) / 2, groups))
+        for score, groups in sorted(found)[:5]:
+            print(f"k = {k}: {score:.4f}", [[a + 1 for a in group] for group in groups], flush=True)
+
+
 class Forgetful(Evaluator):
     """The evaluator with every memory off: no groups kept, no distances kept, all pairs of records compared."""
 
@@ -104,11 +122,11 @@ def always_new(genome: NDArray[Any]) -> bytes:
 
 
 def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
-    print("\n## A whole paper-recipe run, k = 25, CPU seconds including compilation or its cache")
+    print("\n## A whole paper-recipe run, k = 25, CPU seconds including compilation or its cache", flush=True)
     for name, values in data.items():
         _, state, cpu, _ = run(as_table(values), 0, k=25, recipe="paper")
-        print(f"{name}: {cpu:.1f} s, {state.evaluations} evaluations, score {state.best_fitness:.4f}")
-    print(f"\n## The same run, first {generations} generations, with all caches and with none (same result)")
+        print(f"{name}: {cpu:.1f} s, {state.evaluations} evaluations, score {state.best_fitness:.4f}", flush=True)
+    print(f"\n## The same run, {generations} generations, with all caches and with none (same result)", flush=True)
     for name, values in data.items():
         table = as_table(values)
         _, quick, cached, _ = run(table, 0, generations=generations, k=25, recipe="paper")
@@ -122,7 +140,18 @@ def speed(data: dict[str, NDArray[np.float64]], generations: int) -> None:
         state = deque(evolve(bare, rng, Budget(generations=generations)), maxlen=1).pop()
         slow = time.process_time() - started
         same = np.allclose(state.scores, quick.scores, atol=1e-9)
-        print(f"{name}: {cached:.2f} s with, {slow:.2f} s without: {slow / cached:.1f} times; {same=}")
+        print(f"{name}: {cached:.2f} s with, {slow:.2f} s without: {slow / cached:.1f} times; {same=}", flush=True)
+
+
+def methods(data: dict[str, NDArray[np.float64]], generations: int) -> None:
+    """Other partitioners in place of MDAV, compiled before the clock starts."""
+    print(f"\n## The first {generations} generations by other partitioners, k = 25, CPU seconds", flush=True)
+    for name, values in data.items():
+        for partitioner in ("mdav", "v-mdav", "cbfs"):
+            settings = {"k": 25, "recipe": "paper", "partitioner": partitioner}
+            run(as_table(values[:100]), 0, generations=1, **settings)
+            _, state, cpu, _ = run(as_table(values), 0, generations=generations, **settings)
+            print(f"{name}, {partitioner}: {cpu:.2f} s, {state.evaluations} evaluations, {state.best_fitness:.2f}")
 
 
 def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], folder: Path) -> None:
@@ -171,13 +200,13 @@ def draw(spec: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    parts = ("search", "best", "speed", "dynamic", "operators")
+    parts = ("search", "best", "pairs", "speed", "methods", "dynamic", "operators")
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("parts", nargs="*", choices=parts, default=["speed"])
     asked.add_argument("--seeds", type=int, default=3)
     asked.add_argument("--sets", nargs="+", choices=("Census", "Water"), default=["Census", "Water"])
-    asked.add_argument("--generations", type=int, default=100, help="length of the run without caches")
-    asked.add_argument("--k", type=int, nargs="+", default=[5, 10, 25, 50, 100], help="of the part dynamic")
+    asked.add_argument("--generations", type=int, default=100, help="of the parts speed and methods")
+    asked.add_argument("--k", type=int, nargs="+", default=[5, 10, 25, 50, 100], help="of the parts pairs and dynamic")
     asked.add_argument("--folder", type=Path, default=Path("out"))
     given = asked.parse_args()
     data = {name: values for name, values in load().items() if name in given.sets}
@@ -185,8 +214,12 @@ def main() -> None:
         search(data, given.seeds, "paper")
     if "best" in given.parts:
         search(data, given.seeds, "best")
+    if "pairs" in given.parts:
+        pairs(data["Census"], given.k)
     if "speed" in given.parts:
         speed(data, given.generations)
+    if "methods" in given.parts:
+        methods(data, given.generations)
     if "dynamic" in given.parts:
         dynamic(data, given.seeds, given.k, given.folder)
     if "operators" in given.parts:
