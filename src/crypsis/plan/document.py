@@ -179,9 +179,10 @@ class Plan(Settings):
     def searches(self) -> list[Search]:
         """Every search with its settings, under the models that must hold."""
         models, intruders = self.models(), [each.knows for each in self.scenario]
-        ties = [rule.columns for rule in self.edit_rules()]
         limits = [LimitDemand(each.measure, each.at_most, each.build()) for each in self.limit] + self._caps()
-        return [choice.build().under(models, intruders, ties, self.safe_k, limits) for choice in self.search]
+        return [
+            choice.build().under(models, intruders, self.edit_rules(), self.safe_k, limits) for choice in self.search
+        ]
 
     @property
     def safe_k(self) -> int:

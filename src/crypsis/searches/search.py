@@ -21,6 +21,7 @@ from crypsis.measures.objective import Objective
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Registry, Settings
+from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
 
 WORST = beyond(1.0)
@@ -64,7 +65,7 @@ class Search(Settings):
 
     _requirements: tuple[PrivacyModel, ...] = PrivateAttr(default=())
     _intruders: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
-    _ties: tuple[tuple[str, ...], ...] = PrivateAttr(default=())
+    _rules: tuple[EditRule, ...] = PrivateAttr(default=())
     _safe_k: int = PrivateAttr(default=1)
     _limits: tuple[LimitDemand, ...] = PrivateAttr(default=())
 
@@ -79,9 +80,9 @@ class Search(Settings):
         return self._intruders
 
     @property
-    def ties(self) -> tuple[tuple[str, ...], ...]:
-        """Columns that each rule of the plan ties together."""
-        return self._ties
+    def rules(self) -> tuple[EditRule, ...]:
+        """Edit rules of the plan."""
+        return self._rules
 
     @property
     def safe_k(self) -> int:
@@ -97,7 +98,7 @@ class Search(Settings):
         self,
         models: Sequence[PrivacyModel],
         intruders: Sequence[Sequence[str]] = (),
-        ties: Sequence[Sequence[str]] = (),
+        rules: Sequence[EditRule] = (),
         safe_k: int = 1,
         limits: Sequence[LimitDemand] = (),
     ) -> Self:
@@ -109,8 +110,8 @@ class Search(Settings):
             What the plan requires.
         intruders : sequence of sequences of str
             Columns that each intruder of the plan knows.
-        ties : sequence of sequences of str
-            Columns that each rule of the plan ties together.
+        rules : sequence of EditRule
+            What records keep.
         safe_k : int
             The class size at which no linkage exceeds the limits of the plan.
         limits : sequence of LimitDemand
@@ -123,7 +124,7 @@ class Search(Settings):
         search = self.model_copy()
         search._requirements = tuple(models)
         search._intruders = tuple(map(tuple, intruders))
-        search._ties = tuple(map(tuple, ties))
+        search._rules = tuple(rules)
         search._safe_k = safe_k
         search._limits = tuple(limits)
         return search

@@ -144,6 +144,7 @@ class CompositeSearch(LadderSearch):
             weights=weights(attributes),
             strata=np.zeros(int(table.kept.sum()), np.int32) if apart is None else apart,
             demands=demands,
+            rules=tuple(rule for rule in self.rules if set(rule.columns) & set(names)),
         )
         space = replace(space, weights=self._steering(space, table))
         treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)

@@ -268,12 +268,12 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             return replace(lineage, walk=found, chance=walk.chance, place=place, due=no, warmth=warmth)
         walk.merge_short()
         found = walk.labels()
-        costs = walk.costs() + price
+        costs = walk.costs() + price + self.space.mending(profile, found)
         walk.load(lineage.best)
-        kept = walk.costs() + price
+        kept = walk.costs() + price + self.space.mending(profile, lineage.best)
         joined = cheaper_regions(lineage.best, found, kept, costs)
         walk.load(joined)
-        better = (walk.costs() + price).sum() < kept.sum() - 1e-9
+        better = (walk.costs() + price + self.space.mending(profile, joined)).sum() < kept.sum() - 1e-9
         labels = joined if better else lineage.best
         place, due = np.array([run + 1, 0]), np.array([better])
         trades = np.array([self._prices(seat) if better else 0])

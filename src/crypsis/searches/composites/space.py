@@ -14,14 +14,17 @@ from crypsis.kernels import group_cost
 from crypsis.kernels.composite import Surroundings
 from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
 from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
-from crypsis.masking.representatives import Representative
+from crypsis.masking.repairing import repaired
+from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.masking.scaling import embed
-from crypsis.measures.cell_loss import group_losses
+from crypsis.measures.cell_loss import cell_losses, group_losses
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.precision import at_source_precision
+from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
 
 Labels = NDArray[np.int32]
@@ -145,6 +148,7 @@ class CompositeSpace:
     weights  what a lost cell of each column counts for
     strata  int32[kept]: only records of one stratum share a group
     demands  what groups must satisfy beside their size
+    rules  what records keep: mended where published values break it
     """
 
     table: Table = field(repr=False)
@@ -154,6 +158,7 @@ class CompositeSpace:
     weights: tuple[float, ...]
     strata: Labels = field(repr=False)
     demands: ClassDemands = field(repr=False)
+    rules: tuple[EditRule, ...] = ()
     orders: int = ORDERS
 
     def __getstate__(self) -> dict[str, object]:
@@ -214,6 +219,22 @@ class CompositeSpace:
         order, cells, room = np.argsort(labels, kind="stable"), self.cells[profile], self.room(2)
         bounds = np.append(np.flatnonzero(np.diff(labels[order], prepend=-1)), len(labels))
         return float(total_cost(cells, order.astype(np.int64), bounds.astype(np.int64), room))
+
+    def mending(self, profile: int, labels: Labels) -> NDArray[np.float64]:
+        """What each group loses more, in cells, once the rules that its values break are mended."""
+        groups = int(labels.max()) + 1
+        if not self.rules:
+            return np.zeros(groups)
+        ways = dict(zip(self.names, self.profiles[profile], strict=True))
+        masked = at_source_precision(published_by_column(self.table, ways, labels), self.table)
+        mended = repaired(masked, self.table, self.rules)
+        if mended is masked:
+            return np.zeros(groups)
+        more = np.zeros(len(self.table))
+        for name, weight in zip(self.names, self.weights, strict=True):
+            if mended.column(name) is not masked.column(name):
+                more += weight * (cell_losses(self.table, mended, name) - cell_losses(self.table, masked, name))
+        return np.bincount(labels, more[self.table.kept], groups).astype(np.float64)
 
     def halved(self, profile: int, k: int) -> Labels:
         """Groups of k to 2k − 1 records, found by halving the records again and again by the costliest column."""

@@ -303,7 +303,7 @@ class GroupingSearch(Search):
         table, names = encoding.table, encoding.names
         attributes = [table.attribute(name) for name in names]
         models = self.demanded or (() if objective is None else privacy_models(objective))
-        bound = units(table, names, models, self.ties)
+        bound = units(table, names, models, [rule.columns for rule in self.rules])
         others = Treatments.of(attributes, Representative(self.numbers), self.truthful)
         treatments = tuple(dict.fromkeys((self._profile(attributes), *others.wholes)))
         sizes = rungs(self.k, self.largest_k)
