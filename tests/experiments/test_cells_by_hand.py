@@ -144,6 +144,32 @@ def test_scores_of_groupings_of_census(row: str, k: int) -> None:
     assert float(told("gomm-2014", "Table 6", row, f"k={k}")) == pytest.approx(score(values, blocks, k), abs=6e-4)
 
 
+@pytest.mark.parametrize("distance", [euclidean, manhattan])
+@pytest.mark.parametrize("scale", ["none", "deviation", "range"])
+def test_the_interval_of_the_text_does_not_give_the_score(
+    scale: str, distance: Callable[[Floats, Floats], Floats]
+) -> None:
+    """Section 3 counts protected values within 10 % of the original one; one group, k = 100, printed 18.1."""
+    values = np.array([[float(value) for value in list(record.values())[:12]] for record in rows("census.csv")])
+    centre, width = {
+        "none": (np.zeros(12), np.ones(12)),
+        "deviation": (values.mean(axis=0), values.std(axis=0)),
+        "range": (values.min(axis=0), np.ptp(values, axis=0)),
+    }[scale]
+    points = (values - centre) / width
+    groups = mdav(points, 100, distance)
+    masked = np.empty_like(points)
+    for group in groups:
+        masked[group] = points[group].mean(axis=0)
+    loss = 100 * squares(points, groups) / squares(points, [list(range(len(points)))])
+    disclosed = 100 * np.mean(np.abs(points - masked) <= 0.1 * np.abs(points))
+    original = 100 * np.mean(np.abs(points - masked) * width <= 0.1 * np.abs(values))
+    linked = 100 * len(groups) / len(points)
+    for interval in (disclosed, original):
+        for links in (0.0, linked):
+            assert abs((loss + (interval + links) / 2) / 2 - 18.1) > 1
+
+
 # -- MASKING 2012 and PBG 2009 --
 
 
