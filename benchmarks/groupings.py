@@ -1,8 +1,9 @@
 """GOMM and D-GOMM on Census and Water: the figures of the search and of its speed.
 
-    python benchmarks/groupings.py [search] [best] [pairs] [speed] [methods] [dynamic] [operators] [--seeds 10]
+    python benchmarks/groupings.py [search] [best] [pairs] [speed] [methods] [larger] [dynamic] [operators]
 
-`pairs` judges every division of Census into at most two groups; `methods` puts other partitioners beside MDAV.
+`pairs` judges every division of Census into at most two groups; `methods` puts other partitioners beside MDAV; `larger`
+takes random tables of 1 000, 3 000 and 10 000 records.
 `speed` runs once without any cache: a minute or more for each table with the usual 100 generations, so that
 `--generations 20` is enough for a first look.
 
@@ -154,6 +155,25 @@ def methods(data: dict[str, NDArray[np.float64]], generations: int) -> None:
             print(f"{name}, {partitioner}: {cpu:.2f} s, {state.evaluations} evaluations, {state.best_fitness:.2f}")
 
 
+def larger() -> None:
+    """What an evaluation costs as the table grows: 8 related columns, a first population of 20 and a generation."""
+    print("\n## Larger tables, 8 columns, k = 5, CPU seconds per evaluation", flush=True)
+    before = (0, 0.0)
+    for n in (200, 1_000, 3_000, 10_000):  # the first is compiled on and not told
+        rng = np.random.default_rng(0)
+        table = as_table(rng.standard_normal((n, 8)) @ rng.standard_normal((8, 8)))
+        _, state, cpu, _ = run(table, 0, generations=1, k=5, recipe="paper", population=20)
+        each = cpu / state.evaluations
+        if n > 1_000:
+            print(
+                f"{n} records: {each:.4f} s, growth n^{np.log(each / before[1]) / np.log(n / before[0]):.2f}",
+                flush=True,
+            )
+        elif n == 1_000:
+            print(f"{n} records: {each:.4f} s", flush=True)
+        before = (n, each)
+
+
 def dynamic(data: dict[str, NDArray[np.float64]], seeds: int, sizes: list[int], folder: Path) -> None:
     print(f"\n## GOMM and D-GOMM on Water, {seeds} seeds")
     print(
@@ -200,7 +220,7 @@ def draw(spec: dict[str, Any], path: Path) -> None:
 
 
 def main() -> None:
-    parts = ("search", "best", "pairs", "speed", "methods", "dynamic", "operators")
+    parts = ("search", "best", "pairs", "speed", "methods", "larger", "dynamic", "operators")
     asked = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     asked.add_argument("parts", nargs="*", choices=parts, default=["speed"])
     asked.add_argument("--seeds", type=int, default=3)
@@ -220,6 +240,8 @@ def main() -> None:
         speed(data, given.generations)
     if "methods" in given.parts:
         methods(data, given.generations)
+    if "larger" in given.parts:
+        larger()
     if "dynamic" in given.parts:
         dynamic(data, given.seeds, given.k, given.folder)
     if "operators" in given.parts:
