@@ -148,7 +148,7 @@ def methods(data: dict[str, NDArray[np.float64]], generations: int) -> None:
     """Other partitioners in place of MDAV, compiled before the clock starts."""
     print(f"\n## The first {generations} generations by other partitioners, k = 25, CPU seconds", flush=True)
     for name, values in data.items():
-        for partitioner in ("mdav", "v-mdav", "cbfs"):
+        for partitioner in ("mdav", "v-mdav", "cbfs", "univariate"):
             settings = {"k": 25, "recipe": "paper", "partitioner": partitioner}
             run(as_table(values[:100]), 0, generations=1, **settings)
             _, state, cpu, _ = run(as_table(values), 0, generations=generations, **settings)
