@@ -3,7 +3,7 @@
     python benchmarks/composite.py [--rows 1000 10000 100000 1000000] [--cpu 60] [--starts halving mdav lattice …]
 
 One k = 5 walks on the built-in example of more and more records; printed is loss by CPU seconds, compiling and the
-making of the table not counted, and the longest quantum so far after the first. Linkage is not measured.
+making of the table not counted, and the longest quantum so far. Linkage is not measured.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ def growth(rows: Sequence[int], cpu: float, starts: Sequence[str]) -> None:
         last = start
         for quantum, state in enumerate(evolve(posed(table, begun), np.random.default_rng(1), Budget(seconds=1e9))):
             now = time.process_time()
-            longest, last = max(longest, now - last if quantum > 1 else 0.0), now
-            if now - start >= 2 * shown or now - start > cpu:
+            longest, last = max(longest, now - last if quantum else 0.0), now
+            if len(state.scores) and (now - start >= 2 * shown or now - start > cpu):
                 shown = now - start
                 print(
                     f"{n:9d} {begun:>15} {shown:8.2f} {quantum:7d} {state.scores[0, 0]:12.3f} {longest:18.3f}",
