@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
 
+import hypothesis
 import numpy as np
 import pytest
 from hypothesis import given
@@ -237,6 +238,7 @@ def test_bars_are_as_tall_as_their_values() -> None:
 
 
 @given(st.floats(1e-9, 1e9))
+@hypothesis.example(1.000000001)
 def test_ticks_reach_the_largest_value_in_few_round_steps(most: float) -> None:
     ticks = nice_ticks(most)
     assert ticks[0] == 0

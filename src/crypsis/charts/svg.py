@@ -155,7 +155,7 @@ def nice_ticks(most: float, count: int = 5) -> list[float]:
         return [0.0, 1.0]
     power = 10.0 ** floor(log10(most / count))
     step = next(size * power for size in (1, 2, 5, 10) if size * power * count >= most * (1 - 1e-9))
-    last = -int(-(most / step - 1e-9) // 1)
+    last = min(-int(-(most / step - 1e-9) // 1), count)
     return [float(f"{place * step:.12g}") for place in range(last + 1)]
 
 
