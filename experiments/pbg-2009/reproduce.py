@@ -50,8 +50,9 @@ FIGURES = (
     (("k, GLM, CM",), "by the text: points heavily scattered across the entire space, as GLM and CM pull apart"),
 )
 OWN = "own hierarchies of the printed lengths: the authors' are not published"
-CE = "; the readings show what other intervals of age and the mean over the archive in place of the printed sum give"
 PRINTED_RUNS = 20
+DRAWS = 10
+"""Sets of hierarchies drawn at random: what a figure owes to the hierarchies that are not published."""
 Floats = NDArray[np.float64]
 
 
@@ -83,6 +84,33 @@ def adult(salary: bool = True, decades: bool = False) -> Table:
     rows = [[str(year), *(interval(year, years[0], 2**level) for level in range(1, 6)), "*"] for year in years]
     nested = Hierarchy.from_rows(rows, np.array(years, dtype=np.float64))
     return table.with_columns({}, attributes={"age": age.but(hierarchy=nested)})
+
+
+def redrawn(table: Table, seed: int) -> Table:
+    """The table with hierarchies of the same lengths drawn at random: which levels a value passes is chance.
+
+    The numbers of groups on the way up are drawn without repetition; neighbouring ages are merged, and any categories.
+    """
+    chance, attributes = np.random.default_rng([seed, 2009]), {}
+    for name in table.quasi_identifiers:
+        attribute = table.attribute(name)
+        if attribute.hierarchy is None:
+            continue
+        labels, length = list(attribute.hierarchy.labels[0]), len(attribute.hierarchy.labels) - 1
+        ordered = name == "age"
+        labels = sorted(labels, key=int) if ordered else labels
+        counts = sorted(chance.choice(np.arange(2, len(labels)), length - 1, replace=False), reverse=True)
+        of, groups, levels = np.arange(len(labels)), len(labels), [labels]
+        for fewer in counts:
+            cuts = np.sort(chance.choice(np.arange(1, groups), fewer - 1, replace=False))
+            merged = np.searchsorted(cuts, np.arange(groups), side="right")
+            merged = merged if ordered else chance.permutation(merged)
+            of, groups = merged[of], int(fewer)
+            levels.append([f"{fewer} groups, {group}" for group in of])
+        rows = [list(row) for row in zip(*levels, ["*"] * len(labels), strict=True)]
+        numbers = np.array(labels, dtype=np.float64) if ordered else None
+        attributes[name] = attribute.but(hierarchy=Hierarchy.from_rows(rows, numbers))
+    return table.with_columns({}, attributes=attributes)
 
 
 def interval(year: int, first: int, width: int) -> str:
@@ -137,19 +165,69 @@ def attributes(report: Report, table: Table) -> None:
     report.exact("Section 7", "Adult", "suppression limit", int(0.01 * len(table)))
 
 
-def judge(report: Report, table: str, row: str, result: Repeated) -> None:
-    report.ratio(table, row, "CE", float(result.error.mean()), digits=-1, factor=WORK, why=f"{OWN}{CE}; mean of runs")
-    report.chance(table, row, "RR", result.ratio, of=PRINTED_RUNS, why=OWN, digits=3)
+def judge(report: Report, table: str, row: str, result: Repeated, drawn: Sequence[Repeated]) -> None:
+    """CE and RR with their variances; `drawn` are the same runs with hierarchies drawn at random."""
+    errors = [float(each.error.mean()) for each in drawn]
+    means = [float((each.error / each.members).mean()) for each in drawn]
+    ratios = [float(each.ratio.mean()) for each in drawn]
+    ce = told = ""
+    if drawn:
+        ce = f"; {among(errors, report.value(table, row, 'CE'))}, by the mean over the archive {_spread(means)}"
+        told = f"; {among(ratios, report.value(table, row, 'RR'))}"
+    report.ratio(table, row, "CE", float(result.error.mean()), digits=-1, factor=WORK, why=f"{OWN}{ce}; mean of runs")
+    report.chance(table, row, "RR", result.ratio, of=PRINTED_RUNS, why=f"{OWN}{told}", digits=3)
     for column, values in (("CE variance", result.error), ("RR variance", result.ratio)):
-        report.ratio(table, row, column, float(values.var()), digits=-1, factor=VARIANCES, why=f"{OWN}; over the runs")
+        found = [float((each.error if column[0] == "C" else each.ratio).var()) for each in drawn]
+        spread = f"; {among(found, report.value(table, row, column))}" if drawn else ""
+        report.ratio(
+            table, row, column, float(values.var()), digits=-1, factor=VARIANCES, why=f"{OWN}{spread}; over the runs"
+        )
 
 
-def nodes(report: Report, row: str, result: Repeated, size: int) -> None:
-    mean = float(result.nodes.mean())
-    report.ratio("Table 2(b)", row, "nodes", mean, factor=WORK, why=f"{OWN}; mean of runs")
+def among(values: Sequence[float], printed: float) -> str:
+    """The range over drawn hierarchies, and whether the printed figure lies in it."""
+    inside = min(values) <= printed <= max(values)
+    return f"{len(values)} drawn at random give {_spread(values)}, the printed {'' if inside else 'not '}among them"
+
+
+def _spread(values: Sequence[float]) -> str:
+    return f"{min(values):.2g} to {max(values):.2g}"
+
+
+def nodes(report: Report, row: str, result: Repeated, size: int, drawn: Sequence[Repeated]) -> None:
+    mean, why = float(result.nodes.mean()), OWN
+    if drawn:
+        found = [float(each.nodes.mean()) for each in drawn]
+        why += f"; {len(found)} drawn at random give {min(found):.0f} to {max(found):.0f} nodes"
+    report.ratio("Table 2(b)", row, "nodes", mean, factor=WORK, why=f"{why}; mean of runs")
     report.ratio(
-        "Table 2(b)", row, "% of lattice", 100 * mean / size, digits=1, factor=WORK, why=f"{OWN}; mean of runs"
+        "Table 2(b)", row, "% of lattice", 100 * mean / size, digits=1, factor=WORK, why=f"{why}; mean of runs"
     )
+
+
+def chance_hierarchies(
+    report: Report, table: Table, row: str, indices: tuple[str, ...], sides: tuple[float, ...], runs: int
+) -> list[Repeated]:
+    """The runs of a row with hierarchies drawn at random, and what they give in a table of their own."""
+    found = [
+        repeated(report, redrawn(table, seed), indices, sides, runs, reading=f", hierarchies drawn at random {seed}")
+        for seed in range(DRAWS)
+    ]
+    parts = {
+        "CE": [float(each.error.mean()) for each in found],
+        "CE by the mean": [float((each.error / each.members).mean()) for each in found],
+        "RR": [float(each.ratio.mean()) for each in found],
+        "minimal nodes": [float(len(each.truth)) for each in found],
+        "nodes evaluated": [float(each.nodes.mean()) for each in found],
+    }
+    title = (
+        f"{DRAWS} sets of hierarchies of the printed lengths drawn at random: lowest to highest, mean of {runs} runs"
+    )
+    report.reading(title, {"objectives and boxes": row, **{
+        name: f"{min(values):.0f} to {max(values):.0f}" if "nodes" in name else _spread(values)
+        for name, values in parts.items()
+    }})  # fmt: skip
+    return found
 
 
 def readings(report: Report, whole: Table, results: dict[str, Repeated], runs: int) -> None:
@@ -279,17 +357,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if asked.quick and row != "k, GLM":
             continue
         table = adult(salary=False) if "cm" in indices else whole
-        results[row] = repeated(report, table, indices, (1.0,) * len(indices), runs)
+        sides = (1.0,) * len(indices)
+        results[row] = repeated(report, table, indices, sides, runs)
+        drawn = [] if asked.quick else chance_hierarchies(report, table, f"{row}; 1", indices, sides, runs)
         if row != "k, GLM, CM":
-            judge(report, "Table 1(b)", row, results[row])
-        nodes(report, row, results[row], Lattice.of(table).size)
+            judge(report, "Table 1(b)", row, results[row], drawn)
+        nodes(report, row, results[row], Lattice.of(table).size, drawn)
     ratios = []
     for row, sides in BOXES.items():
         if asked.quick:
             continue
         indices = ("k", "glm") if len(sides) == 2 else ("k", "l", "glm")
         found = repeated(report, whole, indices, sides, runs)
-        judge(report, "Table 2(a)", row, found)
+        drawn = chance_hierarchies(report, whole, f"{', '.join(indices)}; {row}", indices, sides, runs)
+        judge(report, "Table 2(a)", row, found, drawn)
         if len(sides) == 2:
             ratios.append(float(found.ratio.mean()))
     if ratios:

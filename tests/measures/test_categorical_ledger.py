@@ -33,7 +33,11 @@ OTHERS = Seven(
     ProbabilisticLinkage(ties="strict"),
     RankLinkage(window=None, credit="expected"),
 )
-MORE = Seven(linkage=CategoryLinkage(weights={"a": 0.3}), rank=RankLinkage(window=25, credit="nearest"))
+MORE = Seven(
+    distance=DistanceLoss(divisor="nominal"),
+    linkage=CategoryLinkage(weights={"a": 0.3}, divisor="nominal"),
+    rank=RankLinkage(window=25, credit="nearest"),
+)
 EVEN_MORE = Seven(rank=RankLinkage(window=30, credit="expected", ranks="records"))
 
 

@@ -31,10 +31,11 @@ def test_contingency_by_hand():
 
 
 def test_distance_by_hand():
-    """One rank of four in a, one change of name in b: (1/4 + 1) / 8; over |D| − 1: (1/3 + 1) / 8."""
+    """One rank of four in a, one change of name in b: (1/4 + 1) / 8; over |D| − 1: (1/3 + 1) / 8; nominal: 2 / 8."""
     original, masked = table(ORIGINAL, [4, 2], [True, False]), table(MASKED, [4, 2], [True, False])
     assert DistanceLoss().against(original).read(masked) == pytest.approx(100 * 1.25 / 8)
     assert DistanceLoss(divisor="range").against(original).read(masked) == pytest.approx(100 * (4 / 3) / 8)
+    assert DistanceLoss(divisor="nominal").against(original).read(masked) == pytest.approx(100 * 2 / 8)
     assert DistanceLoss().against(original).explain(masked).counts["changed cells"] == 2
 
 
@@ -84,7 +85,7 @@ def test_contingency_equals_its_twin(files, order):
 
 
 @settings(max_examples=40, deadline=None)
-@given(pairs_of_files(), st.sampled_from(["size", "range"]))
+@given(pairs_of_files(), st.sampled_from(["size", "range", "nominal"]))
 def test_distance_equals_its_twin(files, divisor):
     original, masked, sizes, ordinal, kept = files
     bound = DistanceLoss(divisor=divisor).against(table(original, sizes, ordinal))

@@ -81,7 +81,9 @@ def test_disclosure_equals_its_twin(files, width):
 
 
 @settings(max_examples=60, deadline=None)
-@given(pairs_of_files(), st.sampled_from(["size", "range"]), st.sampled_from(["expected", "strict", "first"]))
+@given(
+    pairs_of_files(), st.sampled_from(["size", "range", "nominal"]), st.sampled_from(["expected", "strict", "first"])
+)
 def test_linkage_equals_its_twin(files, divisor, ties):
     original, masked, sizes, ordinal, kept = files
     bound = CategoryLinkage(divisor=divisor, ties=ties).against(table(original, sizes, ordinal))

@@ -31,7 +31,7 @@ def distance(a, b, size, ordered, divisor):
         return 0.0
     if a == -1 or b == -1:
         return 1.0
-    if not ordered:
+    if not ordered or divisor == "nominal":
         return 1.0
     below = size if divisor == "size" else size - 1
     return abs(a - b) / below

@@ -19,8 +19,11 @@ MISSING_IS_A_CATEGORY = "a missing value counts as a category of its own; a supp
 UNLINKABLE = "a missing value counts as a category of its own; a suppressed record links to nobody"
 
 Divisor = Annotated[
-    Literal["size", "range"],
-    Field(description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range)"),
+    Literal["size", "range", "nominal"],
+    Field(
+        description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range); nominal: two categories are "
+        "equal or not, whatever their order"
+    ),
 ]
 """Setting of measures that use distances between categories."""
 

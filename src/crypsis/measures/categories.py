@@ -245,21 +245,23 @@ class Distances:
 
 
 def distances(pairing: Pairing, divisor: str) -> Distances:
-    """Nominal: 0 or 1. Ordinal: |rank difference| over |D| (`size`) or |D| − 1 (`range`). Missing: 1 from all else.
+    """Nominal: 0 or 1. Ordinal: |rank difference| over |D| (`size`) or |D| − 1 (`range`), or as if they were nominal
+    (`nominal`). Missing: 1 from all else.
 
     The link costs are the same numbers over their common denominator, so that they add up exactly (over
     2^40, rounded, if that denominator is larger still); a suppressed record is FAR from everybody.
     """
     context = pairing.context
+    ranked = [ordered and divisor != "nominal" for ordered in context.ordinal]
     below = [
-        1 if not ordered else max(1, size - (divisor == "range"))
-        for ordered, size in zip(context.ordinal, context.sizes, strict=True)
+        max(1, size - (divisor == "range")) if ordered else 1
+        for ordered, size in zip(ranked, context.sizes, strict=True)
     ]
     common = math.lcm(*below)
     loss, link = [], []
     for j, (span, under) in enumerate(zip(pairing.spans, below, strict=True)):
         size = context.sizes[j]
-        gaps = ranks_apart(size) if context.ordinal[j] else unequal(size)
+        gaps = ranks_apart(size) if ranked[j] else unequal(size)
         apart = steps_apart(context, j, gaps, under)
         loss.append(spread_out(span, apart, False, under).ravel())
         scaled = apart * (common // under) if common <= 1 << 40 else np.rint(apart * ((1 << 40) / under))
