@@ -369,7 +369,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             continue
         indices = ("k", "glm") if len(sides) == 2 else ("k", "l", "glm")
         found = repeated(report, whole, indices, sides, runs)
-        drawn = chance_hierarchies(report, whole, f"{', '.join(indices)}; {row}", indices, sides, runs)
+        drawn = chance_hierarchies(
+            report, whole, f"{'k, GLM' if len(sides) == 2 else 'k, l, GLM'}; {row}", indices, sides, runs
+        )
         judge(report, "Table 2(a)", row, found, drawn)
         if len(sides) == 2:
             ratios.append(float(found.ratio.mean()))
