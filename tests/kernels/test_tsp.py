@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal, localcontext
+from itertools import pairwise
+
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -123,3 +126,31 @@ def test_moves_and_tours_equal_their_twins(seed: int, n: int, reach: int, grid: 
             assert place.tolist() == placed(order).tolist()
     assert tsp.chain(points, neighbours, n // 2).tolist() == naive.chain(*plain, n // 2)
     assert tsp.tour(points, neighbours, n // 2).tolist() == naive.tour(*plain, n // 2)
+
+
+def exact_length(points: NDArray[np.float64], order: NDArray[np.int32]) -> Decimal:
+    """The length of a tour to 400 digits: what is summed here is not rounded away."""
+    with localcontext() as context:
+        context.prec = 400
+        rows = [[Decimal(float(value)) for value in points[record]] for record in order]
+        pairs = pairwise(rows)
+        return sum(
+            (sum(((a - b) ** 2 for a, b in zip(*pair, strict=True)), Decimal(0)).sqrt() for pair in pairs), Decimal(0)
+        )
+
+
+@settings(max_examples=60, deadline=None)
+@given(seed=st.integers(0, 10**6), n=st.integers(5, 14), orders=st.integers(0, 16))
+@example(seed=41, n=12, orders=7)
+def test_every_move_shortens_the_tour_whatever_the_orders_of_magnitude(seed: int, n: int, orders: int) -> None:
+    """Dense clouds far apart: a gain that is only rounding would be found in both directions, without end."""
+    rng = np.random.default_rng(seed)
+    clouds = rng.standard_normal((3, 2)) * 10.0 ** rng.integers(0, 3, (3, 1))
+    points = clouds[rng.integers(3, size=n)] + rng.standard_normal((n, 2)) * 10.0**-orders
+    order = rng.permutation(n).astype(np.int32)
+    route = tsp.Route(points, all_others(points), order, placed(order))
+    for _ in range(60):
+        for move in (tsp.two_opt, tsp.or_opt):
+            before = exact_length(points, order)
+            if move(route, int(rng.integers(n))):
+                assert exact_length(points, order) < before

@@ -53,11 +53,11 @@ def or_opt(points: Sequence[Point], neighbours: Sequence[Sequence[int]], tour: l
     first = tour.index(a)
     for last in range(first, min(first + 3, len(tour))):
         part, rest = tour[first : last + 1], tour[:first] + tour[last + 1 :]
-        saved = between(points, tour, first - 1, first) + between(points, tour, last, last + 1)
-        saved -= between(points, tour, first - 1, last + 1)
+        left = between(points, tour, first - 1, first) + between(points, tour, last, last + 1)
+        closed = between(points, tour, first - 1, last + 1)
         for c in neighbours[a]:
             near = distance(points, a, c)
-            if near >= saved:
+            if closed + near >= left:
                 break
             if c in part:
                 continue
@@ -65,10 +65,10 @@ def or_opt(points: Sequence[Point], neighbours: Sequence[Sequence[int]], tour: l
             for side in (1, -1):
                 if {j, j + side} == {first - 1, first}:  # where it comes from
                     continue
-                paid = near - between(points, rest, j, j + side)
+                before, after = left + between(points, rest, j, j + side), closed + near
                 if 0 <= j + side < len(rest):
-                    paid += distance(points, part[-1], rest[j + side])
-                if paid < saved * (1 - GAIN):
+                    after += distance(points, part[-1], rest[j + side])
+                if after < before - GAIN * before:
                     return rest[: j + 1] + part + rest[j + 1 :] if side == 1 else rest[:j] + part[::-1] + rest[j:]
     return None
 

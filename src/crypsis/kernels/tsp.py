@@ -120,21 +120,26 @@ two_opt = kernel(_two_opt)
 
 
 def _or_opt(route: Route, a: int) -> bool:
-    """Move a and up to two records behind it next to one of a's neighbours if that is shorter."""
+    """Move a and up to two records behind it next to one of a's neighbours if that is shorter.
+
+    Sums of edges are compared, by more than they are rounded: with lengths of many orders of magnitude a difference of
+    them can gain by its rounding alone, here and back again without end.
+    """
     first = route.place[a]
     for last in range(first, min(first + 3, route.order.shape[0])):
-        saved = edge(route, first - 1, first) + edge(route, last, last + 1)
-        saved -= edge(route, first - 1, last + 1)
+        left = edge(route, first - 1, first) + edge(route, last, last + 1)
+        closed = edge(route, first - 1, last + 1)
         for q in range(route.neighbours.shape[1]):
             c = route.neighbours[a, q]
             near = distance(route.points, a, c)
-            if near >= saved:
+            if closed + near >= left:
                 break
             j = route.place[c]
             for side in range(1, -2, -2):
                 if first - 1 <= min(j, j + side) <= last:
                     continue
-                if near + edge(route, last, j + side) - edge(route, j, j + side) < saved * (1 - 1e-9):
+                before = left + edge(route, j, j + side)
+                if closed + near + edge(route, last, j + side) < before - 1e-9 * before:
                     shift(route, first, last, min(j, j + side))
                     if side == -1:
                         here = route.place[a]

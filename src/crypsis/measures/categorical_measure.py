@@ -21,8 +21,8 @@ UNLINKABLE = "a missing value counts as a category of its own; a suppressed reco
 Divisor = Annotated[
     Literal["size", "range", "nominal"],
     Field(
-        description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range); nominal: two categories are "
-        "equal or not, whatever their order"
+        description="ordinal rank differences are divided by |D| (size) or |D| − 1 (range); nominal: any two that "
+        "differ are one apart"
     ),
 ]
 """Setting of measures that use distances between categories."""
