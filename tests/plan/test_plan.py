@@ -56,6 +56,17 @@ def test_budgets_are_read_as_people_write_them(text: str, field: str, value: flo
     assert sum(math.isfinite(limit) for limit in (budget.seconds, budget.evaluations, budget.generations)) == 1
 
 
+def test_a_hierarchy_is_a_builder_or_a_file_beside_the_plan() -> None:
+    """A builder may be longer than a file's name."""
+    long = "prefixes:" + ",".join(map(str, range(200, 0, -1)))
+    specs = {"a": "intervals:5,10", "b": "file:trees/b.csv", "c": "c.csv", "d": long, "e": "interval:5"}
+    columns = {name: {"role": "quasi", "hierarchy": spec} for name, spec in specs.items()}
+    found = Plan.parse(
+        DOCUMENT | {"columns": columns, "scenario": [], "use": [], "waive": [], "measures": {}}
+    ).hierarchies(Path("x"))
+    assert found == specs | {"b": Path("x/trees/b.csv"), "c": Path("x/c.csv")}
+
+
 def test_a_plan_survives_its_own_toml() -> None:
     plan = Plan.parse(DOCUMENT)
     again = Plan.parse(tomllib.loads(as_toml(plan)))

@@ -57,6 +57,12 @@ def test_intervals_from_an_origin_and_of_width_one() -> None:
     assert path_of(hierarchy, "30") == ["30", "30", "28–32", "28–37", "*"]
 
 
+@pytest.mark.parametrize("power", [80, -60])
+def test_very_wide_and_very_narrow_intervals_have_short_names(power: int) -> None:
+    built_up = built([float(f"1e{power}"), float(f"7e{power}")], f"intervals:5e{power},10e{power}")
+    assert built_up.labels[1] == (f"[0, 5e{power:+d})", f"[5e{power:+d}, 1e{power + 1:+d})")
+
+
 def test_intervals_of_decimals_are_exact_at_their_edges() -> None:
     hierarchy = built([0.1, 0.3, 0.7, 1.75, 2.0], "intervals:0.1,0.5")
     assert path_of(hierarchy, "0.3") == ["0.3", "[0.3, 0.4)", "[0.0, 0.5)", "*"]

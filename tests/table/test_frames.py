@@ -372,6 +372,7 @@ def test_numbers_told_as_categories_sort_as_numbers() -> None:
         ({"a": [1, 2]}, {"identifiers": ["a"], "confidential": ["a"]}, "two roles, identifier and confidential"),
         ({"a": [1, 2**53 + 1]}, {"quasi_identifiers": ["a"]}, "row 2, column 'a': a whole number beyond 2"),
         ({"a": [1.0, float("inf")]}, {}, "row 2, column 'a': an infinite value"),
+        ({"a": [0.0, float("nan"), 1e101]}, {}, "row 3, column 'a': a number beyond 1e100"),
         ({"a": [1.0, float("-inf")]}, {}, "row 2, column 'a': an infinite value"),
         ({"a": ["1", "x"]}, {"kinds": {"a": "numeric"}}, "row 2, column 'a': the cell is not a number"),
         ({"a": ["1,5", "2"]}, {"kinds": {"a": "numeric"}}, "decimal commas"),

@@ -161,10 +161,12 @@ def test_every_suggested_hierarchy_can_be_built() -> None:
         (0, 3, True, "intervals:1,2,4,8"),
         (0, 1, False, "intervals:0.05,0.10,0.20,0.40"),
         (0, 50_000, True, "intervals:5000,10000,20000,40000"),
+        (0, 1e80, False, "intervals:5e78,10e78,20e78,40e78"),
+        (0, 1e-60, False, "intervals:5e-62,10e-62,20e-62,40e-62"),
     ],
 )
 def test_interval_widths_are_round(low: float, high: float, whole: bool, spec: str) -> None:
-    cells = [low, high, low, high] if whole else [low, high, (low + high) / 2 + 0.013]
+    cells = [low, high, low, high] if whole else [low, high, (low + high) / 2 * 1.013]
     seen = profile(wrap(pl.DataFrame({"age": cells}, strict=False))).columns[0]
     first = seen.hierarchy.removeprefix("intervals:").split(",")
     expected = spec.removeprefix("intervals:").split(",")

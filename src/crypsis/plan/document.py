@@ -47,6 +47,7 @@ from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role
+from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
 from crypsis.table.locks import lock
 from crypsis.table.raw_files import read_toml
@@ -345,7 +346,9 @@ class Plan(Settings):
     @staticmethod
     def _hierarchy(spec: str, folder: Path) -> str | Path:
         """A builder as it is, or a file relative to the folder."""
-        head = spec.split(":", 1)[0]
+        head, _, rest = spec.partition(":")
+        if head in BUILDERS:
+            return folder / rest if head == "file" else spec
         return spec if ":" in spec and not Path(folder / spec).is_file() and len(head) > 1 else folder / spec
 
     def _settled(self, table: Table) -> Table:

@@ -9,6 +9,9 @@ from numpy.typing import NDArray
 
 from crypsis.table.attribute import Attribute, Kind
 
+LONGEST = 15
+"""Places before or behind the point up to which a width is written out."""
+
 
 class ColumnShape(Protocol):
     """What the choice looks at."""
@@ -46,6 +49,8 @@ def _intervals(numbers: NDArray[np.float64], whole: bool) -> str:
         power = max(power, 0)
     mantissa = next((m for m in (1, 2, 5) if m * 10.0**power >= span / 20), 10)
     widths = [mantissa * 2**step for step in range(4)]
+    if abs(power) > LONGEST:
+        return f"intervals:{','.join(f'{width}e{power}' for width in widths)}"
     if power >= 0:
         return f"intervals:{','.join(str(width * 10**power) for width in widths)}"
     return f"intervals:{','.join(f'{width * 10.0**power:.{-power}f}' for width in widths)}"

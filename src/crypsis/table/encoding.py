@@ -18,6 +18,9 @@ from crypsis.table.signed_zeros import without_signed_zeros
 EXACT = 2**53
 """Above this, consecutive whole numbers are not distinct as float64."""
 
+LARGEST = 1e100
+"""Sums of squares of larger numbers, or of numbers all below its inverse, may leave the range of float64."""
+
 NARROW = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32)
 """Types of whole numbers below it."""
 
@@ -154,6 +157,15 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
         raise TableError(
             f"{source.at(_first(infinite), name)}: an infinite value cannot be protected; "
             f"only finite numbers and missing values are allowed, so correct it or leave it empty"
+        )
+    size = numbers.fill_nan(None).abs()
+    vanishing = (size.max() or 0.0) < 1 / LARGEST
+    extreme = (size != 0 if vanishing else size > LARGEST).fill_null(False)
+    if extreme.any():
+        what = "numbers all closer to zero than 1e-100" if vanishing else "a number beyond 1e100"
+        raise TableError(
+            f"{source.at(_first(extreme), name)}: {what} cannot be squared without loss; multiply the column by a "
+            f"power of ten, or declare it nominal"
         )
     return numbers.fill_null(np.nan).to_numpy()
 

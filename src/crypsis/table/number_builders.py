@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.attribute import Attribute
+from crypsis.table.builder_choice import LONGEST
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.hierarchy_files import number_label
 
@@ -141,6 +142,8 @@ def _bins(values: NDArray[np.float64], width: Decimal, origin: Decimal, digits: 
 
 def _interval_label(place: int, width: Decimal, origin: Decimal, digits: int, whole: bool) -> str:
     low = origin + place * width
+    if digits > LONGEST or width.adjusted() > LONGEST:
+        return f"[{low.normalize():g}, {(low + width).normalize():g})"
     if whole:
         return f"{low}" if width == 1 else f"{low}–{low + width - 1}"
     return f"[{low:.{digits}f}, {low + width:.{digits}f})"

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
 from crypsis.table.builder_choice import builder_for
 from crypsis.table.clues import CODED, COUNTED, NAMES, ORDERED, Clue, Reason, known_word, name_words
+from crypsis.table.encoding import EXACT
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.evidence import ENOUGH, ColumnEvidence
 from crypsis.table.frames import Frame, as_table
@@ -211,7 +212,7 @@ def several_peaks(table: Table, name: str) -> bool:
         return False
     numbers = table.column(name)
     values, counts = np.unique(numbers[~np.isnan(numbers)], return_counts=True)
-    if len(values) < 2:
+    if len(values) < 2 or values[-1] - values[0] > EXACT:
         return False
     steps = np.diff(values).astype(np.int64)
     regular = np.gcd.reduce(steps)
