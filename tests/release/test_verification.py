@@ -19,7 +19,9 @@ from crypsis.release import MeasuredLimit, ReleaseDescription, publish, verify
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.release.published import read_published
 from crypsis.report import external_html
+from crypsis.table.attribute import Role
 from crypsis.table.example import example
+from crypsis.table.table import Table
 from waiving import waiving
 
 
@@ -202,6 +204,19 @@ def test_a_limit_that_is_not_kept_is_found(tmp_path: Path) -> None:
     reseal(tmp_path / "out")
     problems = verify(tmp_path / "out").problems
     assert "internal/report.json: the limit on record-linkage is not kept" in problems
+
+
+def test_a_limit_that_is_met_up_to_the_rounding_of_a_sum_is_kept(tmp_path: Path) -> None:
+    """Thirty records in tens: 10 % are found, and a limit may lie below that by what a sum of thirty tenths is off."""
+    records = np.arange(30.0)
+    original = Table.from_columns({"a": records}).with_roles({"a": Role.QUASI_IDENTIFIER})
+    for limit in np.linspace(10.0 - 1e-12, 10.0, 5):
+        masked = original.with_columns({"a": 4.5 + 10.0 * (records // 10)})
+        publish(
+            masked, tmp_path / f"{limit!r}", models=[], original=original,
+            limits=[MeasuredLimit(RecordLinkage(), float(limit))],
+        )  # fmt: skip
+        assert verify(tmp_path / f"{limit!r}").sound
 
 
 @pytest.mark.parametrize("name", ["public/data.csv", "public/manifest.json", "internal/report.json", "internal"])

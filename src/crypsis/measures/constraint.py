@@ -73,6 +73,28 @@ def beyond(shortfall: float) -> tuple[float, float]:
     return FAR * (1.0 + shortfall), FAR * (1.0 + shortfall)
 
 
+def within(value: float, limit: float, better: str = "low") -> bool:
+    """Whether a reading keeps its limit, apart from the last digits of its sum.
+
+    Parameters
+    ----------
+    value, limit : float
+        The reading, and what it may be at most (better "low") or at least ("high").
+    better : str
+        Which readings are good.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> within(10.000000000000004, 10.0), within(10.1, 10.0), within(10.1, 10.0, "high")
+    (True, False, True)
+    """
+    return bool(value <= limit + TOLERANCE if better == "low" else value >= limit - TOLERANCE)
+
+
 def excess(value: float, at_most: float) -> float:
     """How far a reading exceeds its limit, relative to it.
 
@@ -91,6 +113,6 @@ def excess(value: float, at_most: float) -> float:
     >>> excess(5.0, 5.0), excess(20.0, 5.0)
     (0.0, 0.75)
     """
-    if value <= at_most + TOLERANCE:
+    if within(value, at_most):
         return 0.0
     return 1.0 if math.isinf(value) else (value - at_most) / (value - at_most + (at_most if at_most > 0 else 1.0))

@@ -16,7 +16,7 @@ import numpy as np
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.all_knowing import ALL_KNOWING, KNOWN_CLASS, AllKnowing, readable
 from crypsis.measures.bound_reader import BoundReader
-from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess
+from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess, within
 from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
 from crypsis.measures.figures_found import FiguresFound
 from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
@@ -29,7 +29,6 @@ from crypsis.table.table import Table
 
 ANYBODY = "anybody"
 """Name of the intruder who knows every quasi-identifier, where no other is named."""
-TOLERANCE = 1e-9
 
 
 class Objective:
@@ -372,18 +371,18 @@ class Objective:
         if found.family == "perturbation" and self.models:
             complaints.append(Complaint("no-model"))
         beside = found.figures.get(HELD_OUT) if self._held_out else None
-        if beside is not None and beside > (self.held_out_limit or 0.0) + TOLERANCE:
+        if beside is not None and not within(beside, self.held_out_limit or 0.0):
             complaints.append(Complaint("limit", HELD_OUT, self.held_out_limit, beside))
         suppressed, allowed = found.figures["suppressed"] or 0.0, 100.0 * self.suppression
-        if suppressed > allowed + TOLERANCE:
+        if not within(suppressed, allowed):
             complaints.append(Complaint("suppression", "", allowed, suppressed))
         for title, most, _ in self.limits:
             value = found.figures.get(title)
-            if value is None or value > most + TOLERANCE:
+            if value is None or not within(value, most):
                 complaints.append(Complaint("limit", title, most, value))
         for use, reader in self.uses:
             value = found.figures[reader.title]
-            if use.treated_as == "limit" and (value is None or value > use.tolerance):
+            if use.treated_as == "limit" and (value is None or not within(value, use.tolerance)):
                 complaints.append(Complaint("use", use.title, use.tolerance, value))
         return complaints
 

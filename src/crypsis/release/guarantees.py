@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from crypsis.errors import PlanError, ReleaseRefused, listing
+from crypsis.measures.constraint import within
 from crypsis.measures.measure import Measure, Reading, measures
-from crypsis.measures.objective import TOLERANCE
 from crypsis.measures.overall import OverallFigure
 from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy import models as registered
@@ -155,8 +155,7 @@ def _check(limit: MeasuredLimit, original: Table, masked: Table, family: str) ->
         name, reading = limit.name or limit.measure.figure, limit.measure.explain(masked)
     else:
         name, reading = limit.name or measures.name_of(limit.measure), _read(limit, original, masked, family)
-    below, above = reading.value <= limit.at_most + TOLERANCE, reading.value >= limit.at_most - TOLERANCE
-    holds = bool(below if reading.better == "low" else above)
+    holds = within(reading.value, limit.at_most, reading.better)
     reading = replace(reading, counts=dict(reading.counts))
     return LimitResult(name, float(limit.at_most), holds, limit.binding, reading, limit.use)
 

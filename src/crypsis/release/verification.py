@@ -10,6 +10,7 @@ from typing import Any
 
 from crypsis.audits import Audit, Published, audit_published, waiver_key
 from crypsis.errors import CrypsisError
+from crypsis.measures.constraint import within
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
@@ -360,8 +361,7 @@ def _verify_internal(
 
 def _kept(demand: Mapping[str, Any]) -> bool:
     """Whether the figure of a limit is within it."""
-    value, most = demand["reading"]["value"], demand["at_most"]
-    return bool(value <= most if demand["reading"]["better"] == "low" else value >= most)
+    return within(demand["reading"]["value"], demand["at_most"], demand["reading"]["better"])
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -18,6 +18,7 @@ from pydantic import Field, field_validator, model_validator
 from crypsis.audits import FindingKind
 from crypsis.errors import PlanError, listing
 from crypsis.measures import measures
+from crypsis.measures.constraint import within
 from crypsis.measures.measure import Reading
 from crypsis.privacy import models
 from crypsis.privacy.model import PrivacyModel
@@ -176,7 +177,7 @@ class RiskRule(Rule):
         found = [reading.value for reading in evidence.risks if reading.measure == self.measure]
         if not found:
             return "not measured for this file", False
-        return f"{max(found):.4g} % at worst", max(found) <= self.at_most
+        return f"{max(found):.4g} % at worst", within(max(found), self.at_most)
 
 
 class SuppressionRule(Rule):
@@ -191,7 +192,7 @@ class SuppressionRule(Rule):
     def find(self, evidence: Evidence) -> Outcome:
         rows = len(evidence.table) + evidence.suppressed
         share = 100 * evidence.suppressed / rows if rows else 100.0
-        return f"{evidence.suppressed} of {rows} ({share:.3g} %)", share <= self.at_most
+        return f"{evidence.suppressed} of {rows} ({share:.3g} %)", within(share, self.at_most)
 
 
 class RowsRule(Rule):
