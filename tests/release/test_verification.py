@@ -208,10 +208,10 @@ def test_a_limit_that_is_not_kept_is_found(tmp_path: Path) -> None:
 
 def test_a_limit_that_is_met_up_to_the_rounding_of_a_sum_is_kept(tmp_path: Path) -> None:
     """Thirty records in tens: 10 % are found, and a limit may lie below that by what a sum of thirty tenths is off."""
-    records = np.arange(30.0)
+    records = 2 * np.arange(30.0)
     original = Table.from_columns({"a": records}).with_roles({"a": Role.QUASI_IDENTIFIER})
     for limit in np.linspace(10.0 - 1e-12, 10.0, 5):
-        masked = original.with_columns({"a": 4.5 + 10.0 * (records // 10)})
+        masked = original.with_columns({"a": 9.0 + 20.0 * (records // 20)})
         publish(
             masked, tmp_path / f"{limit!r}", models=[], original=original,
             limits=[MeasuredLimit(RecordLinkage(), float(limit))],

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from crypsis.measures.constraint import within
 from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard
 from crypsis.measures.utility.column_harm import ColumnHarm
 from crypsis.measures.utility.propensity import PropensityScore
@@ -116,7 +117,7 @@ def use_text(use: UseResult) -> str:
     """
     if use.value is None:
         return f"use {use.title}: could not be measured"
-    beyond = "" if use.value <= use.tolerance else ", which is exceeded"
+    beyond = "" if within(use.value, use.tolerance) else ", which is exceeded"
     head = f"use {use.title}: changed by {number_text(use.value)} %, at most {number_text(use.tolerance)} % wanted"
     details = analysis_text(use.measure, use.counts)
     return f"{head}{beyond}{f' ({details})' if details else ''}"
