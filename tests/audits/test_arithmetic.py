@@ -78,3 +78,17 @@ def test_a_correlation_is_no_relation(seed: int) -> None:
     columns |= {f"x{place}": rng.normal(0, 1, rows) for place in range(12)}
     columns["age"] = np.where(rng.random(rows) < 0.9, 40.0, columns["age"])
     assert found(columns) == []
+
+
+@given(st.integers(0, 10_000), st.integers(1, 3))
+@settings(max_examples=30, deadline=None)
+def test_a_few_very_large_numbers_make_no_relation(seed: int, many: int) -> None:
+    """Beside a number ten thousand times as large all others look alike: any guess is near them and restores none."""
+    rng = np.random.default_rng(seed)
+    columns = wages(rng, 60)
+    columns["wage"][:many] *= 1e4
+    columns["bonus"][:many] *= 1e4
+    columns |= {f"x{place}": rng.integers(0, 4, 60).astype(float) for place in range(3)}
+    assert found(columns) == []
+    columns["told"] = columns["wage"] + columns["bonus"]
+    assert found(columns) == [("bonus", "told", "wage")]

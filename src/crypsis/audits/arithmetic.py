@@ -15,19 +15,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.audits.dates import days_of, numbers_of
-from crypsis.audits.dependence import MOSTLY
+from crypsis.audits.dependence import MOSTLY, mean_ranks
 from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.published import Published
 from crypsis.table.table import Table
 
 EXACT = 0.01
 """Distance from a number, in deviations of its column, up to which it is restored."""
+QUARTILES = 1.349
+"""Deviations between the quartiles of a normal distribution: a few very large numbers do not make all others near."""
 FAINT = 0.1
 """Correlation with what is left open below which a number takes no part."""
 LOOKED_AT = 20_000
 """Records on which a relation is looked for, drawn at random; what it restores is counted on all."""
 MOST_NUMBERS = 12
 """Numbers that take part in a relation at most."""
+RANKED = 2_000
+"""Records that are ranked."""
 SHOWN = 3
 """Values of a column below which it is taken for a category."""
 
@@ -113,12 +117,11 @@ def _relation(target: Floats, values: Floats, scaled: bool) -> tuple[int, ...]:
     chosen: list[int] = []
     while len(chosen) < min(MOST_NUMBERS, values.shape[1]):
         left = _left_open(y, terms[:, chosen])
-        close = [
-            0.0 if place in chosen else abs(_correlation(left, terms[:, place])) for place in range(terms.shape[1])
-        ]
+        rest = [place for place in range(terms.shape[1]) if place not in chosen]
+        close = [_tie(left, terms[:, place]) for place in rest]
         if max(close) < FAINT:
             return ()
-        chosen.append(int(np.argmax(close)))
+        chosen.append(rest[int(np.argmax(close))])
         if _follows(target, values, chosen, scaled):
             break
     else:
@@ -140,10 +143,11 @@ def _left_open(y: Floats, terms: Floats) -> Floats:
 
 
 def _follows(target: Floats, values: Floats, places: Sequence[int], scaled: bool) -> bool:
-    """Whether more than half of what the most common value leaves open is restored."""
+    """Whether more than half of what the best single guess leaves open is restored."""
     known = ~np.isnan(target)
-    _, counts = np.unique(target[known], return_counts=True)
-    common = counts.max(initial=0) / max(known.sum(), 1)
+    ordered = np.sort(target[known])
+    ends = np.searchsorted(ordered, ordered + 2 * _near(target), side="right")
+    common = (ends - np.arange(len(ordered))).max(initial=0) / max(len(ordered), 1)
     return bool(_restored(target, values[:, list(places)], scaled)[known].mean() - common > MOSTLY * (1.0 - common))
 
 
@@ -152,7 +156,7 @@ def _restored(target: Floats, values: Floats, scaled: bool) -> Flags:
     y, terms = _terms(target, scaled), np.stack([_terms(column, scaled) for column in values.T], axis=1)
     known = np.isfinite(y) & np.isfinite(terms).all(axis=1)
     hits = np.zeros(len(target), dtype=np.bool_)
-    near = EXACT * float(np.nanstd(target))
+    near = _near(target)
     half = np.random.default_rng(0).permutation(len(target)) % 2 == 0
     for fitted in (known & half, known & ~half):
         tried = known & ~fitted
@@ -162,8 +166,15 @@ def _restored(target: Floats, values: Floats, scaled: bool) -> Flags:
         design = np.column_stack([np.ones(len(y)), (terms - centre) / np.where(spread > 0, spread, 1.0)])
         weights = np.linalg.lstsq(design[fitted], y[fitted], rcond=None)[0]
         guess = design[tried] @ weights
-        hits[tried] = np.abs((np.exp(guess) if scaled else guess) - target[tried]) <= near
+        with np.errstate(over="ignore"):  # a guess beyond all numbers is near none
+            hits[tried] = np.abs((np.exp(guess) if scaled else guess) - target[tried]) <= near
     return hits
+
+
+def _near(target: Floats) -> float:
+    """How far off a number is still restored."""
+    low, high = np.nanpercentile(target, (25, 75))
+    return EXACT * float((high - low) / QUARTILES if high > low else np.nanstd(target))
 
 
 def _terms(column: Floats, scaled: bool) -> Floats:
@@ -173,8 +184,11 @@ def _terms(column: Floats, scaled: bool) -> Floats:
     return np.log(np.where(column > 0, column, np.nan))
 
 
-def _correlation(one: Floats, other: Floats) -> float:
-    known = np.isfinite(one) & np.isfinite(other)
-    if known.sum() < 2 or one[known].std() == 0 or other[known].std() == 0:
-        return 0.0
-    return float(np.corrcoef(one[known], other[known])[0, 1])
+def _tie(one: Floats, other: Floats) -> float:
+    """The larger of the correlation of two numbers and that of their ranks, which a few very large ones do not hide."""
+    known = np.flatnonzero(np.isfinite(one) & np.isfinite(other))
+    few = known[:RANKED]
+    pairs = ((one[known], other[known]), (mean_ranks(one[few]), mean_ranks(other[few])))
+    return max(
+        (abs(float(np.corrcoef(a, b)[0, 1])) for a, b in pairs if len(a) > 1 and a.std() and b.std()), default=0.0
+    )

@@ -334,11 +334,12 @@ def _correlation(left: Table, right: Table, name: str, target: str, rows: Flags)
         return 0.0
     x, y = left.column(name), right.column(target)
     both = rows & ~np.isnan(x) & ~np.isnan(y)
-    one, other = _ranks(x[both]), _ranks(y[both])
-    return 0.0 if one is None or other is None else float(abs(np.corrcoef(one, other)[0, 1]))
+    if min(len(np.unique(each[both])) for each in (x, y)) < FEWEST_RANKS:
+        return 0.0
+    return float(abs(np.corrcoef(mean_ranks(x[both]), mean_ranks(y[both]))[0, 1]))
 
 
-def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64] | None:
-    """Mean ranks of equal values; None where there are few values to be ranked."""
+def mean_ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ranks from 1 on; equal values have the mean of theirs."""
     _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return None if len(counts) < FEWEST_RANKS else (np.cumsum(counts) - (counts - 1) / 2.0)[of]
+    return np.asarray((np.cumsum(counts) - (counts - 1) / 2.0)[of])

@@ -159,7 +159,7 @@ def _numbers(name: str, series: pl.Series, dates: str, source: Source) -> NDArra
             f"only finite numbers and missing values are allowed, so correct it or leave it empty"
         )
     size = numbers.fill_nan(None).abs()
-    vanishing = (size.max() or 0.0) < 1 / LARGEST
+    vanishing = not (size >= 1 / LARGEST).any()
     extreme = (size != 0 if vanishing else size > LARGEST).fill_null(False)
     if extreme.any():
         what = "numbers all closer to zero than 1e-100" if vanishing else "a number beyond 1e100"
