@@ -128,6 +128,7 @@ class SearchState:
         if saved is not None:
             self.state = State.from_bytes(saved)
             self.seconds = self.written = history[-1].seconds
+            self.settled = bool(store.noted(f"settled {self.index}", False))
         self.measured = store.known(self.index)
         self.count = len(self.measured)
         return self

@@ -34,6 +34,7 @@ class Writing:
                 self.store.checkpoint(search.pending, search.state.to_bytes())
             for row in search.fresh:
                 self.store.add(row)
+            self.store.note(f"settled {search.index}", search.settled)
             self.store.note("elapsed", self.elapsed())
             self.store.note("finished", False)
         search.written_down()
