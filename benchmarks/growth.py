@@ -1,7 +1,7 @@
 """How the stages of a run grow: CPU seconds at 10³, 10⁴ and 10⁵ rows and 5, 15 and 30 quasi-identifiers.
 
     python benchmarks/growth.py [--stages init check run] [--rows 1000 10000 100000] [--columns 5 15 30] [--budget 10]
-                                [--json F] [--svg F] [--png F]
+                                [--json F] [--svg F]
 
 A file of invented people is read, its plan is drafted, checked, and run for the budget by the serial engine, each table
 in a process of its own. Printed are CPU seconds, compiling not counted, of: the commands init and check; reading and
@@ -167,11 +167,13 @@ def chart(found: list[dict[str, Any]]) -> dict[str, Any]:
         if row["stage"] != "run":
             curve = row["stage"].removeprefix(f"{kind} ")
             values.append({**row, "kind": kind, "curve": curve, "seconds": max(row["seconds"], 1e-3)})
-    axis = {"tickCount": 4, "format": "~s"}
     encoding: dict[str, Any] = {
-        name: {"field": field, "type": "quantitative", "title": title, "scale": {"type": "log"}, "axis": axis}
-        for name, field, title in (("x", "rows", "records"), ("y", "seconds", "CPU seconds"))
-    }
+        name: {
+            "field": field, "type": "quantitative", "title": title, "scale": {"type": "log"},
+            "axis": {"tickCount": 4, "format": shown},
+        }
+        for name, field, title, shown in (("x", "rows", "records", "~s"), ("y", "seconds", "CPU seconds", "~g"))
+    }  # fmt: skip
     encoding |= {"color": {"field": "curve", "title": None, "scale": {"scheme": "tableau20"}}}
     facet = {
         "row": {"field": "kind", "title": None},
@@ -193,7 +195,6 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=10.0)
     parser.add_argument("--json", type=Path, help="figures, beside those of other tables and stages there")
     parser.add_argument("--svg", type=Path)
-    parser.add_argument("--png", type=Path)
     parser.add_argument("--here", nargs="*", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.here:
@@ -214,13 +215,10 @@ def main() -> None:
             for row in made:
                 print(f"{rows:>10,}{columns:>4}  {row['stage']:40}{row['seconds']:9.3f}", flush=True)
     exponents(found)
-    if given.svg or given.png:
+    if given.svg:
         import vl_convert
 
-        if given.svg:
-            given.svg.write_text(vl_convert.vegalite_to_svg(chart(found)), encoding="utf-8")
-        if given.png:
-            given.png.write_bytes(vl_convert.vegalite_to_png(chart(found), scale=1.5))
+        given.svg.write_text(vl_convert.vegalite_to_svg(chart(found)), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -112,13 +113,13 @@ def compete(
     return succeed(state, children, scores, seats, fitness)
 
 
-class Generations:
+class Generations(ABC):
     """Strategies that advance by generations, in one quantum or several."""
 
     @property
+    @abstractmethod
     def operators(self) -> tuple[str, ...]:
         """Names of the operators, in the order of the tallies."""
-        raise NotImplementedError
 
     def begin(self, problem: Problem, rng: Generator, engine: Engine) -> State:
         """Score the first population; see `Strategy.begin`."""
