@@ -96,7 +96,7 @@ def test_no_room_without_a_subject() -> None:
 
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(ROOT)))
 def test_a_module_is_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 800
 
 
 HEAVY = (

@@ -53,6 +53,8 @@ CASES = [
     ({"demand": "class-size", "at_least": 6}, Evidence(table()), Evidence(table((7, 5)))),
     ({"demand": "audit"}, Evidence(table(), waived=[]), Evidence(table(), waived=["singling-out"])),
     ({"demand": "audit"}, Evidence(table(), waived=[]), Evidence(table())),
+    ({"demand": "singled-out", "at_most": 12}, Evidence(table((6, 6))), Evidence(table((6, 7)))),
+    ({"demand": "singled-out"}, Evidence(table().drop(["hours"])), Evidence(table())),
     (
         {"demand": "audit", "kinds": ["filled"], "at_most": 1},
         Evidence(table(), waived=["filled", "dependence", "dependence"]),
@@ -238,3 +240,11 @@ def test_a_table_of_many_columns_is_counted_without_overflow() -> None:
     (result,) = check_rulebook(book(demand="cells", at_least=2, ways=2), Evidence(wide))
     assert result.holds
     assert "78 tables" in result.found
+
+
+def test_a_rulebook_says_how_many_may_be_alone() -> None:
+    assert book(demand="singled-out", at_most=20).allowed_alone == 20
+    assert book(demand="rows", at_least=1).allowed_alone == 0, "nobody unless a rule says how many"
+    rules = [{"id": f"r{most}", "demand": "singled-out", "at_most": most} for most in (30, 10, 20)]
+    several = Rulebook.model_validate({"name": "test", "title": "Test", "rule": rules})
+    assert several.allowed_alone == 10, "the strictest counts"

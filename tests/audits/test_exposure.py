@@ -34,7 +34,6 @@ def test_by_hand() -> None:
         Finding(ALONE, ("place",), 2, 0.2),
         Finding(ALONE, ("weight",), 9, 0.9),
     ]
-    assert singling_out(Published(table), most=0.2) == [Finding(ALONE, ("weight",), 9, 0.9)]
     assert [each.key for each in singling_out(Published(table))] == ["singling-out:place", "singling-out:weight"]
 
 
@@ -67,7 +66,8 @@ def test_numbers_that_all_moved_by_one_amount_are_recognised() -> None:
     (found,) = singling_out(Published(original.with_columns({"seen": days + 33}), original))
     assert found.records == 100, "every date is 33 days later"
     spread = np.random.default_rng(0).integers(-90, 90, 100)
-    assert singling_out(Published(original.with_columns({"seen": days + spread}), original)) == []
+    found, *_ = singling_out(Published(original.with_columns({"seen": days + spread}), original))
+    assert (found.records, found.refuses) == (2, False), "two days stayed within half a step of their own"
 
 
 def test_a_text_with_a_word_of_one_record_alone_is_recognised() -> None:
@@ -155,8 +155,14 @@ def test_combinations_are_their_slow_twin(seed: int) -> None:
                 worst[key] = max(worst.get(key, 0), single)
     found = few_together(Published(table, unstated=frozenset(unstated)))
     assert found.looked == found.all
-    expected = {key: single for key, single in worst.items() if single > LARGEST_SHARE * rows}
-    assert {(each.columns[0], each.refuses): each.records for each in found.findings} == expected
+    many = {key: single for key, single in worst.items() if single > LARGEST_SHARE * rows}
+    assert {
+        (each.columns[0], each.refuses): each.records for each in found.findings if each.share > LARGEST_SHARE
+    } == many
+    few = {name: max(worst.get((name, told), 0) for told in (True, False)) for name, _ in set(worst) - set(many)}
+    told = {each.columns[0]: each.records for each in found.findings if each.share <= LARGEST_SHARE}
+    assert all(told.get(name, 0) == most for name, most in few.items() if most <= LARGEST_SHARE * rows)
+    assert not any(each.refuses for each in found.findings if each.share <= LARGEST_SHARE), "few are only reported"
 
 
 def test_what_was_not_looked_at_is_said() -> None:
@@ -167,22 +173,60 @@ def test_what_was_not_looked_at_is_said() -> None:
 
 
 @settings(deadline=None)
-@given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=1, max_size=30), st.floats(0, 1))
-def test_the_count_is_its_slow_twin(values: list[int | None], most: float) -> None:
-    table = Table.from_columns({"n": values, "c": [None if v is None else f"v{v}" for v in values]})
+@given(st.lists(st.one_of(st.none(), st.integers(0, 6)), min_size=1, max_size=30), st.integers(0, 9))
+def test_the_count_is_its_slow_twin(values: list[int | None], allowed: int) -> None:
+    columns = {"n": values, "c": [None if v is None else f"v{v}" for v in values]}
+    table = Table.from_columns(columns, dict.fromkeys(columns, "other"))
     held = Counter(value for value in values if value is not None)
     single = sum(count == 1 for count in held.values())
-    expected = [("n", single), ("c", single)] if single / len(values) > most else []
-    assert [(each.columns[0], each.records) for each in singling_out(Published(table), most=most)] == expected
+    expected = [("n", single, single > allowed), ("c", single, single > allowed)] if single else []
+    found = singling_out(Published(table, allowed=allowed))
+    assert [(each.columns[0], each.records, each.refuses) for each in found] == expected
     codes = np.array([-1 if v is None else v for v in values], dtype=np.int32)
     assert alone(codes).tolist() == [v is not None and held[v] == 1 for v in values]
 
 
-@pytest.mark.parametrize(("single", "found"), [(5, False), (6, True)])
-def test_one_in_twenty_may_stand_alone(single: int, found: bool) -> None:
+ONE_IN_TWENTY = ["quasi", "confidential"]
+"""Roles of columns of which few people alone are only reported: others speak of them."""
+
+
+@pytest.mark.parametrize("role", ["other", "weight", "stratum", "unstated", *ONE_IN_TWENTY])
+@pytest.mark.parametrize("single", [1, 5, 6])
+def test_everybody_who_stands_alone_is_counted(role: str, single: int) -> None:
     values = [*range(single), *([100] * (100 - single))]
-    assert bool(singling_out(Published(Table.from_columns({"x": values})))) is found
+    table = Table.from_columns({"x": values}, {"x": "confidential" if role == "unstated" else role})
+    unstated = frozenset({"x"} if role == "unstated" else ())
+    (found,) = singling_out(Published(table, unstated=unstated))
+    assert found.records == single
+    assert found.refuses is (single > 5 if role in ONE_IN_TWENTY else True)
+    (allowed,) = singling_out(Published(table, unstated=unstated, allowed=5))
+    assert allowed.refuses is (single > 5)
     assert LARGEST_SHARE == 0.05
+
+
+def test_an_undecided_column_counts_few_in_its_own_finding() -> None:
+    table = Table.from_columns({"x": [1.0, *([2.0] * 99)], "y": ["a", "b"] * 50}, {"y": "quasi"})
+    (found,) = [each for each in audit(table).findings if each.columns == ("x",)]
+    assert (found.kind, found.records) == (FindingKind.UNDECIDED, 1)
+
+
+def test_a_column_with_few_alone_is_still_looked_at_together_with_others() -> None:
+    """One person is alone with a job, and all forty with job and town."""
+    towns, jobs = [f"t{n % 10}" for n in range(40)], [*(f"j{n // 10}" for n in range(39)), "j9"]
+    table = Table.from_columns({"town": towns, "job": jobs}, {"town": "quasi", "job": "other"})
+    found = {each.kind: each.records for each in audit(table).findings}
+    assert found == {FindingKind.SINGLING_OUT: 1, FindingKind.COMBINATION: 40}
+
+
+@pytest.mark.parametrize("kind", ["singling-out", "combination", "assumption", "undecided"])
+@pytest.mark.parametrize(("single", "passes"), [(5, True), (6, False)])
+def test_who_lets_more_pass_lets_few_pass(kind: str, single: int, passes: bool) -> None:
+    """Those alone with a column are among those alone with it and others; many need a reason of their own."""
+    values = [*range(single), *([100] * (100 - single))]
+    table = Table.from_columns({"x": values, "y": ["a", "b"] * 50}, {"x": "weight", "y": "quasi"})
+    found = audit(table, waivers={f"{kind}:x": "known to nobody"})
+    assert not [each for each in audit(table, waivers={f"{kind}:y": "known to nobody"}).open if each.columns == ("y",)]
+    assert [each.key for each in found.open] == ([] if passes or kind == "singling-out" else ["singling-out:x"])
 
 
 # -- a release whose rows are shuffled --
@@ -233,3 +277,15 @@ def test_that_somebody_has_no_value_may_be_known() -> None:
     table = Table.from_columns({"town": towns, "ill": ill}, {"town": "quasi", "ill": "confidential"})
     (found,) = few_together(Published(table)).findings
     assert (found.kind, found.records) == (FindingKind.ASSUMPTION, 20)
+
+
+def test_a_combination_is_counted_for_the_column_that_no_worse_one_answers() -> None:
+    """All 180 crossings of b, q and p: b has its worst combination; y has hers with b and p, of fewer values."""
+    b, q, p = (each.ravel() for each in np.indices((4, 5, 9)))
+    columns = {"b": b, "q": q, "p": p, "y": (q == 0) & (b < 2)}
+    roles = {"b": "other", "q": "quasi", "p": "quasi", "y": "other"}
+    table = Table.from_columns({name: values.astype(float) for name, values in columns.items()}, roles)
+    assert few_together(Published(table)).findings == (
+        Finding(FindingKind.COMBINATION, ("b", "q", "p"), 180, 1.0),
+        Finding(FindingKind.COMBINATION, ("y", "b", "p"), 18, 0.1),
+    )

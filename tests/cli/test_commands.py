@@ -73,11 +73,11 @@ def test_the_installed_command_starts_and_exits_as_promised(tmp_path: Path) -> N
 
 def test_demo_ends_with_a_verified_release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    answer = crypsis("demo", "--rows", 150, "--seconds", 1)
+    answer = crypsis("demo", "--rows", 150, "--seconds", 5)
     assert answer.returncode == 0, answer.stderr
     assert (tmp_path / "crypsis-demo" / "release" / "public" / "data.csv").is_file()
-    for method in ("composite", "faithful"):
-        assert method in answer.stdout
+    assert "faithful" in answer.stdout
+    assert "composite" in answer.stdout or "partition" in answer.stdout, "a search found something"
     assert crypsis("verify", tmp_path / "crypsis-demo" / "release").returncode == 0
     again = crypsis("demo", "--rows", 150, "--seconds", 1)
     assert again.returncode == 0

@@ -93,8 +93,19 @@ def test_experiments_are_listed_and_refused_by_name(tmp_path: Path, monkeypatch:
     code, _, err = crypsis("experiment", "gomm-2041")
     assert code == 2
     assert "did you mean 'gomm-2014'" in err
+
+
+def test_no_experiment_of_the_working_folder_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package finds scripts below the working folder, and in a folder beside its own; it runs neither."""
+    ran = tmp_path / "ran"
+    for folder in (tmp_path / "experiments" / "ga-2006", tmp_path / "lib" / "experiments" / "ga-2006"):
+        folder.mkdir(parents=True)
+        (folder / "reproduce.py").write_text(f"open({str(ran)!r}, 'w')\ndef main(arguments): pass\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("crypsis.__file__", str(tmp_path / "a" / "b" / "crypsis" / "__init__.py"))
+    monkeypatch.setattr("crypsis.__file__", str(tmp_path / "lib" / "site" / "crypsis" / "__init__.py"))
+    code, _, err = crypsis("experiment", "ga-2006")
+    assert (code, ran.exists()) == (2, False)
+    assert "source tree" in err
     with pytest.raises(PlanError, match="source tree"):
         experiment.experiments()
 

@@ -100,7 +100,7 @@ def test_a_solution_in_words_and_two_side_by_side(run: Path) -> None:
     assert "may not be released: k-anonymity requires" in crypsis("show", run, 1).stdout
     answer = crypsis("compare", run, 2, "faithful")
     assert answer.returncode == 0, answer.stderr
-    assert "record-linkage" in answer.stdout
+    assert "class-risk" in answer.stdout
     assert len(json.loads(crypsis("compare", run, 2, 3, "--json").stdout)["solutions"]) == 2
     assert crypsis("show", run, "999999").returncode == 2
 

@@ -26,10 +26,22 @@ TASKS: dict[str, dict[str, Any]] = {
     },
     "masking": {"search": {"name": "masking"}, "generations": 12},
     "masking-complete": {"search": {"name": "masking"}, "generations": 6, "complete": True},
-    "partition": {"search": {"name": "partition", "k": 5, "missing": "aggregate"}, "generations": 12},
+    "partition": {
+        "search": {
+            "name": "partition",
+            "k": 5,
+            "missing": "aggregate",
+            "scaling": "range",
+            "numbers": "vary",
+            "categories": "vary",
+        },
+        "generations": 12,
+    },
 }
 """Name of the task → one search with its settings, and how many generations it gets."""
 RECORDS, SEED = 400, 20_061
+MEASURES = {"loss": ["cell-loss"], "risk": ["record-linkage"]}
+"""Those by which the fronts were measured."""
 FIGURES = ("loss", "risk", "k", "suppressed")
 
 
@@ -41,7 +53,7 @@ def front(task: str) -> list[list[Any]]:
     table = crypsis.example(RECORDS)
     if wanted.get("complete"):
         table = table.take((table.codes(table.names) >= 0).all(axis=1))
-    run = crypsis.evolve(table, search=search, budget=budget, seed=SEED)
+    run = crypsis.evolve(table, search=search, budget=budget, seed=SEED, measures=MEASURES)
     return [[s.title, *(s.figure(name) for name in FIGURES)] for s in run.front.everything if not s.baseline]
 
 

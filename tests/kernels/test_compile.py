@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -14,6 +16,7 @@ import pytest
 
 import crypsis.kernels.compile as compile_module
 from crypsis.kernels.compile import _with_imports, cache_folder, kernel
+from crypsis.kernels.sealed_cache import KEY, LIST, SIZE, SealedFile, is_private, key_of
 
 CALLER = """
 from crypsis_copy.called import called
@@ -220,9 +223,127 @@ def test_what_came_compiled_is_used_wherever_it_is_installed(tmp_path: Path) -> 
     shipped = {"NUMBA_CPU_NAME": compile_module.SHIPPED_FOR, "NUMBA_CPU_FEATURES": ""}
     made = tmp_path / "installed" / "crypsis_copy" / compile_module.SHIPPED
     assert answer(tmp_path / "built", NUMBA_CACHE_DIR=str(made), **shipped) == 21
+    list_digests(made)
     own = tmp_path / "own"
     assert answer(tmp_path / "installed", NUMBA_CACHE_DIR=str(own)) == 21
     assert not list(own.rglob("*.nbc"))
+    (code,) = made.rglob("*.nbc")
+    ran = plant(code, tmp_path)
+    assert answer(tmp_path / "installed", NUMBA_CACHE_DIR=str(own)) == 21
+    assert not ran.exists()
+    assert list(own.rglob("*.nbc")), "what has another digest than the list says is compiled here"
+    (made.parent / LIST).unlink()
+    shutil.rmtree(own)
+    assert answer(tmp_path / "installed", NUMBA_CACHE_DIR=str(own)) == 21
+    assert list(own.rglob("*.nbc")), "what no list names is compiled here"
+
+
+def list_digests(folder: Path) -> None:
+    """The list that `scripts/wheel` writes beside what it compiled."""
+    files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    lines = [f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.relative_to(folder)}" for path in files]
+    (folder.parent / LIST).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+class Plant:
+    """What makes a file when it is unpickled."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = str(path)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return open, (self.path, "w")
+
+
+def plant(file: Path, folder: Path) -> Path:
+    """Put a pickle that runs into a cache file, after any digest and alone; the file that tells that it ran."""
+    ran = folder / f"ran-{file.suffix[1:]}"
+    evil = pickle.dumps(Plant(ran))
+    file.write_bytes(file.read_bytes()[:SIZE] + evil if file.suffix == ".nbc" else evil * 8)
+    return ran
+
+
+@pytest.fixture
+def caller(tmp_path: Path) -> Path:
+    """A folder with a package of two kernels."""
+    package = tmp_path / "place" / "crypsis_copy"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    shutil.copy(compile_module.__file__, package / "compile.py")
+    (package / "caller.py").write_text(CALLER)
+    (package / "called.py").write_text(CALLED.format(factor=2))
+    return package.parent
+
+
+@pytest.mark.parametrize("suffix", ["nbi", "nbc"])
+def test_planted_code_is_not_run(caller: Path, tmp_path: Path, suffix: str) -> None:
+    """Index or code in a cache folder was written by somebody without the key: it is compiled again, and kept."""
+    kept = tmp_path / "cache"
+    assert answer(caller, NUMBA_CACHE_DIR=str(kept)) == 21
+    (file,) = kept.rglob(f"*.{suffix}")
+    ran = plant(file, tmp_path)
+    assert answer(caller, NUMBA_CACHE_DIR=str(kept)) == 21
+    assert not ran.exists()
+    written = {path: path.read_bytes() for path in kept.rglob("*.nb?")}
+    assert answer(caller, NUMBA_CACHE_DIR=str(kept)) == 21
+    assert written == {path: path.read_bytes() for path in kept.rglob("*.nb?")}, "it was written again and is found"
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o775, 0o757])
+def test_a_folder_that_others_may_write_is_not_used(caller: Path, tmp_path: Path, mode: int) -> None:
+    kept = tmp_path / "cache"
+    kept.mkdir()
+    kept.chmod(mode)
+    assert answer(caller, NUMBA_CACHE_DIR=str(kept)) == 21
+    assert list(kept.iterdir()) == []
+    assert list((caller / "crypsis_copy" / "__pycache__").rglob("*.nbc")), "the next place is taken"
+
+
+def test_a_folder_of_somebody_else_is_not_private(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert is_private(tmp_path)
+    assert not is_private(tmp_path / "absent")
+    (tmp_path / "file").touch()
+    assert not is_private(tmp_path / "file")
+    monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
+    assert not is_private(tmp_path)
+
+
+def test_a_key_is_made_once_from_the_system_and_read_by_its_owner_alone(tmp_path: Path) -> None:
+    keys = set()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        keys.add(key_of(tmp_path / name))
+        path = tmp_path / name / KEY
+        assert path.stat().st_mode & 0o777 == 0o600
+        assert [each.name for each in (tmp_path / name).iterdir()] == [KEY]
+        key_of.cache_clear()
+        assert key_of(tmp_path / name) == path.read_bytes()
+    assert len(keys) == 2
+    for spoil in (
+        lambda: path.chmod(0o644),
+        lambda: path.write_bytes(b"short"),
+        lambda: tmp_path.joinpath("two").chmod(0o777),
+    ):
+        spoil()
+        key_of.cache_clear()
+        with pytest.raises(OSError, match="only its owner"):
+            key_of(tmp_path / "two")
+        path.chmod(0o600)
+        key_of.cache_clear()
+
+
+def test_no_file_of_a_cache_stands_for_another(tmp_path: Path) -> None:
+    """Written with the right key, but under another name, or in a folder for other sources."""
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    file = SealedFile(str(tmp_path / "one"), "f", "stamp")
+    file.save("key", ("code",))
+    assert file.load("key") == ("code",)
+    shutil.copy(tmp_path / "one" / "f.nbi", tmp_path / "one" / "g.nbi")
+    assert SealedFile(str(tmp_path / "one"), "g", "stamp").load("key") is None
+    shutil.copytree(tmp_path / "one", tmp_path / "two", dirs_exist_ok=True)
+    assert SealedFile(str(tmp_path / "two"), "f", "stamp").load("key") is None
+    assert SealedFile(str(tmp_path / "one"), "f", "another").load("key") is None
 
 
 def test_two_processes_compile_a_kernel_once(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from crypsis.kernels.group_cost import column_cost, middle, unlike
 from crypsis.kernels.halving import cut, sort_by_line, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
-from crypsis.measures.cell_loss import group_losses
 from crypsis.searches.composites.space import cells_of, halved, room_of
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
@@ -64,21 +63,16 @@ def test_column_cost_equals_its_twin(data: st.DataObject, kind: Kind, torn: bool
     room = room_of(cells, 2)
     members = np.array(data.draw(st.lists(st.integers(0, len(codes) - 1), min_size=1, max_size=9, unique=True)))
     found = column_cost(cells, 0, members.astype(np.int64), len(members), room)
-    hierarchy = tree(kind is Kind.NUMERIC, torn)
-    labels: list[float | str] = ["1", "2", "3", "7"]
-    places = {
-        Kind.NUMERIC: {"1": 0.0, "2": 1 / 6, "3": 2 / 6, "7": 1.0},
-        Kind.ORDINAL: {"1": 0.0, "2": 1 / 3, "3": 2 / 3, "7": 1.0},
-        Kind.NOMINAL: None,
-    }[kind]
-    levels, width = [], {}
-    for level, groups in enumerate(hierarchy.groups):
-        levels.append({label: hierarchy.labels[level][g] for label, g in zip(labels, groups, strict=True)})
-        losses = zip(hierarchy.labels[level], group_losses(hierarchy, level), strict=True)
-        width |= {f"{level}:{label}": float(loss) for label, loss in losses}
-    values = [None if codes[i] < 0 else labels[codes[i]] for i in members]
-    rule = "typical" if way is Representative.MEDIAN else str(way)
-    assert found == pytest.approx(weight * naive.column_cost(values, rule, places, levels, width))
+    hierarchy, numeric = tree(kind is Kind.NUMERIC, torn), kind is Kind.NUMERIC
+    labels: list[float | str] = [1.0, 2.0, 3.0, 7.0] if numeric else ["1", "2", "3", "7"]
+    levels = [
+        {label: hierarchy.labels[level][g] for label, g in zip(labels, groups, strict=True)}
+        for level, groups in enumerate(hierarchy.groups)
+    ]
+    population = [None if code < 0 else labels[code] for code in codes]
+    values = [population[i] for i in members]
+    rank = labels if kind is Kind.ORDINAL else ()
+    assert found == pytest.approx(weight * naive.column_cost(values, str(way), population, levels, rank))
     assert not room.tally.any()
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from statistics import NormalDist
 
 import numpy as np
 import pytest
@@ -80,3 +81,12 @@ def test_a_score_interval_holds_its_mean_and_shrinks_as_the_draw_nears_the_file(
     assert 0 <= low <= 100 * values.mean() + 1e-9
     assert 100 * values.mean() - 1e-9 <= high <= 100
     assert drawn[1] - drawn[0] <= high - low + 1e-9
+
+
+@pytest.mark.parametrize("outside", [0.01, 0.1, 0.2])
+def test_the_rate_at_an_end_is_as_unlikely_as_asked(outside: float) -> None:
+    """Half of the probability lies beyond each end: the end itself, taken for the true rate, says how much."""
+    for end in wilson(30, 100, outside):
+        rate = end / 100
+        away = abs(0.3 - rate) / (rate * (1 - rate) / 100) ** 0.5
+        assert 2 * (1 - NormalDist().cdf(away)) == pytest.approx(outside, rel=1e-9)

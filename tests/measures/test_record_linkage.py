@@ -334,3 +334,16 @@ def test_the_interval_knows_that_ties_bound_what_a_record_earns() -> None:
     wide = score_interval(earned, population=400)
     assert wide[0] < low <= 100 * earned.mean() <= high < wide[1]
     assert RecordLinkage(ties="first").against(table).largest_credit(masked) == 1.0
+
+
+def test_a_sample_is_drawn_from_all_people_and_always_the_same() -> None:
+    """The first rows of a file that is sorted stand for nobody else."""
+    values = np.arange(1000.0)[:, None]
+    bound = RecordLinkage(sample=100).against(table(values))
+    people = bound.people
+    assert (len(people), len(set(people.tolist()))) == (100, 100)
+    assert sum(people < 500) == pytest.approx(50, abs=20)
+    assert RecordLinkage(sample=100).against(table(values)).people.tolist() == people.tolist()
+    shown = np.where(np.arange(1000) < 100, np.arange(1000), 0)[:, None].astype(float)
+    assert bound.read(table(shown)) < 30, "who alone is found stands first; one in ten is drawn"
+    assert RecordLinkage(sample=1000).against(table(values)).people.tolist() == list(range(1000))

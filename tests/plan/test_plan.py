@@ -135,7 +135,7 @@ def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, mon
     plan = Plan.read(tmp_path / "plan.toml")
     assert [each.name for each in plan.search] == ["composite", "lattice", "local-recoding", "partition"]
     assert plan.search[-1].settings == {"k": 3, "rungs": 4, "breedings": 2}
-    assert plan.measures.risk[0].build().sample == 20_000
+    assert [each.name for each in plan.measures.risk] == ["class-risk"]
 
 
 def test_the_schema_names_every_search_measure_and_model() -> None:
@@ -238,3 +238,18 @@ def test_rules_of_a_first_plan_speak_of_columns_as_the_plan_reads_them(tmp_path:
     table = plan.table(tmp_path)
     figures = plan.objective(table).evaluate(table, "recoding").figures
     assert [figures[each.title] for each in plan.rule] == [0.0] * len(plan.rule)
+
+
+def test_init_proposes_diversity_where_a_confidential_column_has_few_values(tmp_path: Path) -> None:
+    columns = {
+        "age": [str(20 + i % 40) for i in range(80)],
+        "hiv": ["yes", "no"] * 40,
+        "note": list(map(str, range(80))),
+    }
+    roles = {"age": "quasi", "hiv": "confidential", "note": "identifier"}
+    people = Table.from_columns(columns, roles)
+    write_table(people, tmp_path / "people.csv")
+    text = draft(tmp_path / "people.csv", tmp_path / "plan.toml", people, profile(people), 3)
+    assert '# confidential = ["hiv"]' in text
+    many = people.with_roles({"hiv": "other"})
+    assert "l-diversity" not in draft(tmp_path / "people.csv", tmp_path / "plan.toml", many, profile(many), 3)

@@ -86,3 +86,15 @@ def test_refusals() -> None:
     assert TCloseness(distance="ordered").obstacle(SALARIES) == ""
     assert TCloseness().least_class_size == 1
     assert models.build("t-closeness", t=0.3).required == 0.3
+
+
+@pytest.mark.parametrize(("kind", "level"), [(Kind.ORDINAL, 0.125), (Kind.NOMINAL, 0.25)])
+def test_the_distance_follows_the_kind_of_the_column(kind: Kind, level: float) -> None:
+    """Low, low, high, high among three low, two middle and three high: an eighth moves one step of two up and one down.
+
+    Without an order a quarter of the grades are others.
+    """
+    grades = Attribute("grade", kind, Role.CONFIDENTIAL, ("low", "middle", "high"))
+    towns = Attribute("town", Kind.NOMINAL, Role.QUASI_IDENTIFIER, ("a", "b"))
+    held = np.array([0, 0, 2, 2, 0, 1, 1, 2], dtype=np.int32), np.repeat(np.arange(2, dtype=np.int32), 4)
+    assert TCloseness().levels(Table((grades, towns), held)).tolist() == [level] * 8

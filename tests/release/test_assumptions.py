@@ -97,7 +97,7 @@ def test_files_that_are_counted_have_the_same_gate(tmp_path: Path) -> None:
     folder = publish_counted(held, [0], tmp_path / "out", models=K5, suppression=0.0)
     assert verify(folder).assumed == ("ill",)
     roles = {"sex": "quasi", "ill": "confidential"}
-    assert [each.refuses for each in audit_files(folder / "public", roles).findings] == [False]
+    assert [each.refuses for each in audit_files(folder / "public", roles).findings] == [False, False]
 
 
 def test_who_names_a_column_confidential_in_python_says_that_nobody_knows_it(tmp_path: Path) -> None:

@@ -20,8 +20,11 @@ from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, file_findings, publish, verify
 from crypsis.release.count_release import publish_counted
+from crypsis.release.evidence import evidence_of
 from crypsis.release.file_findings import audit_files
 from crypsis.release.published import flatten, row_order
+from crypsis.rulebook import Rulebook
+from crypsis.table.attribute import Kind
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from crypsis.table.lazy import count_lazily
@@ -40,6 +43,72 @@ def people() -> Table:
         "income": [1000.0 + n for n in range(40)],
     }
     return Table.from_columns(columns, {"sex": "quasi", "weight": "weight", "income": "confidential"})
+
+
+def codes(single: int, role: str) -> Table:
+    """Two thousand people, some of whom are alone with a code."""
+    values = [*(f"only {n}" for n in range(single)), *(f"c{n % 40}" for n in range(2000 - single))]
+    return Table.from_columns({"sex": ["f", "m"] * 1000, "code": values}, {"sex": "quasi", "code": role})
+
+
+@pytest.mark.parametrize("single", [1, 98, 120])
+def test_everybody_alone_needs_a_decision(single: int, tmp_path: Path) -> None:
+    """One, 4.9 % and 6 % of the people alone on an untouched column: refused, with their count."""
+    for role, unstated in (("other", ()), ("confidential", ("code",)), ("stratum", ())):
+        with pytest.raises(ReleaseRefused, match=f"by itself: {single} hold"):
+            publish(codes(single, role), tmp_path / "out", models=K2, unstated=unstated)
+    folder = publish(codes(single, "other"), tmp_path / "waived", models=K2, waivers=waiving("code"))
+    assert f"Alone with the value of one column: {single} by code." in verify(folder).singled_out
+
+
+def test_a_rulebook_raises_the_count_from_which_on_it_needs_one(tmp_path: Path) -> None:
+    def allowing(most: int) -> Rulebook:
+        rules = [{"id": "alone", "demand": "singled-out", "at_most": most}]
+        return Rulebook.model_validate({"name": "office", "title": "Office", "rule": rules})
+
+    with pytest.raises(ReleaseRefused, match="98 hold a value"):
+        publish(codes(98, "other"), tmp_path / "few", models=K2, rulebook=allowing(97))
+    folder = publish(codes(98, "other"), tmp_path / "enough", models=K2, rulebook=allowing(98))
+    inside = json.loads((folder / "internal" / "manifest.json").read_text())
+    counted = [each["finding"] for each in inside["findings"] if each["finding"]["kind"] == "singling-out"]
+    assert [(each["records"], each["refuses"]) for each in counted] == [(98, False)], "it is reported all the same"
+
+
+def test_few_alone_with_a_stated_column_are_an_assumption(tmp_path: Path) -> None:
+    folder = publish(codes(98, "confidential"), tmp_path / "out", models=K2)
+    found = verify(folder)
+    assert found.sound
+    assert found.assumed == ("code",)
+    assert "98 by code" in found.singled_out
+    told = crypsis("verify", folder).stdout
+    assert found.singled_out in told
+
+
+def test_a_first_plan_leaves_nobody_alone_with_one_column(tmp_path: Path) -> None:
+    rng = np.random.default_rng(8)
+    rows = 400
+    columns = {
+        "sex": np.where(rng.random(rows) < 0.5, "f", "m"),
+        "age": rng.integers(20, 70, rows),
+        "diagnosis": [f"d{n}" for n in np.minimum(rng.geometric(0.5, rows), 9)],
+        "income": 100.0 * rng.integers(10, 25, rows),
+    }
+    columns["income"][:3] = [9100.0, 9900.0, 200.0]
+    write_table(Table.from_columns(columns), tmp_path / "people.csv")
+    plan = tmp_path / "plan.toml"
+    assert crypsis("init", tmp_path / "people.csv", "-o", plan).returncode == 0
+    text = plan.read_text()
+    assert "[[waive]]" not in text
+    assert {"top-coding", "bottom-coding", "global-recoding"} <= {
+        line.split('"')[1] for line in text.splitlines() if line.startswith("method")
+    }
+    assert crypsis("run", plan, "--budget", "2 generations", "--out", tmp_path / "run").returncode == 0
+    answer = crypsis("release", tmp_path / "run", "-o", tmp_path / "out")
+    assert "whoever knows income together with" in answer.stderr, "who may know it is still a person's to say"
+    assert "by itself" not in answer.stderr
+    stated = [f"--waive=assumption:{name}={REASON}" for name in ("income", "diagnosis")]
+    answer = crypsis("release", tmp_path / "run", *stated, "-o", tmp_path / "out")
+    assert "Nobody is alone with a value of one column." in answer.stdout
 
 
 @pytest.mark.parametrize("with_original", [True, False])
@@ -148,7 +217,7 @@ def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) 
     text += '[[require]]\nmodel = "k-anonymity"\nk = 2\n[[search]]\nname = "lattice"\n[run]\nbudget = "1 generations"\n'
     plan.write_text(text)
     checked = crypsis("check", plan, "--no-estimate").stdout
-    assert "weight singles out 100 % of the records by itself: no release before it has the role" in checked
+    assert "weight singles out 100 % of the records by itself, 40: no release before it has the role" in checked
     answer = crypsis("run", plan, "--out", tmp_path / "run")
     assert answer.returncode == 0, answer.stderr
     refused = crypsis("release", tmp_path / "run", "-o", tmp_path / "out")
@@ -160,7 +229,7 @@ def test_a_plan_decides_for_every_way_to_release(people: Table, tmp_path: Path) 
         text += f'[[waive]]\nfinding = "singling-out"\ncolumn = "{column}"\nbecause = "{REASON}"\n'
     plan.write_text(text)
     assert (
-        f"weight singles out 100 % of the records by itself, which is waived: {REASON}"
+        f"weight singles out 100 % of the records by itself, 40, which is waived: {REASON}"
         in crypsis("check", plan, "--no-estimate").stdout
     )
     for words in ((tmp_path / "people.csv", "-p", plan), (tmp_path / "run2",)):
@@ -240,3 +309,31 @@ def test_three_columns_together_are_counted_in_files_too(tmp_path: Path) -> None
     assert {each.columns for each in found.findings} == {("b", "a", "c"), ("c", "a", "b")}
     assert found.findings[0].records == len(grid)
     assert (found.combinations, found.all_combinations) == (4, 4)
+
+
+def test_a_locally_recoded_column_has_no_order() -> None:
+    """Values and groups of one column stand beside each other: neither numbers nor ranks."""
+    original = example(120, seed=5)
+    masked = LocalRecoding(k=3).mask(original, np.random.default_rng(0))
+    published = flatten(masked, row_order(masked, "kept"))
+    before = {name: original.attribute(name).kind for name in original.quasi_identifiers}
+    assert {Kind.NUMERIC, Kind.ORDINAL} <= set(before.values())
+    assert {published.attribute(name).kind for name in before} == {Kind.NOMINAL}
+
+
+def test_what_is_only_reported_is_no_waiver(tmp_path: Path) -> None:
+    reported = publish(codes(98, "confidential"), tmp_path / "reported", models=K2)
+    assert evidence_of(reported).waived == []
+    waived = publish(codes(98, "other"), tmp_path / "waived", models=K2, waivers=waiving("code"))
+    assert evidence_of(waived).waived == ["singling-out"]
+
+
+def test_few_alone_in_counted_files_are_reported(tmp_path: Path) -> None:
+    """Of 600 people 24 are alone with sex and pay, or 120."""
+    for name, single in (("few", 12), ("many", 60)):
+        pay = [*(n // 2 for n in range(2 * single)), *([-1] * (600 - 2 * single))]
+        folder = tmp_path / name
+        folder.mkdir()
+        pl.DataFrame({"sex": ["f", "m"] * 300, "pay": pay}).write_parquet(folder / "data-000.parquet")
+        (found,) = audit_files(folder, {"sex": "quasi", "pay": "confidential"}, unstated=["pay"]).findings
+        assert (found.records, found.refuses) == (2 * single, 2 * single > 0.05 * 600)

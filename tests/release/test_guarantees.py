@@ -244,3 +244,12 @@ def test_scenario_models_and_rulebook_share_one_release(original: Table, masked:
     found = verify(folder)
     assert found.sound, found.problems
     assert len(found.verdicts) == 2
+
+
+@pytest.mark.parametrize("role", ["identifier", "quasi", "confidential"])
+def test_no_guarded_column_becomes_another(role: str, tmp_path: Path) -> None:
+    """A column that was an identifier would be published, one that was masked or judged would be no more."""
+    columns = {"sex": ["f", "m"] * 10, "x": [f"x{n // 10}" for n in range(20)]}
+    original = Table.from_columns(columns, {"sex": "quasi", "x": role})
+    with pytest.raises(ReleaseRefused, match=f"'x' has the role '{role}' in the original and 'other'"):
+        publish(original.with_roles({"x": "other"}), tmp_path / "out", models=[KAnonymity(k=2)], original=original)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import sys
@@ -22,6 +23,7 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish
 from crypsis.release.facts import seed_print
 from crypsis.release.leaks import refuse_leaks
+from crypsis.release.published import flatten
 from crypsis.rulebook import read_rulebook
 from crypsis.table.example import example
 from crypsis.table.files import write_table
@@ -252,3 +254,28 @@ def test_the_fingerprint_of_a_seed_proves_it_and_does_not_tell_it() -> None:
     assert seed_print(SEED, salt) == first
     assert seed_print(SEED + 1, salt) != first
     assert str(SEED) not in first
+
+
+@pytest.mark.parametrize(("holders", "refused"), [(1, True), (2, True), (3, False)])
+def test_what_two_people_hold_is_rare_and_what_three_hold_is_not(tmp_path: Path, holders: int, refused: bool) -> None:
+    """An illness and an income of so many people, all suppressed, that a public sentence names."""
+    ill = [ILLNESS] * holders + ["flu", "cold"] * 10
+    income = [INCOME] * holders + [1000.0, 2000.0] * 10
+    roles = {"sex": "quasi", "ill": "confidential", "income": "confidential"}
+    table = Table.from_columns({"sex": ["f"] * len(ill), "ill": ill, "income": income}, roles)
+    shown = flatten(table, np.arange(holders, len(ill)))
+    for text, found in ((ILLNESS, "rare value of column 'ill'"), (str(int(INCOME)), "rare number of column 'income'")):
+        public = tmp_path / found
+        public.mkdir()
+        (public / "report.json").write_text(json.dumps({"method": f"Without {text}."}), encoding="utf-8")
+        if refused:
+            with pytest.raises(ReleaseRefused, match=found):
+                refuse_leaks(public, shown, table)
+        else:
+            refuse_leaks(public, shown, table)
+
+
+def test_a_seed_is_slow_to_try() -> None:
+    salt, digest = seed_print(SEED).split(":")
+    slow = hashlib.scrypt(str(SEED).encode(), salt=bytes.fromhex(salt), n=2**14, r=8, p=1, dklen=32)
+    assert digest == slow.hex()

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.attacks.together import reveal_together, tuples_together
+from crypsis.attacks.together import Together, reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish, verify
-from crypsis.release.ledger import earlier_findings
+from crypsis.release.ledger import earlier_findings, findings_of
 from crypsis.release.sources import ENOUGH, KEPT, Sketch, source_digest
 from crypsis.table.table import Table
 from crypsis.text import finding_text
@@ -282,3 +282,29 @@ def test_a_ledger_without_sketches_is_read_and_gets_a_salt(tmp_path: Path) -> No
     assert len(ReleaseLedger.usual().earlier(ORIGINAL)) == 1
     release(BY_REGION, tmp_path / "two")
     assert json.loads(file.read_text(encoding="utf-8"))["salt"]
+
+
+def test_three_releases_fix_what_no_two_do(tmp_path: Path) -> None:
+    """Each file shows one of three columns, and an illness is of one crossing of all three: two files leave two."""
+    cells = np.repeat(np.arange(8), 2)
+    shown = {name: 10.0 + 10.0 * (cells >> place & 1) for place, name in enumerate("abc")}
+    roles = {**dict.fromkeys("abc", "quasi"), "ill": "confidential"}
+    original = Table.from_columns({**shown, "ill": [f"i{cell}" for cell in cells]}, roles)
+    only = [original.with_columns({o: np.full(16, 15.0) for o in "abc" if o != name}) for name in "abc"]
+    two = reveal_together(original, only[:2])
+    assert (two.fixed, two.below) == ({"ill": 0.0}, 16.0)
+    assert reveal_together(original, only).fixed == {"ill": 16.0}
+    smaller = {"earlier-release:a": "four candidates are enough"}
+    for place in (0, 1):
+        release(only[place], tmp_path / f"release {place}", smaller, original)
+    with pytest.raises(ReleaseRefused, match=r"ill: an earlier release of the same source .* fix it for 100 %"):
+        release(only[2], tmp_path / "third", smaller, original)
+
+
+@pytest.mark.parametrize(("people", "refuses"), [(5.0, False), (6.0, True)])
+def test_one_person_in_twenty_may_be_found_with_an_earlier_release(people: float, refuses: bool) -> None:
+    found = findings_of(Together(100, ("ill",), 5, people, {"ill": people}, people), ORIGINAL)
+    assert [(each.columns, each.records, each.refuses) for each in found] == [
+        (("ill",), people, refuses),
+        (("region", "ill"), people, refuses),
+    ]

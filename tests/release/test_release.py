@@ -188,7 +188,7 @@ def test_a_resealed_manifest_cannot_hide_a_broken_guarantee(copy: Path) -> None:
 
 
 def test_a_manifest_from_the_future_is_refused_in_a_sentence(copy: Path) -> None:
-    edit("public/manifest.json", '"format": 3', '"format": 99')(copy)
+    edit("public/manifest.json", '"format": 4', '"format": 99')(copy)
     with pytest.raises(CrypsisError, match="format 99"):
         verify(copy)
 

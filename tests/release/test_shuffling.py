@@ -5,8 +5,13 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from crypsis.privacy import KAnonymity
 from crypsis.release import shuffling
+from crypsis.release.count_release import publish_counted
+from crypsis.release.published import row_order
 from crypsis.release.shuffling import shuffle_files
+from crypsis.table.lazy import count_lazily
+from crypsis.table.table import Table
 
 
 def test_the_same_records_in_an_order_drawn_at_random(tmp_path, monkeypatch):
@@ -24,3 +29,23 @@ def test_the_same_records_in_an_order_drawn_at_random(tmp_path, monkeypatch):
     places[order["n"].to_numpy()] = np.arange(4_000)
     assert abs(np.corrcoef(np.arange(4_000), places)[0, 1]) < 0.06
     assert abs(np.corrcoef(places[:-1], places[1:])[0, 1]) < 0.06, "neighbours are parted"
+
+
+def test_the_order_is_drawn_anew_from_the_system(tmp_path):
+    """Two releases of one table stand in two orders; an order that can be drawn again could be undone."""
+    table = Table.from_columns({"x": [float(n) for n in range(40)]})
+    orders = {tuple(row_order(table, "shuffled").tolist()) for _ in range(3)}
+    assert len(orders) == 3
+    assert all(sorted(order) == list(range(40)) for order in orders)
+    frame = pl.DataFrame({"sex": ["f", "m"] * 30, "n": [n // 6 for n in range(60)]})
+    written = set()
+    for place in range(3):
+        held = count_lazily(frame.lazy(), quasi_identifiers=["sex"], hierarchies={"sex": "merge:1"}).decided(
+            {"n": "other"}
+        )
+        reasons = {"combination:n": "invented", "singling-out:n": "invented"}
+        folder = publish_counted(
+            held, [0], tmp_path / f"{place}", models=[KAnonymity(k=5)], suppression=0.0, waivers=reasons
+        )
+        written.add(tuple(pl.read_parquet(folder / "public" / "data-*.parquet")["n"].to_list()))
+    assert len(written) == 3

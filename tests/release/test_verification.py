@@ -16,6 +16,7 @@ from crypsis.masking import Microaggregation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish, verify
+from crypsis.release.closed_content import foreign_public
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.release.published import read_published
 from crypsis.report import external_html
@@ -140,9 +141,10 @@ INVENTED = "every record is anonymous for ever"
         (edited("public/report.json", lambda c: c.update(suppressed=0, losses=[])), "are not of one release"),
         (edited("public/report.json", lambda c: c["columns"][0].update(role="other")), "other names or roles"),
         (
-            edited("public/manifest.json", lambda c: c.update(limited_risk=True)),
-            "does not state the guarantee: the risk",
+            edited("public/manifest.json", lambda c: c.update(limited_risk=["a neighbour"])),
+            "does not state the guarantee: within the limit set for this file is the measured success of a neighbour",
         ),
+        (edited("public/manifest.json", lambda c: c.update(limited_risk=True)), "missing or of another type"),
         (
             edited("public/manifest.json", lambda c: c.update(family="perturbation")),
             "requires class sizes of a perturbed",
@@ -301,3 +303,81 @@ def test_what_is_missing_from_a_release_of_this_format_is_a_problem(copy: Path) 
     edited("public/manifest.json", lambda content: content.pop("assumed"))(copy)
     reseal(copy)
     assert verify(copy).word == "NOT sound"
+
+
+def planted(folder: Path) -> None:
+    (folder / "public" / "raw.csv").write_text("name,illness\nAnn,flu\n", encoding="utf-8")
+
+
+def planted_inside(folder: Path) -> None:
+    (folder / "internal" / "notes.txt").write_text("Ann", encoding="utf-8")
+
+
+def second_data(folder: Path) -> None:
+    shutil.copy(folder / "public" / "data.csv", folder / "public" / "data.parquet")
+
+
+NOTE = {"note": "Ann has the flu"}
+
+
+@pytest.mark.parametrize(
+    ("forge", "words"),
+    [
+        (planted, "public/raw.csv is no file of a release"),
+        (second_data, "public/data.parquet is no file of a release"),
+        (planted_inside, "internal/notes.txt is no file of a release"),
+        (edited("public/manifest.json", lambda c: c.update(NOTE)), "public/manifest.json holds what no release has"),
+        (edited("public/manifest.json", lambda c: c.update(crypsis="Ann")), "that no release has in: crypsis"),
+        (edited("public/manifest.json", lambda c: c.update(order="Ann")), "that no release has in: order"),
+        (edited("public/manifest.json", lambda c: c.update(family="Ann")), "that no release has in: family"),
+        (edited("public/manifest.json", lambda c: c.update(suppressed="Ann")), "that no release has in: suppressed"),
+        (edited("public/manifest.json", lambda c: c.update(assumed=["Ann"])), "that no release has in: assumed"),
+        (edited("public/manifest.json", lambda c: c.update(limited_risk="Ann")), "release has in: limited_risk"),
+        (edited("public/manifest.json", lambda c: c.update(rulebook={"title": "", **NOTE})), "rulebook holds"),
+        (edited("public/manifest.json", lambda c: c.update(requirements=5)), "a part of it is of another type"),
+        (edited("public/manifest.json", lambda c: c.update(assumed=[["Ann"]])), "a part of it is of another type"),
+        (edited("public/manifest.json", lambda c: c["requirements"][0].update(NOTE)), "requirements holds"),
+        (edited("public/manifest.json", lambda c: c["requirements"][0]["verdict"].update(NOTE)), "requirements holds"),
+        (edited("public/manifest.json", lambda c: c["losses"][0].update(NOTE)), "losses holds"),
+        (edited("public/manifest.json", lambda c: c.update(counted={"quasi": [], **NOTE})), "counted holds"),
+        (edited("public/report.json", lambda c: c.update(NOTE)), "public/report.json holds"),
+        (edited("public/report.json", lambda c: c["columns"][0].update(NOTE)), "public/report.json: columns holds"),
+        (edited("public/report.json", lambda c: c["losses"][0].update(NOTE)), "public/report.json: losses holds"),
+        (edited("internal/manifest.json", lambda c: c.update(NOTE)), "internal/manifest.json holds"),
+        (edited("internal/report.json", lambda c: c.update(NOTE)), "internal/report.json holds"),
+    ],
+)  # fmt: skip
+def test_nothing_else_is_published_in_a_release(copy: Path, forge: Callable[[Path], None], words: str) -> None:
+    """Files and entries that Crypsis never writes, listed and sealed anew."""
+    forge(copy)
+    reseal(copy)
+    found = verify(copy)
+    assert not found.sound
+    assert any(words in problem for problem in found.problems), found.problems
+
+
+def test_what_a_changed_release_says_is_not_repeated(copy: Path) -> None:
+    edited("public/manifest.json", lambda c: c.update(NOTE))(copy)
+    reseal(copy)
+    told = crypsis("verify", copy)
+    assert told.returncode == 1
+    assert "Ann" not in told.stdout + told.stderr
+
+
+def test_a_manifest_that_was_not_sealed_anew_is_found(copy: Path) -> None:
+    """Of the public part alone, where nothing else speaks against it."""
+    shutil.rmtree(copy / "internal")
+    assert verify(copy).sound
+    edited("public/manifest.json", lambda c: c.update(seal="0" * 64))(copy)
+    assert verify(copy).problems == ("public/manifest.json was changed after it was sealed",)
+
+
+def test_files_of_a_counted_release_are_numbered_and_have_digests() -> None:
+    files = dict.fromkeys(("schema.json", "report.json", "report.html", "data-000.parquet"), "0" * 64)
+    manifest = {"counted": {"quasi": [], "confidential": []}, "files": files}
+    assert foreign_public(manifest, {}, {}) == []
+    raw = {**files, "data-raw.parquet": "0" * 64}
+    assert foreign_public(manifest | {"files": raw}, {}, {}) == ["public/data-raw.parquet is no file of a release"]
+    told = {**files, "report.html": "Ann has the flu"}
+    (problem,) = foreign_public(manifest | {"files": told}, {}, {})
+    assert problem == "public/manifest.json has a value that no release has in: files"

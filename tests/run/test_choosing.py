@@ -101,7 +101,7 @@ def test_conditions_that_cannot_be_read_get_a_sentence(condition: str, words: st
         ("best", 2),
         ("faithful", 2),
         ("balanced", 3),
-        ("safest", 3),  # 4 loses more than a useful file does
+        ("safest", 4),
         ("safest where loss > 20", 4),
         ("best where risk < 10", 3),
         ("4", 4),

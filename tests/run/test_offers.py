@@ -12,13 +12,13 @@ from crypsis.measures.evaluation import Complaint, Evaluation
 from crypsis.measures.utility import Usefulness
 from crypsis.run.choosing import DEFAULT_PICK, RULES
 from crypsis.run.front import Front
-from crypsis.run.solution import Solution
+from crypsis.run.solution import BASELINE, Solution
 from crypsis.text import ruin_text
 
 SOUND = {"age": {"loss": 5.0, "distance": 2.0, "vanished": 0.0}}
 RUINED = {
     "age": {"loss": 5.0, "distance": 2.0, "vanished": 22.0},
-    "town": {"loss": 80.0, "distance": 1.0, "vanished": 0.0},
+    "town": {"loss": 120.0, "distance": 1.0, "vanished": 0.0},
 }
 
 
@@ -60,16 +60,16 @@ def test_a_ruined_column_is_not_offered_where_another_solution_has_none() -> Non
     assert front.pick(1).number == 1  # by its number it can be had
     words = ruin_text(front.ruins(front.pick(1)))
     assert "age (the values of 22 % of the records vanished" in words
-    assert "town (80 % of its information is lost" in words
+    assert "town (120 % of its information is lost" in words
 
 
 def test_where_every_solution_is_ruined_the_offers_say_so() -> None:
-    front = Front((point(1, 2.0, 4.0, columns=RUINED), point(2, 60.0, 1.0, columns=RUINED)))
+    front = Front((point(1, 2.0, 4.0, columns=RUINED), point(2, 80.0, 1.0, columns=RUINED)))
     assert [offer.solution.number for offer in front.offers] == [1, 1, 1]
     assert not any(offer.useful for offer in front.offers)
     assert all("Warning: age, town ruined" in front.why(offer) for offer in front.offers)
-    lossy = Front((point(1, 50.0, 4.0), point(2, 60.0, 1.0)))
-    assert "loses more than 30 %" in lossy.why(lossy.offers[0])
+    lossy = Front((point(1, 70.0, 4.0), point(2, 80.0, 1.0)))
+    assert "loses more than 60 %" in lossy.why(lossy.offers[0])
 
 
 def test_thresholds_are_settings() -> None:
@@ -98,7 +98,7 @@ figures = st.floats(0.0, 30.0).map(lambda x: round(x, 3))
 sound_points = st.lists(st.tuples(figures, figures, st.booleans()), min_size=1, max_size=12)
 extremes = st.lists(
     st.one_of(
-        st.tuples(st.just("lossy"), st.floats(30.01, 100.0), st.floats(0.0, 100.0)),
+        st.tuples(st.just("lossy"), st.floats(60.01, 100.0), st.floats(0.0, 100.0)),
         st.tuples(st.just("ruined"), st.floats(0.0, 100.0), st.floats(0.0, 100.0)),
         st.tuples(st.just("refused"), st.floats(0.0, 100.0), st.floats(0.0, 100.0)),
     ),
@@ -132,3 +132,26 @@ def test_the_default_is_the_least_loss(sound: list[tuple[float, float, bool]]) -
     assert safest.figure("risk") == min(risk for _, risk, _ in sound)
     total = (balanced.figure("loss") or 0) + (balanced.figure("risk") or 0)
     assert total <= min(loss + risk for loss, risk, _ in sound) + 1e-9
+
+
+def judged(number: int, loss: float, risk: float, kept: float, baseline: bool = False) -> Solution:
+    figures = {"loss": loss, "risk": risk, "k": 5.0, "analyses": kept}
+    search, title = (BASELINE, "plain MDAV") if baseline else (0, "composite")
+    return Solution(number, search, title, "aggregation", "words", {}, Evaluation(figures))
+
+
+def test_a_baseline_that_keeps_more_answers_at_no_more_risk_removes_an_offer() -> None:
+    """The least loss keeps 80 % of the answers; plain MDAV keeps 88 % at the same risk and is not a search's own."""
+    poor, mdav, good = judged(1, 10.0, 20.0, 80.0), judged(2, 12.0, 20.0, 88.0, True), judged(3, 15.0, 18.0, 99.0)
+    assert [s.number for s in Front((poor, mdav, good)).solutions] == [1, 3], "baselines stand beside the front"
+    assert {offer.solution.number for offer in Front((poor, mdav, good)).offers} == {3}
+    assert {offer.solution.number for offer in Front((poor, mdav)).offers} == {2}, "one that beats all is offered"
+    riskier = judged(2, 12.0, 20.5, 88.0, True)
+    assert {offer.solution.number for offer in Front((poor, riskier)).offers} == {1}, "more risk is no better"
+    near = judged(2, 12.0, 20.0, 82.0, True)
+    assert {offer.solution.number for offer in Front((poor, near)).offers} == {1}, "two points are no difference"
+
+
+def test_offers_say_what_baselines_keep() -> None:
+    front = Front((judged(2, 12.0, 20.0, 88.0, True), judged(3, 15.0, 18.0, 99.0)))
+    assert "99 % keep their answer; plain MDAV: 88 %" in front.why(front.offers[0])

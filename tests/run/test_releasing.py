@@ -44,7 +44,7 @@ def release(run: Run, plan: Plan, solution: Solution, folder: Path) -> None:
 def test_a_forged_figure_does_not_help(run: Run, tmp_path: Path, figure: str) -> None:
     solution = next(s for s in run.front.solutions if s.feasible and (s.figure(figure) or 0.0) > 1.0)
     written = at_source_precision(run.decode(solution), run.original)
-    measure = measures.build({"loss": "cell-loss", "risk": "record-linkage"}[figure])
+    measure = measures.build({"loss": "information-loss", "risk": "class-risk"}[figure])
     value = measure.against(run.original).read(written)
     with pytest.raises(ReleaseRefused, match=f"{figure} may be at most .* and is {value:.4g}"):
         release(run, limited(figure, value / 2), forged(solution), tmp_path / "refused")

@@ -88,7 +88,7 @@ def test_grouping_holds_the_least_loss_and_the_all_knowing_risk_stands_beside_it
     assert best.figure("k.scenarios") >= 4
     assert best.figure("k") < 4
     assert best.figure("all-knowing") > best.figure("risk")
-    expected = crypsis.RecordLinkage().against(run.original).read(run.decode(best))
+    expected = crypsis.ClassRisk().against(run.original).read(run.decode(best))
     assert best.figure("all-knowing") == pytest.approx(expected)
     assert "all-knowing" in run.front.frame.columns
     assert run.front.where("all-knowing < 101")

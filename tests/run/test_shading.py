@@ -6,7 +6,7 @@ import pytest
 
 import crypsis
 from crypsis.errors import PlanError
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.plan import Plan
 from crypsis.searches.search import searches
 from crypsis.table.example import example
@@ -16,7 +16,7 @@ def test_the_front_is_weighed_anew_without_a_search() -> None:
     table = example(150, seed=4)
     other = {"age": 5.0, "district": 0.0}
     heavy = table.with_columns({}, attributes={n: table.attribute(n).but(importance=v) for n, v in other.items()})
-    bound = CellLoss().against(heavy)
+    bound = InformationLoss().against(heavy)
     with crypsis.evolve(table, search=searches.build("partition", k=4), budget="2 generations", seed=1) as run:
         front = run.weighed(other)
         assert len(front.everything) == len(run.front.everything)

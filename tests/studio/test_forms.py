@@ -20,6 +20,8 @@ def offered(registry: Registry[Settings]) -> set[tuple[str, str]]:
 def test_settings_that_name_a_column_offer_the_columns() -> None:
     assert offered(measures) == {
         ("classification-metric", "label"),
+        ("estimate-use", "target"),
+        ("estimate-use", "weights"),
         ("means-use", "weights"),
         ("classifier-use", "target"),
         ("regression-use", "target"),

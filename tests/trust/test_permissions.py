@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from crypsis.cli.app import app
 from crypsis.kernels.compile import cache_folder, kernel
+from crypsis.kernels.sealed_cache import KEY
 from crypsis.studio import vega
 from crypsis.studio.opening import upload_folder, write_example
 from crypsis.studio.session import Session
@@ -72,8 +73,9 @@ def test_compiled_kernels_cannot_be_replaced_by_others(tmp_path: Path, monkeypat
     try:
         assert kernel(_twice)(1.5) == 3.0
         assert not [path for path in exposed(tmp_path) if (tmp_path / path).is_dir()], "nobody else can enter"
-        (folder,) = (tmp_path / "cache").iterdir()
+        (folder,) = (path for path in (tmp_path / "cache").iterdir() if path.is_dir())
         assert list(folder.iterdir())
+        assert (tmp_path / "cache" / KEY).stat().st_mode & 0o777 == 0o600
     finally:
         cache_folder.cache_clear()
 

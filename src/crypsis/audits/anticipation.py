@@ -58,7 +58,7 @@ def anticipated(table: Table, most: float = LARGEST_SHARE, stated: Collection[st
     if len(kept) > LOOKED_AT:
         kept = kept.take(np.sort(np.random.default_rng(0).choice(len(kept), LOOKED_AT, replace=False)))
     seen = Published(in_groups(kept), unstated=frozenset(kept.confidential).difference(stated))
-    findings = few_together(seen, most=most).findings
+    findings = few_together(seen, most=most, least=most).findings
     found = [each for each in findings if each.kind is FindingKind.ASSUMPTION and each.refuses]
     return sorted(found, key=lambda each: -each.records)
 

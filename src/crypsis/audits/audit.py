@@ -9,10 +9,11 @@ import numpy as np
 
 from crypsis.audits.arithmetic import arithmetic
 from crypsis.audits.averages import small_averages
+from crypsis.audits.cuts import find_cuts
 from crypsis.audits.dependence import dependence
 from crypsis.audits.exposure import alone, few_together, singling_out
 from crypsis.audits.fellows import fellows
-from crypsis.audits.finding import Finding, FindingKind
+from crypsis.audits.finding import Finding, FindingKind, find_reason
 from crypsis.audits.homogeneity import homogeneous
 from crypsis.audits.invention import filled, invented
 from crypsis.audits.parts import restoring_parts
@@ -25,6 +26,7 @@ from crypsis.table.attribute import Role
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.lookalikes import look_alikes
 from crypsis.table.missing_cells import MissingReading
+from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 
@@ -71,7 +73,7 @@ class Audit:
         return tuple(each for each in self.findings if each.refuses and not self.reason(each))
 
     def assumed(self, confidential: Collection[str]) -> tuple[str, ...]:
-        """Columns that a released file takes for unknown outside: who knows one, alone or with two more, finds people.
+        """Columns that a released file takes for unknown outside: who knows one finds people, or many with two more.
 
         Parameters
         ----------
@@ -82,8 +84,9 @@ class Audit:
         -------
         tuple of str
         """
-        kinds = (FindingKind.SINGLING_OUT, FindingKind.ASSUMPTION)
-        named = (each.columns[0] for each in self.findings if each.kind in kinds)
+        many = (each for each in self.findings if each.kind is FindingKind.ASSUMPTION and each.share > LARGEST_SHARE)
+        alone_ = (each for each in self.findings if each.kind is FindingKind.SINGLING_OUT)
+        named = (each.columns[0] for each in sorted((*alone_, *many), key=self.findings.index))
         return tuple(dict.fromkeys(name for name in named if name in confidential))
 
     @property
@@ -108,7 +111,7 @@ class Audit:
         -------
         str
         """
-        return self.waived.get(finding.key, "")
+        return find_reason(finding, self.waived)
 
 
 def audit(
@@ -120,6 +123,7 @@ def audit(
     shuffled: bool = False,
     missing: MissingReading = "own",
     unstated: Collection[str] = (),
+    allowed: int = 0,
 ) -> Audit:
     """Look for everything a published table reveals that no privacy model speaks of.
 
@@ -140,6 +144,8 @@ def audit(
         How missing cells are read where records are counted, as `KAnonymity` reads them.
     unstated : collection of str
         Confidential columns of which nobody said that no one outside knows their values.
+    allowed : int
+        People whom a column may single out that nothing masks and nobody spoke of; beyond, it stops a release.
 
     Returns
     -------
@@ -168,7 +174,9 @@ def audit(
     rows = np.flatnonzero(table.kept)
     perturbed = table.provenance is not None and table.provenance.family == PERTURBATION
     old = None if before is None else before.take(rows)
-    seen = Published(table.take(rows), old, perturbed, aside, missing=missing, unstated=frozenset(unstated))
+    seen = Published(
+        table.take(rows), old, perturbed, aside, missing=missing, unstated=frozenset(unstated), allowed=allowed
+    )
     return audit_published(seen, waivers, beside)
 
 
@@ -189,10 +197,13 @@ def audit_published(seen: Published, waivers: Mapping[str, str] | None = None, b
     Audit
     """
     alone_ = [*undecided(seen), *singling_out(seen)]
-    together = few_together(seen, {name for each in alone_ for name in each.columns})
+    exposed = {each.columns[0] for each in alone_ if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED}
+    together = few_together(seen, exposed)
     restored = dependence(seen)
     whole = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
     restored += restoring_parts(seen, whole)
+    told = {(each.columns[0], name) for each in restored if each.by == 1 for name in each.columns[1:]}
+    restored += find_cuts(seen, told)
     findings = [
         *alone_,
         *together.findings,

@@ -6,7 +6,7 @@ record alone holds finds that record, whatever the classes of the quasi-identifi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import combinations
 from math import prod
@@ -40,50 +40,71 @@ def alone(codes: Codes) -> Flags:
     return np.append(held == 1, False)[codes]
 
 
-def singling_out(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
-    """Every column that singles out more than a share of the records by itself.
+def singling_out(seen: Published) -> list[Finding]:
+    """Every column that singles out somebody by itself.
 
     Parameters
     ----------
     seen : Published
         The published table. A masked value leads to nobody: only cells count that are as collected, or nearer to the
         collected number than to any other.
-    most : float
-        Share of the records one column may single out.
 
     Returns
     -------
     list of Finding
-        In the order of the columns.
+        In the order of the columns, however few people each singles out; see `Exposure.judge`.
     """
+    exposure = Exposure(len(seen.table), seen.allowed, seen.unstated)
     found: list[Finding] = []
     for name in seen.columns:
         single = int(np.sum(alone(seen.codes(name)) & seen.recognisable(name)))
-        found += one_column(name, single, len(seen.table), most)
+        found += exposure.judge(name, seen.role(name), single)
     return found
 
 
-def one_column(name: str, single: int, records: int, most: float = LARGEST_SHARE) -> Iterable[Finding]:
-    """The finding on one column, if it singles out too many of the records.
+@dataclass(frozen=True)
+class Exposure:
+    """How many people one column may single out before somebody has to decide about it.
 
-    Parameters
+    Attributes
     ----------
-    name : str
-        The column.
-    single : int
-        Records it singles out.
     records : int
         All records.
-    most : float
-        Share it may single out.
-
-    Returns
-    -------
-    iterable of Finding
-        One or none.
+    allowed : int
+        People whom a column may single out that nothing masks and nobody spoke of.
+    unstated : collection of str
+        Confidential columns of which nobody said that no one outside knows their values.
     """
-    share = single / max(records, 1)
-    return [Finding(FindingKind.SINGLING_OUT, (name,), single, share)] if share > most else []
+
+    records: int
+    allowed: int = 0
+    unstated: Collection[str] = frozenset()
+
+    def judge(self, name: str, role: Role, single: int) -> list[Finding]:
+        """The finding on one column.
+
+        Parameters
+        ----------
+        name : str
+            The column.
+        role : Role
+            Its role.
+        single : int
+            Records it singles out.
+
+        Returns
+        -------
+        list of Finding
+            None if nobody is singled out. Up to a share of the records it is only reported of a quasi-identifier, of
+            which classes or measured risks speak, and of a confidential column that is stated to be unknown outside;
+            an undecided column has its own finding, which counts them.
+        """
+        share = single / max(self.records, 1)
+        if not single or (role is Role.UNDECIDED and share <= LARGEST_SHARE):
+            return []
+        spoken = role is Role.QUASI_IDENTIFIER or (role is Role.CONFIDENTIAL and name not in self.unstated)
+        refuses = share > LARGEST_SHARE if spoken else single > self.allowed
+        return [Finding(FindingKind.SINGLING_OUT, (name,), single, share, refuses)]
 
 
 @dataclass(frozen=True)
@@ -93,7 +114,7 @@ class Combinations:
     Attributes
     ----------
     findings : tuple of Finding
-        At most one per column that no masking covers: its worst combination.
+        At most one per column that no masking covers, and kind: its worst combination, however few people it finds.
     looked, all : int
         Combinations that were counted or cannot single out many, and all there are.
     """
@@ -104,7 +125,11 @@ class Combinations:
 
 
 def few_together(
-    seen: Published, without: Iterable[str] = (), most: float = LARGEST_SHARE, work: int = WORK
+    seen: Published,
+    without: Iterable[str] = (),
+    most: float = LARGEST_SHARE,
+    work: int = WORK,
+    least: float = 0.0,
 ) -> Combinations:
     """The worst combination of two or three columns for every column that is not a quasi-identifier.
 
@@ -115,9 +140,11 @@ def few_together(
     without : iterable of str
         Columns that have a finding of their own.
     most : float
-        Share of the records a combination may single out.
+        Share of the records a combination may single out before it stops a release.
     work : int
         Cells to look at, about.
+    least : float
+        Share from which on a combination is reported.
 
     Returns
     -------
@@ -127,7 +154,8 @@ def few_together(
     -----
     Combinations of quasi-identifiers alone are what k-anonymity speaks of. Where somebody stated that nobody outside
     knows a confidential column, a combination with it is an assumption, which is reported; where nobody did, it stops
-    a release. A combination with fewer different values than the share allows records cannot single out more.
+    a release. A combination cannot single out more records than it has different values: one that cannot be the worst
+    of its column is not counted.
     """
     records = len(seen.table)
     values = {name: int(seen.codes(name).max(initial=MISSING)) + 2 for name in seen.columns}
@@ -139,21 +167,26 @@ def few_together(
     worst: dict[tuple[str, FindingKind, bool], tuple[int, tuple[str, ...]]] = {}
     looked = 0
     for names in tried:
-        if prod(values[name] for name in names) > most * records:
+        keys, different = list(_answerable(seen, names, values)), prod(values[name] for name in names)
+        if different > least * records and any(different > worst.get(key, (0, ()))[0] for key in keys):
             if work < records:
                 continue
             work -= records * len(names)
             single = _single(seen, names)
-            for key in _answerable(seen, names, values):
+            for key in keys:
                 if single > worst.get(key, (0, ()))[0]:
                     worst[key] = (single, names)
         looked += 1
     findings = []
     for (name, kind, refuses), (single, names) in worst.items():
-        if single > most * records:
+        if single > least * records:
             others = tuple(other for other in names if other != name)
-            findings.append(Finding(kind, (name, *others), single, single / max(records, 1), refuses))
-    findings.sort(key=lambda each: (seen.columns.index(each.columns[0]), not each.refuses))
+            stops = refuses and single > most * records
+            findings.append(Finding(kind, (name, *others), single, single / max(records, 1), stops))
+    findings.sort(key=lambda each: (seen.columns.index(each.columns[0]), not each.refuses, -each.records))
+    findings = list({(each.columns[0], each.kind, each.share > most): each for each in reversed(findings)}.values())[
+        ::-1
+    ]
     return Combinations(tuple(findings), looked, len(tried))
 
 

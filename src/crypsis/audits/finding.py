@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from crypsis.table.attribute import Role
+from crypsis.table.profile import LARGEST_SHARE
 
 
 class FindingKind(StrEnum):
@@ -14,12 +16,12 @@ class FindingKind(StrEnum):
     UNDECIDED = "undecided"
     """Nobody decided what a published column means for disclosure; a waiver decides that it is `other`."""
     SINGLING_OUT = "singling-out"
-    """Many records hold a value of one column that no other record holds."""
+    """Records hold a value of one column that no other record holds."""
     COMBINATION = "combination"
-    """Many records are alone with their values of two or three columns, one of which is not masked."""
+    """Records are alone with their values of two or three columns, one of which is not masked."""
     ASSUMPTION = "assumption"
-    """Many records are alone with their value of a confidential column and of one or two others: they are safe only
-    if nobody outside knows that column."""
+    """Records are alone with their value of a confidential column and of one or two others: they are safe only if
+    nobody outside knows that column."""
     DEPENDENCE = "dependence"
     """A published column, or two together, restore masked cells of another."""
     RESTATED = "restated"
@@ -33,7 +35,7 @@ class FindingKind(StrEnum):
     HOMOGENEOUS = "homogeneous"
     """Many people share their value of a confidential column with all of their class."""
     LOOK_ALIKE = "look-alike"
-    """Categories that differ only in case, spaces or Unicode form."""
+    """Categories that differ only in case, spaces, punctuation or letters that look alike."""
     INVENTED = "invented"
     """Values or pairs of values that no record of the original holds."""
     EARLIER_RELEASE = "earlier-release"
@@ -83,6 +85,22 @@ class Finding:
     def key(self) -> str:
         """Under which a waiver names it."""
         return waiver_key(self.kind, self.columns[0] if self.columns else "")
+
+
+def find_reason(finding: Finding, waivers: Mapping[str, str]) -> str:
+    """Why a finding may pass; empty if nobody said.
+
+    Few people whom a column singles out are among those whom it singles out with others, or while nobody decided about
+    it: a reason that lets these pass lets them pass.
+
+    finding  a finding
+    waivers  finding (kind:column) → reason
+    """
+    reason = waivers.get(finding.key, "")
+    if not reason and finding.kind is FindingKind.SINGLING_OUT and finding.share <= LARGEST_SHARE:
+        wider = (FindingKind.COMBINATION, FindingKind.ASSUMPTION, FindingKind.UNDECIDED)
+        return next(filter(None, (waivers.get(waiver_key(kind, finding.columns[0]), "") for kind in wider)), "")
+    return reason
 
 
 def waiver_key(kind: str, column: str) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.audits.cuts import find_cuts
 from crypsis.audits.dependence import MOST_RESTORED, Restoring, blank, dependence, finding_of, target_codes
 from crypsis.audits.finding import Finding
 from crypsis.audits.published import Codes, Published
@@ -104,7 +105,7 @@ def _spelt_parts(seen: Published, name: str) -> Iterator[tuple[NDArray[np.str_],
 
 
 def restoring(table: Table) -> list[Finding]:
-    """Single columns, parts of them and texts that would say values of quasi-identifiers, were all of these masked.
+    """Columns, their parts and intervals, and texts that would say values of quasi-identifiers, were these all masked.
 
     table  as collected
     returns  for whole columns a finding however few values it is, if they are more than chance explains
@@ -112,4 +113,4 @@ def restoring(table: Table) -> list[Finding]:
     seen = Published(blank(table), table)
     whole = dependence(seen, most=0.0, together=1)
     told = {(each.columns[0], name) for each in whole for name in each.columns[1:] if each.share > MOST_RESTORED}
-    return [*whole, *restoring_parts(seen, told), *restated(seen)]
+    return [*whole, *restoring_parts(seen, told), *find_cuts(seen, told), *restated(seen)]

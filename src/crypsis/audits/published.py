@@ -12,8 +12,8 @@ from crypsis.audits.words import holders, words_of
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.hierarchy_files import number_label
-from crypsis.table.lookalikes import folded_label
 from crypsis.table.missing_cells import MissingReading
+from crypsis.table.spellings import fold_label
 from crypsis.table.table import Table
 
 ELSEWHERE = -2
@@ -41,6 +41,7 @@ class Published:
     shuffled  what was collected, where its rows do not correspond: a cell counts as collected if anybody had its value
     unstated  confidential columns of which nobody said that their values are unknown outside
     missing  how missing cells are read where records are counted
+    allowed  people whom a column may single out that nothing masks and nobody spoke of
     """
 
     table: Table
@@ -49,6 +50,7 @@ class Published:
     shuffled: Table | None = None
     unstated: frozenset[str] = frozenset()
     missing: MissingReading = "own"
+    allowed: int = 0
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
@@ -90,8 +92,8 @@ class Published:
             same = before.holds_numbers(name)
             return np.isin(self.table.column(name), before.column(name) if same else [])
         labels = number_labels(before, name) if before.holds_numbers(name) else before.labels(name)
-        held = {folded_label(label) for label in labels}
-        return np.array([*(folded_label(label) in held for label in self.table.labels(name)), False])[
+        held = {fold_label(label) for label in labels}
+        return np.array([*(fold_label(label) in held for label in self.table.labels(name)), False])[
             self.table.column(name)
         ]
 
@@ -166,12 +168,12 @@ def _same(published: Table, before: Table, name: str) -> Flags:
         if same.all():
             return same
     place: dict[str, int] = {}
-    shown = [place.setdefault(folded_label(label), len(place)) for label in published.labels(name)]
+    shown = [place.setdefault(fold_label(label), len(place)) for label in published.labels(name)]
     if before.holds_numbers(name):
         codes, labels = collected_codes(before, name), number_labels(before, name)
     else:
         codes, labels = before.column(name), before.labels(name)
-    translate = np.array([*(place.get(folded_label(label), ELSEWHERE) for label in labels), MISSING])
+    translate = np.array([*(place.get(fold_label(label), ELSEWHERE) for label in labels), MISSING])
     return np.asarray(translate[codes] == np.array([*shown, MISSING])[published.column(name)])
 
 

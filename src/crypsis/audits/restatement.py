@@ -20,7 +20,7 @@ from crypsis.audits.published import LONG_WORD, Flags, Published, number_labels
 from crypsis.audits.words import LONGEST, holders, words_of
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.lookalikes import folded_label
+from crypsis.table.spellings import fold_text
 from crypsis.table.table import Table
 
 LONG_VALUE = 4
@@ -58,7 +58,7 @@ def spelt_values(table: Table, name: str) -> tuple[tuple[str, ...], NDArray[np.i
     present, place = np.unique(codes[codes != MISSING], return_inverse=True)
     of = np.full(len(codes), MISSING, dtype=np.int64)
     of[codes != MISSING] = place
-    return tuple(folded_label(table.labels(name)[code]) for code in present.tolist()), of
+    return tuple(fold_text(table.labels(name)[code]) for code in present.tolist()), of
 
 
 def restated(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:

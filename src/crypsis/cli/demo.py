@@ -75,6 +75,7 @@ def demo(
     say(f"4. The least loss within the limits, no. {chosen.number}: {chosen.message}.")
     say(f"   Released, and verified from the written files: {verdict.model} {figure(verdict.attained)} ({k} required)")
     say(f"   over {', '.join(verdict.columns)}.")
+    say(f"   {checked.singled_out}")
     say(f"   {unknown_text(checked.assumed)}")
     say(f"   data to publish   {release / 'public' / 'data.csv'}")
     say(f"   report to sign    {release / 'internal' / 'report.html'}")

@@ -43,13 +43,16 @@ def experiment(
 
 
 def experiments() -> dict[str, Path]:
-    """Names and folders of the experiments beside the source tree, or below the current folder."""
+    """Names and folders of the experiments of the source tree this package is installed from; of no other folder."""
     import crypsis
 
-    for root in (Path(crypsis.__file__).resolve().parents[2] / "experiments", Path("experiments")):
-        found = {path.parent.name: path.parent for path in sorted(root.glob("*/reproduce.py"))}
+    package = Path(crypsis.__file__).resolve().parent
+    root = package.parents[1]
+    if package.parent.name == "src" and (root / "pyproject.toml").is_file():
+        found = {path.parent.name: path.parent for path in sorted((root / "experiments").glob("*/reproduce.py"))}
         if found:
             return found
     raise PlanError(
-        "the experiments are not part of an installed package; get the source tree, go there, and run this again"
+        "the experiments belong to the source tree of Crypsis, and this package is not installed from one; get the "
+        "tree, install it there with `pip install -e .`, and run this again"
     )

@@ -112,10 +112,13 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
 def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     """Print solutions of a front, its baselines, and what is not on it for which reason."""
     from crypsis.measures.all_knowing import ALL_KNOWING
+    from crypsis.measures.objective import ANALYSES_KEPT
 
     axes: list[str] = [name for name in ("loss", "risk", "uses") if name in found.axes]
     if any(ALL_KNOWING in solution.evaluation.figures for solution in found.everything):
         axes.insert(2, ALL_KNOWING)
+    if any(solution.evaluation.figures.get(ANALYSES_KEPT) is not None for solution in found.everything):
+        axes.append(ANALYSES_KEPT)
     head = ("no.", "method", "family", *axes, "k", "suppressed", "", "description")
     if chosen:
         say(table(head, [_line(s, axes, found) for s in chosen], right=[0, *range(3, 5 + len(axes))]))

@@ -13,9 +13,10 @@ import typer
 from crypsis.cli import options
 from crypsis.cli.option_groups import Roles
 from crypsis.cli.output import say
-from crypsis.errors import TableError, listing
+from crypsis.errors import CrypsisError, PlanError, TableError, listing
 
 if TYPE_CHECKING:
+    from crypsis.measures.estimate_use import EstimateUse
     from crypsis.table.profile import ColumnProfile, Profile
     from crypsis.table.table import Table
 
@@ -34,6 +35,15 @@ def init(
     cautious: Annotated[
         bool, typer.Option("--cautious", help="settle undecided columns by the safest reading and ask nothing")
     ] = False,
+    use: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--use",
+            help="an analysis that matters, such as 'wage ~ age + education', 'mean wage by sex', 'total wage weight "
+            "w' or 'share sex + region'; repeatable",
+            show_default=False,
+        ),
+    ] = None,
 ) -> None:
     """Write a commented plan.toml for a file.
 
@@ -43,7 +53,7 @@ def init(
     be found needs a reason why nobody outside knows it; without one, --cautious masks it.
     """
     from crypsis.audits.caution import cautious as settle
-    from crypsis.plan import draft
+    from crypsis.plan import draft, draft_uses
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
     from crypsis.table.profile import profile as profile_table
@@ -52,18 +62,59 @@ def init(
         raise TableError(f"{out}: already exists; choose another name with --out, or remove it first")
     read = Roles(quasi, identifier, confidential, kind).read(file)
     seen, because = profile_table(read), dict[str, str]()
+    uses = {text: _read_use(text, read) for text in use or ()}
     if cautious:
         seen = settle(seen, read)
     elif sys.stdin.isatty() and sys.stdout.isatty():
         seen, because = _asked(seen)
         seen = _asked_who_knows(seen, read, because)
-    write_atomically(out, draft(file, out, read, seen, k, because).encode())
+        uses = uses or _asked_uses(read)
+    _refuse_unpublished(uses, seen)
+    written = draft(file, out, read, seen, k, because) + (f"\n{draft_uses(uses)}" if uses else "")
+    write_atomically(out, written.encode())
     open_ = [column.name for column in seen.columns if column.role == Role.UNDECIDED]
     if open_ and any(column.role == Role.QUASI_IDENTIFIER for column in seen.columns):
         say(f"undecided: {listing(open_, most=40)}. Nothing is released before each has a role; see {out}")
     for name, text in _exposing(seen, read, because).items():
         say(f'{text}. May somebody outside know {name}? Make it quasi. Otherwise say why not: because = "…"')
     say(f"{out} written. Read it, correct the roles, then: crypsis check {out}, and crypsis run {out}")
+
+
+def _read_use(text: str, table: Table) -> EstimateUse:
+    """A use from one line, refused where the table cannot serve it."""
+    from crypsis.measures.estimate_use import EstimateUse
+
+    found = EstimateUse.read(text)
+    obstacle = found.obstacle(table)
+    if obstacle:
+        raise PlanError(f"--use {text!r}: {obstacle}")
+    found.against(table)
+    return found
+
+
+def _refuse_unpublished(uses: Mapping[str, EstimateUse], seen: Profile) -> None:
+    """Refuse a use of a column that no release has."""
+    from crypsis.table.attribute import UNPUBLISHED
+
+    hidden = {column.name for column in seen.columns if column.role in UNPUBLISHED}
+    for text, use in uses.items():
+        if found := [name for name in use.scope() if name in hidden]:
+            raise PlanError(
+                f"--use {text!r}: column {found[0]!r} identifies people and is not released; choose another, or give "
+                f"it a role that is released, e.g. --quasi {found[0]}"
+            )
+
+
+def _asked_uses(table: Table) -> dict[str, EstimateUse]:
+    """The analyses that matter to the custodian; none where nothing is answered."""
+    say("Which analyses matter? E.g. wage ~ age + education, mean wage by sex, total wage, share sex + region.")
+    found = dict[str, EstimateUse]()
+    while text := str(typer.prompt("  analysis (empty: no more)", default="", show_default=False)).strip():
+        try:
+            found[text] = _read_use(text, table)
+        except CrypsisError as error:
+            say(f"  {error}")
+    return found
 
 
 def _exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> dict[str, str]:

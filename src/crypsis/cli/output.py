@@ -73,8 +73,12 @@ def say_released(folder: Path, found: Verification) -> None:
         if v.remark:
             say(f"   {v.remark}")
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
+    if found.singled_out:
+        say(found.singled_out)
     if found.assumed:
         say(unknown_text(found.assumed))
+    for sentence in found.statements:
+        say(sentence)
     say(f"signed with the key {found.signed_by}" if found.signed_by else "unsigned: sign it with --sign KEY")
 
 

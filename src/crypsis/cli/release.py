@@ -108,3 +108,15 @@ def _report_released(out: Path, checked: Verification, json: bool) -> None:
         say_json({"release": str(out), "verdicts": verdicts, "smallest_class": smallest})
         return
     say_released(out, checked)
+    say_answers(out)
+
+
+def say_answers(out: Path) -> None:
+    """Print what an analyst keeps, as the internal report of a release states it."""
+    from json import loads
+
+    card = loads((out / "internal" / "report.json").read_text(encoding="utf-8"))["card"] or {}
+    if card.get("analyses"):
+        say(card["analyses"]["text"])
+        for row in card["analyses"]["worst"]:
+            say(f"  {row['text']}")

@@ -93,11 +93,32 @@ def _show_card(card: UtilityCard) -> None:
         pairs = [(f"{p.first}, {p.second}", TIES[p.tie], f"{p.before:.2f}", f"{p.after:.2f}") for p in moved]
         say(table(("pair", "tie", "before", "after"), pairs, right=[2, 3]))
         say()
+    _show_estimates(card)
     for score in card.general:
         say(propensity_text(score))
     for use in card.uses:
         say(use_text(use))
     say()
+
+
+def _show_estimates(card: UtilityCard) -> None:
+    """What an analyst keeps: estimates before and after, and analyses drawn at random."""
+    from crypsis.text.estimates import FIGURES, analyses_text, category_rows, change_text, kept_text, number_rows
+
+    numbers, categories = number_rows(card.estimates), category_rows(card.estimates)
+    if numbers:
+        say(table(("before → after", *FIGURES), numbers, right=range(1, len(FIGURES) + 1)))
+        say("* left the 95 % interval of the original")
+        say()
+    if categories:
+        say(table(("category", "shares that moved most, %", "values gone"), categories))
+        say()
+    if card.analyses is not None:
+        say(analyses_text(card.analyses, card.beside))
+        say(f"({kept_text(card.analyses)})")
+        for row in card.analyses.worst():
+            say(f"  {change_text(row)}")
+        say()
 
 
 def _show_figures(solution: Solution, without: Container[str]) -> None:

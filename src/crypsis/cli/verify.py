@@ -80,8 +80,12 @@ def _report_verified(folder: Path, found: Verification) -> None:
             say(f"   {remark}")
         say()
     say(over_all_text(found.smallest_class, found.family, [v.columns for v in found.verdicts]))
+    if found.singled_out:
+        say(found.singled_out)
     if found.assumed:
         say(unknown_text(found.assumed))
+    for sentence in found.statements:
+        say(sentence)
     for problem in found.problems:
         say(f"✗ {problem}")
     for note in found.notes:

@@ -97,7 +97,8 @@ class GroupingEncoding(RememberingEncoding):
         for number, columns in enumerate(groups_of(genome[: p + 1])):
             found = genome[p + 1 + number * n : p + 1 + (number + 1) * n]
             labels = np.unique(found, return_inverse=True)[1].astype(np.int32)
-            masked = published_by_column(masked, {self.names[place]: ways[place] for place in columns}, labels)
+            chosen = {self.names[place]: ways[place] for place in columns}
+            masked = published_by_column(self._source, chosen, labels, onto=masked)
         return masked
 
     @cached_property

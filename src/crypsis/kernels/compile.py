@@ -27,6 +27,7 @@ from numba.core.registry import CPUDispatcher
 from numba.core.runtime.nrt import rtsys
 
 from crypsis.kernels.kernel_compiler import KernelCompiler, PartCompiler
+from crypsis.kernels.sealed_cache import SealedFile, ShippedFile, is_private, key_of
 
 try:
     import fcntl
@@ -67,6 +68,9 @@ class _ContentLocator(caching._CacheLocator):
         locator = cls(py_func, py_file)
         for folder in (locator._folder.parent, locator._folder):  # what others can write, they can make us run
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not is_private(folder):
+                raise OSError(f"{folder} is not a folder that only its owner may write")
+        key_of(locator._folder.parent)
         locator.ensure_cache_path()  # type: ignore[no-untyped-call]
         return locator
 
@@ -100,6 +104,12 @@ class _QuickCache(caching.FunctionCache):
     """
 
     _impl_class: Any = None
+    _file_class: type[SealedFile] = SealedFile
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = self._file_class(self._cache_path, self._impl.filename_base, stamp)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         rtsys.initialize(target_context)
@@ -109,6 +119,7 @@ class _QuickCache(caching.FunctionCache):
 
 class _ShippedCache(_QuickCache):
     _impl_class = _ShippedCacheImpl
+    _file_class = ShippedFile
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         key = super()._index_key(sig, codegen)  # type: ignore[no-untyped-call]
@@ -121,10 +132,10 @@ class _KernelCache(_QuickCache):
     _impl_class = _KernelCacheImpl
 
     def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
+        super().__init__(function)
         self._shipped: _ShippedCache | None = None
         with suppress(RuntimeError, OSError):
-            self._shipped = _ShippedCache(function)  # type: ignore[no-untyped-call]
+            self._shipped = _ShippedCache(function)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         found = None if self._shipped is None else self._shipped.load_overload(sig, target_context)
@@ -164,7 +175,7 @@ class Kernel(CPUDispatcher):
         """Where compiled code is kept, looked up at the first call: a command imports every kernel and calls few.
 
         Where neither the folder beside the source nor the user's cache folder can be written (a read-only install
-        without a home), every process compiles: correct if slower to start.
+        without a home), or others may write them, every process compiles: correct if slower to start.
         """
         if "_place" not in self.__dict__:
             place: Any = caching.NullCache()
@@ -271,13 +282,18 @@ def cache_folder(source: Path) -> Path:
         digest.update(path.read_bytes())
     home, beside = source.parent, source.parent / "__pycache__"
     named = os.environ.get("NUMBA_CACHE_DIR")
-    if named:
+    if named and _may_be_used(Path(named)):
         parent = Path(named)
-    elif os.access(beside if beside.exists() else home, os.W_OK):
+    elif os.access(beside if beside.exists() else home, os.W_OK) and _may_be_used(beside):
         parent = beside
     else:
         parent = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "crypsis"
     return parent / f"{source.stem}-{digest.hexdigest()[:16]}"
+
+
+def _may_be_used(folder: Path) -> bool:
+    """Whether a folder is private, or not there yet: a folder of ours is made private."""
+    return is_private(folder) or not folder.exists()
 
 
 def _with_imports(source: Path) -> set[Path]:

@@ -1,12 +1,14 @@
 """What a group of records loses that publishes one value in each column, and what it is charged for missed demands.
 
-Costs are those of the measure cell loss, in cells: a group of m records loses between 0 and m in a column. A group in
-which some records lack a value publishes none, so that the present cells are lost.
+Costs are those of the measure information loss, in cells: a group of m records that tells no more than the distribution
+of a column loses about m in it. A group in which some records lack a value publishes none.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+import numpy as np
 
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
@@ -15,7 +17,7 @@ from crypsis.kernels.quickselect import select_between
 
 MEDIAN, MEAN, MODE, ANCESTOR, CHEAPEST, UNANIMOUS, FREE = 0, 1, 2, 3, 4, 5, 6
 """What a group publishes: the middle value; the mean; the most frequent value; the lowest common ancestor; the cheaper
-of ancestor and typical value (the median of a column with an order, else the mode); the value all share, else nothing;
+of ancestor and most frequent value; the value all share, else nothing;
 whatever it likes at no cost."""
 
 
@@ -27,20 +29,24 @@ class Cells(NamedTuple):
     """The columns of the records.
 
     codes    int32[n, p]: leaf of the hierarchy, or any code of the value; −1 is missing
-    values   float64[n, p], not negative: number from the least over range, rank over steps; without an order, any
+    values   float64[n, p], not negative: number from the least over the standard deviation, rank; without an order, any
              in which near values of the hierarchy follow each other
-    ordered  bool[p]: whether distances of values mean something
+    blanks   float64[n, p]: what a record loses of which nothing is published
+    numbers  bool[p]: whether a squared distance of values is lost, not a whole cell wherever values differ
+    wrong    float64[p]: what a false category loses
     rules    int64[p]: what a group publishes
     weights  float64[p]: what a lost cell counts for
     heights  int64[p]: the highest level of the hierarchy; −1 without one
     starts   int64[p, levels]: where the groups of a level begin in the two arrays below, leaf by leaf
     above    int32[…]: group of each leaf at each level
-    widths   float64[…]: cell loss of a record generalised to that group
+    widths   float64[…]: what a record of that leaf loses, generalised to its group
     """
 
     codes: Int32s
     values: Floats
-    ordered: Flags
+    blanks: Floats
+    numbers: Flags
+    wrong: Floats
     rules: Ints
     weights: Floats
     heights: Ints
@@ -96,15 +102,23 @@ middle = kernel(_middle)
 
 
 def _line_cost(cells: Cells, a: int, rows: Ints, m: int, mean: bool, room: Room) -> float:
-    """Sum of distances from the median or the mean."""
+    """Sum of squared distances from the mean or the median; of categories, what those lose that are not the median."""
     line, centre = room.line, 0.0
     for t in range(m):
         line[t] = cells.values[rows[t], a]
         centre += line[t]
     centre = centre / m if mean else middle(line, m)
+    if not mean and cells.numbers[a] and m % 2 == 0:
+        above = np.inf
+        for t in range(m // 2, m):
+            above = min(above, line[t])
+        centre += (above - centre) / 2.0
     total = 0.0
     for t in range(m):
-        total += abs(line[t] - centre)
+        if cells.numbers[a]:
+            total += (line[t] - centre) * (line[t] - centre)
+        elif line[t] != centre:
+            total += cells.wrong[a]
     return total
 
 
@@ -112,7 +126,7 @@ line_cost = kernel(_line_cost)
 
 
 def _mode_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
-    """Records with another value than the most frequent one."""
+    """What records lose with another value than the most frequent one."""
     most = 0
     for t in range(m):
         code = cells.codes[rows[t], a]
@@ -121,14 +135,26 @@ def _mode_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
             most = room.tally[code]
     for t in range(m):
         room.tally[cells.codes[rows[t], a]] = 0
-    return float(m - most)
+    return float((m - most) * cells.wrong[a])
 
 
 mode_cost = kernel(_mode_cost)
 
 
+def _blank_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
+    """What records lose of which nothing is published; nothing where there was nothing."""
+    total = 0.0
+    for t in range(m):
+        if cells.codes[rows[t], a] >= 0:
+            total += cells.blanks[rows[t], a]
+    return total
+
+
+blank_cost = kernel(_blank_cost)
+
+
 def _ancestor_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
-    """Width of the lowest common ancestor, times m; m where there is none."""
+    """What records lose that are generalised to their lowest common ancestor, or blanked where there is none."""
     level, first = 0, cells.codes[rows[0], a]
     for t in range(1, m):
         code = cells.codes[rows[t], a]
@@ -138,8 +164,11 @@ def _ancestor_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
                 break
             level += 1
         if level > cells.heights[a]:
-            return float(m)
-    return m * float(cells.widths[cells.starts[a, level] + first])
+            return blank_cost(cells, a, rows, m)
+    total = 0.0
+    for t in range(m):
+        total += cells.widths[cells.starts[a, level] + cells.codes[rows[t], a]]
+    return total
 
 
 ancestor_cost = kernel(_ancestor_cost)
@@ -159,12 +188,14 @@ def _column_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
     if alike:
         return 0.0
     if present < m:
-        return float(cells.weights[a] * present)
-    cost = float(m)
+        return float(cells.weights[a] * blank_cost(cells, a, rows, m))
+    cost = np.inf
     if rule in (ANCESTOR, CHEAPEST) and cells.heights[a] >= 0:
         cost = ancestor_cost(cells, a, rows, m)
-    if rule in (MEDIAN, MEAN) or (rule == CHEAPEST and cells.ordered[a]):
-        cost = min(cost, line_cost(cells, a, rows, m, rule == MEAN, room))
+    elif rule in (ANCESTOR, UNANIMOUS):
+        cost = blank_cost(cells, a, rows, m)
+    if rule in (MEDIAN, MEAN):
+        cost = line_cost(cells, a, rows, m, rule == MEAN, room)
     elif rule in (MODE, CHEAPEST):
         cost = min(cost, mode_cost(cells, a, rows, m, room))
     return float(cells.weights[a] * cost)
@@ -207,13 +238,19 @@ charge = kernel(_charge)
 
 
 def _unlike(cells: Cells, i: int, j: int) -> float:
-    """How much two records differ: weights of unequal columns, by the distance where there is an order."""
+    """How much two records differ: what both lose as a group, column by column."""
     total = 0.0
     for a in range(cells.codes.shape[1]):
         one, other = cells.codes[i, a], cells.codes[j, a]
-        if one != other:
-            near = cells.ordered[a] and one >= 0 and other >= 0
-            total += cells.weights[a] * (abs(cells.values[i, a] - cells.values[j, a]) if near else 1.0)
+        if one == other:
+            continue
+        if one < 0 or other < 0:
+            total += cells.weights[a] * (cells.blanks[i, a] if other < 0 else cells.blanks[j, a])
+        elif cells.numbers[a]:
+            apart = cells.values[i, a] - cells.values[j, a]
+            total += cells.weights[a] * 0.5 * apart * apart
+        else:
+            total += cells.weights[a] * cells.wrong[a]
     return total
 
 

@@ -26,19 +26,22 @@ from crypsis.table.scaling import Scaling
 from crypsis.table.table import Table
 
 Numbers = Annotated[
-    Literal["mean", "median", "mode", "spread"],
+    Literal["mean", "median", "mode", "spread", "calibrated"],
     Field(
         description="what the numbers of a group become: their mean, median or mode; spread moves the means away from "
-        "the mean of the column, so that its variance is kept"
+        "the mean of the column, so that its variance is kept; calibrated chooses them so that the file keeps its "
+        "distributions, totals and covariances"
     ),
 ]
 Categories = Annotated[
-    Literal["typical", "median", "mode", "common-ancestor", "unanimous", "marginal", "cheapest"],
+    Literal["typical", "median", "mode", "common-ancestor", "unanimous", "marginal", "cheapest", "calibrated"],
     Field(
         description="what the categories of a group become: typical takes the lower median of ordered and the mode of "
         "unordered ones; common-ancestor the lowest node of the hierarchy that holds them all, which is true of every "
         "record; unanimous nothing where they differ; marginal a value of the group, chosen over all groups so that "
-        "the column keeps its distribution; cheapest the common ancestor or the typical value, whichever loses less"
+        "the column keeps its distribution; cheapest the common ancestor or the typical value, whichever loses "
+        "less; calibrated a value of the group, chosen "
+        "over all groups so that the file keeps its counts and how columns go together"
     ),
 ]
 Missing = Annotated[

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.masking.aggregates import Labels, Present, Values, means, medians, modes
+from crypsis.masking.calibration import calibrate
 from crypsis.masking.marginals import marginals
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -52,7 +53,9 @@ class Representative(StrEnum):
     MARGINAL = "marginal"
     """A value that the group holds, chosen over all groups so that the column keeps its distribution."""
     CHEAPEST = "cheapest"
-    """Group by group the common ancestor or the typical value, whichever loses less; the ancestor where both do."""
+    """Group by group the common ancestor or the most frequent value, whichever loses less; else the ancestor."""
+    CALIBRATED = "calibrated"
+    """Chosen over all groups and columns so that the file keeps its distributions and moments."""
 
     @property
     def truthful(self) -> bool:
@@ -67,12 +70,12 @@ class Representative(StrEnum):
 
 NUMBERS = (
     Representative.MEAN, Representative.MEDIAN, Representative.MODE, Representative.SPREAD,
-    Representative.COMMON_ANCESTOR, Representative.UNANIMOUS,
+    Representative.COMMON_ANCESTOR, Representative.UNANIMOUS, Representative.CALIBRATED,
 )  # fmt: skip
 """What numbers of a group may become."""
 CATEGORIES = (
     Representative.TYPICAL, Representative.MEDIAN, Representative.MODE, Representative.COMMON_ANCESTOR,
-    Representative.UNANIMOUS, Representative.MARGINAL, Representative.CHEAPEST,
+    Representative.UNANIMOUS, Representative.MARGINAL, Representative.CHEAPEST, Representative.CALIBRATED,
 )  # fmt: skip
 """What categories of a group may become."""
 
@@ -151,12 +154,19 @@ def represented(
     """
     attribute, column, rows = table.attribute(name), table.column(name), np.flatnonzero(table.kept)
     refuse_representative(attribute, representative)
+    if representative is Representative.CALIBRATED:
+        return Represented(calibrate(table, [name], labels, filling)[name], 0)
     nodes = representative.ancestral and attribute.hierarchy is not None
     values = table.leaf_codes(name)[rows] if nodes else column[rows]
     numbers = attribute.numeric and not nodes
     present = ~np.isnan(values) if numbers else values != MISSING
     groups = int(labels.max(initial=-1)) + 1
-    shared, filled = _chosen(attribute, values[present], labels[present], groups, representative)
+    counts = np.zeros(0, np.int64)
+    if nodes and representative is Representative.CHEAPEST:
+        leaves = table.leaf_codes(name)
+        assert attribute.hierarchy is not None
+        counts = np.bincount(leaves[leaves >= 0], minlength=attribute.hierarchy.size)
+    shared, filled = _chosen(attribute, values[present], labels[present], groups, representative, counts)
     if attribute.dates and numbers:
         shared = np.rint(shared)  # a date is a whole number of days or seconds
     if not filling:
@@ -179,13 +189,18 @@ def refuse_representative(attribute: Attribute, representative: Representative) 
 
 
 def _chosen(
-    attribute: Attribute, values: Values, labels: Labels, groups: int, representative: Representative
+    attribute: Attribute, values: Values, labels: Labels, groups: int, representative: Representative, counts: Values
 ) -> tuple[Values, Present]:
-    """One value per group from the values that are present, and whether the group has one."""
+    """One value per group from the values that are present, and whether the group has one.
+
+    counts  int[leaves]: records of each leaf, where nodes are published
+    """
     ordered = attribute.kind is Kind.ORDINAL
     bare = attribute.hierarchy is None
-    if representative is Representative.TYPICAL or (bare and representative is Representative.CHEAPEST):
+    if representative is Representative.TYPICAL:
         representative = Representative.MEDIAN if ordered else Representative.MODE
+    if bare and representative is Representative.CHEAPEST:
+        representative = Representative.MODE
     if representative is Representative.MEAN:
         return means(values, labels, groups)
     if representative is Representative.SPREAD:
@@ -202,7 +217,7 @@ def _chosen(
         return shared, filled & _unanimous(values, labels, groups)
     nodes, found = ancestors(attribute.hierarchy, values, labels, groups)
     if representative is Representative.CHEAPEST:
-        return _cheapest(attribute, values, labels, nodes, found)
+        return _cheapest(attribute.hierarchy, counts, values, labels, nodes, found)
     return nodes, found
 
 
@@ -265,25 +280,19 @@ def ancestors(hierarchy: Hierarchy, leaves: Values, labels: Labels, groups: int)
 
 
 def _cheapest(
-    attribute: Attribute, leaves: Values, labels: Labels, nodes: Values, found: Present
+    hierarchy: Hierarchy, counts: Values, leaves: Values, labels: Labels, nodes: Values, found: Present
 ) -> tuple[Values, Present]:
-    """The common ancestor, or the leaf of the typical value where that loses less."""
-    hierarchy, groups = attribute.hierarchy, len(nodes)
-    assert hierarchy is not None
-    if attribute.kind is Kind.ORDINAL:
-        place = {label: code for code, label in enumerate(attribute.categories)}
-        rank = np.array([place.get(label, 0) for label in hierarchy.labels[0]], dtype=np.int32)
-        middle, held = medians(rank[leaves], labels, groups, lower=True)
-        leaf_of = np.zeros(len(attribute.categories), dtype=np.int32)
-        leaf_of[rank] = np.arange(len(rank))
-        typical = leaf_of[middle]
-        moved = np.abs(rank[leaves] - middle[labels]) / max(len(attribute.categories) - 1, 1)
-    else:
-        typical, held = modes(leaves, labels, groups)
-        moved = (leaves != typical[labels]).astype(np.float64)
-    sizes = np.bincount(labels, minlength=groups)
-    width = np.where(found, (hierarchy.node_leaves[nodes] - 1) / max(hierarchy.size - 1, 1), 1.0)
-    true = found & (width * sizes <= np.bincount(labels, weights=moved, minlength=groups))
+    """The common ancestor, or the leaf of the most frequent value where that is wrong for fewer records.
+
+    counts  int[leaves]: records of each leaf; the ancestor is read as a draw from those it covers
+    """
+    groups = len(nodes)
+    typical, held = modes(leaves, labels, groups)
+    sums = [np.bincount(level, counts, int(level.max(initial=-1)) + 1) for level in hierarchy.groups]
+    covered = np.concatenate(sums)[np.maximum(nodes, 0)]
+    guessed = np.where(found[labels], 1.0 - counts[leaves] / np.maximum(covered, 1)[labels], np.inf)
+    drawn = np.bincount(labels, weights=guessed, minlength=groups)
+    true = found & (drawn <= np.bincount(labels, weights=leaves != typical[labels], minlength=groups))
     return np.where(true, nodes, typical).astype(np.int32), held
 
 
@@ -314,7 +323,11 @@ def published(
 
 
 def published_by_column(
-    table: Table, ways: Mapping[str, Representative], labels: NDArray[np.int32], filling: bool = False
+    table: Table,
+    ways: Mapping[str, Representative],
+    labels: NDArray[np.int32],
+    filling: bool = False,
+    onto: Table | None = None,
 ) -> Table:
     """As `published`, each column in a way of its own.
 
@@ -328,19 +341,31 @@ def published_by_column(
         The group of every kept record.
     filling : bool
         As for `represented`.
+    onto : Table, optional
+        The table with other columns masked already, among which these are published; by default the original.
 
     Returns
     -------
     Table
     """
     open_ = [name for name in ways if not table.attribute(name).locked]
-    found = {name: represented(table, name, labels, ways[name], filling) for name in open_}
+    together = [name for name in open_ if ways[name] is Representative.CALIBRATED]
+    free = [name for name in together if table.attribute(name).linked not in ways]
+    joint = calibrate(table, free, labels, filling, onto)
+    found = {name: Represented(joint[name], 0) for name in free}
+    # What follows another column is led below; its own value stands where the lead has none.
+    own = {
+        name: Representative.TYPICAL if not table.attribute(name).numeric else Representative.MEAN for name in together
+    }
+    for name in open_:
+        if name not in found:
+            found[name] = represented(table, name, labels, own.get(name, ways[name]), filling)
     for name in open_:
         lead = table.attribute(name).linked
         if lead in found:
             found[name] = _led(table, name, labels, found, filling)
     columns = {name: each.column for name, each in found.items()}
-    return table.with_columns(columns, {name: each.level for name, each in found.items()})
+    return (onto or table).with_columns(columns, {name: each.level for name, each in found.items()})
 
 
 def _led(

@@ -7,20 +7,30 @@ from typing import TYPE_CHECKING
 from crypsis.rooms import load_when_used
 
 if TYPE_CHECKING:
+    from crypsis.measures.information_loss import InformationLoss
     from crypsis.measures.cell_loss import CellLoss
+    from crypsis.measures.class_risk import ClassRisk
     from crypsis.measures.record_linkage import RecordLinkage
+    from crypsis.measures.one_to_one_linkage import OneToOneLinkage
     from crypsis.measures.categorical_loss import ContingencyLoss, DistanceLoss, EntropyLoss
     from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
     from crypsis.measures.numeric_loss import ScaledAbsoluteError, SquaredError, SquaredErrorRatio
     from crypsis.measures.moments import CorrelationLoss, CovarianceLoss, EigenvalueLoss, GammaLoss, MomentLoss
     from crypsis.measures.uses import CorrelationUse, MeansUse, TableUse
     from crypsis.measures.regression_use import RegressionUse
+    from crypsis.measures.estimate_use import EstimateUse
     from crypsis.measures.utility import (
+        Analyses,
+        AnalysesChanged,
+        AnalysesKept,
         AssociationChange,
         AssociationLoss,
+        ColumnEstimate,
+        ColumnEstimates,
         ColumnHarm,
         DistributionDistance,
         Distributions,
+        EstimateChange,
         Propensity,
         PropensityScore,
         Ruin,
@@ -29,6 +39,7 @@ if TYPE_CHECKING:
         UtilityCard,
         VanishedValues,
         association_changes,
+        column_estimates,
         propensity_score,
         utility_card,
     )
@@ -54,6 +65,9 @@ if TYPE_CHECKING:
     from crypsis.measures.score import max_score, mean_score
 
 __all__ = [
+    "Analyses",
+    "AnalysesChanged",
+    "AnalysesKept",
     "Assessment",
     "AssociationChange",
     "AssociationLoss",
@@ -61,8 +75,11 @@ __all__ = [
     "CategoryDisclosure",
     "CategoryLinkage",
     "CellLoss",
+    "ClassRisk",
     "ClassificationMetric",
     "ClassifierUse",
+    "ColumnEstimate",
+    "ColumnEstimates",
     "ColumnHarm",
     "Complaint",
     "ContingencyLoss",
@@ -75,10 +92,13 @@ __all__ = [
     "Distributions",
     "EigenvalueLoss",
     "EntropyLoss",
+    "EstimateChange",
+    "EstimateUse",
     "Evaluation",
     "GammaLoss",
     "GeneralLoss",
     "HeldOutLinkage",
+    "InformationLoss",
     "IntervalDisclosure",
     "MeansUse",
     "Measure",
@@ -87,6 +107,7 @@ __all__ = [
     "NonUniformEntropy",
     "Objective",
     "Omission",
+    "OneToOneLinkage",
     "Precision",
     "ProbabilisticLinkage",
     "ProbabilisticLoss",
@@ -108,6 +129,7 @@ __all__ = [
     "VanishedValues",
     "assess",
     "association_changes",
+    "column_estimates",
     "max_score",
     "mean_score",
     "measures",

@@ -127,7 +127,7 @@ def _widened(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     width = np.concatenate([group_losses(hierarchy, each) for each in levels])
     level_of = np.repeat(levels, np.diff(hierarchy.offsets))
     node_above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
-    published, leaf = masked.column(name), _leaves(original, hierarchy, name)
+    published, leaf = masked.column(name), leaves_of(original, hierarchy, name)
     seen = published != MISSING
     node = published[seen] + (0 if level == LOCAL else hierarchy.offsets[level])
     true = (leaf[seen] >= 0) & (node_above[level_of[node], leaf[seen]] == node)
@@ -139,7 +139,7 @@ def _widened(original: Table, masked: Table, name: str) -> NDArray[np.float64]:
     return lost
 
 
-def _leaves(original: Table, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
+def leaves_of(original: Table, hierarchy: Hierarchy, name: str) -> NDArray[np.int32]:
     """The leaf of each original value, −1 where it is missing or the hierarchy of the masked table does not list it."""
     column = original.column(name)
     if original.holds_numbers(name):

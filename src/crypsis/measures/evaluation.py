@@ -73,7 +73,7 @@ class Evaluation:
     Examples
     --------
     >>> people = crypsis.example(100)
-    >>> objective = crypsis.Objective(people, {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()})
+    >>> objective = crypsis.Objective(people, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
     >>> evaluation = objective.evaluate(people, "aggregation")
     >>> evaluation.figures["loss"], evaluation.complaints
     (0.0, ())

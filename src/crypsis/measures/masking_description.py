@@ -12,7 +12,7 @@ from enum import StrEnum
 import numpy as np
 
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.information_loss import information_losses
 from crypsis.measures.record_linkage import BoundRecordLinkage, RecordLinkage
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import LevelDescription, describe_level
@@ -142,7 +142,7 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
     MaskingDescription
     """
     names = original.quasi_identifiers
-    losses = {name: np.where(masked.kept, cell_losses(original, masked, name), 1.0) for name in names}
+    losses = {name: information_losses(original, masked, name) for name in names}
     described = bool(names) and len(original) > 0
     return MaskingDescription(
         tuple(_column(original, masked, name, losses[name]) for name in names),

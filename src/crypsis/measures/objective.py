@@ -1,7 +1,8 @@
 """The one scorer of masked tables: losses, risks, uses, limits and models, bound to the original once.
 
-Risks are read once for each intruder, by the columns the intruder knows; the worst counts. A figure that means nothing
-after a family of masking is omitted, and the reason is given. Held-out attacks judge a perturbed table beside a limit.
+Risks are read once for each intruder, by the columns the intruder knows; the worst counts. Of the risks, those are read
+that mean something after a family of masking; where none does, as class risk after a perturbation, one-to-one linkage
+takes their place. Held-out attacks judge a perturbed table beside a limit.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from functools import cached_property, partial
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.errors import SearchError, TableError, listing
 from crypsis.measures.all_knowing import ALL_KNOWING, KNOWN_CLASS, AllKnowing, readable
@@ -21,12 +23,18 @@ from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_ver
 from crypsis.measures.figures_found import FiguresFound
 from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
 from crypsis.measures.measure import Measure
+from crypsis.measures.one_to_one_linkage import ONE_TO_ONE, OneToOneLinkage
 from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
 from crypsis.pieces import Pieces, completed
 from crypsis.table.missing_cells import MissingReading, alike_records
 from crypsis.table.table import Table
 
+ANALYSES_KEPT = "analyses"
+"""Figure of every solution: estimates of analyses drawn at random that stay inside the original's intervals."""
+ANALYSES, ASKED = 60, 5000
+"""Analyses that every solution is asked, and records they are asked of; the reports ask others, of all records."""
 ANYBODY = "anybody"
 """Name of the intruder who knows every quasi-identifier, where no other is named."""
 
@@ -55,7 +63,7 @@ class Objective:
     Examples
     --------
     >>> people = crypsis.example(100)
-    >>> objective = crypsis.Objective(people, {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()})
+    >>> objective = crypsis.Objective(people, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
     >>> objective.score(people)  # the original: no loss, and the intruder finds everybody
     (0.0, 100.0)
     """
@@ -97,6 +105,7 @@ class Objective:
         self.limits = [self._limit(limit, readers) for limit in limits]
         self._steering = [use for use in uses if use.treated_as == "objective"]
         self._distributions = Distributions(original)
+        self._knowing: dict[tuple[Measure, ...], AllKnowing] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         return self._given
@@ -147,6 +156,26 @@ class Objective:
         named = {title for title, _, _ in self.limits} | set(self.measures)
         return None if self.held_out_limit is None or HELD_OUT in named else self._reader(HELD_OUT, HeldOutLinkage())
 
+    def risks_after(self, family: str) -> list[BoundReader]:
+        """The risks that mean something after a family of masking; one-to-one linkage where none does.
+
+        Parameters
+        ----------
+        family : str
+            How a table was masked.
+
+        Returns
+        -------
+        list of BoundReader
+        """
+        known = [reader for reader in self.risks if not family or family in reader.measure.valid_for]
+        return known or [self._one_to_one]
+
+    @cached_property
+    def _one_to_one(self) -> BoundReader:
+        """What stands for the risk of a table without classes."""
+        return self._reader(ONE_TO_ONE, OneToOneLinkage())
+
     # -- scoring --
 
     def score(self, masked: Table, family: str = "") -> tuple[float, float]:
@@ -172,7 +201,7 @@ class Objective:
         losses, read = list[float](), dict[str, dict[str, float]]()
         for reader in self.losses:
             losses += (yield from reader.scoring(masked)).values()
-        for reader in self.risks:
+        for reader in self.risks_after(family):
             read[reader.title] = yield from reader.scoring(masked)
         loss, risk = float(np.mean(losses)), max(v for v in self._risks(read).values() if v is not None)
         [short] = yield [partial(self.shortfall, masked, family, {"loss": loss, "risk": risk})]
@@ -250,17 +279,18 @@ class Objective:
         """`evaluate` in pieces: measure by measure, model by model, column by column."""
         found = FiguresFound(family)
         own = [reader for _, _, reader in self.limits if reader is not None]
-        for reader in [*self.losses, *self.risks, *(reader for _, reader in self.uses), *own]:
+        for reader in [*self.losses, *self.risks_after(family), *(reader for _, reader in self.uses), *own]:
             yield from self._reading(reader, masked, found)
         if family == "perturbation" and self._held_out is not None:
             yield from self._reading(self._held_out, masked, found)
         self._aggregate(found)
         if not self.covers_all:
-            [found.figures[ALL_KNOWING]] = yield [partial(self._all_knowing.risk, masked, found.family)]
+            [found.figures[ALL_KNOWING]] = yield [partial(self._all_knowing(found.family).risk, masked, found.family)]
         harms = yield [
             partial(self._distributions.figures, masked, (name,)) for name in self.original.quasi_identifiers
         ]
         yield [partial(self._class_sizes, masked, found)]
+        [found.figures[ANALYSES_KEPT]] = yield [partial(self._ask, masked)]
         found.figures["suppressed"] = _suppressed(masked)
         verdicts = yield [] if family == "perturbation" else [partial(_judge, model, masked) for model in self.models]
         return Evaluation(
@@ -297,7 +327,7 @@ class Objective:
         """Loss, risk and uses from the single readings."""
         found.figures["loss"] = self._loss(found)
         found.figures["risk"], risks = self._risk(found)
-        found.span_risk([reader.title for reader in self.risks])
+        found.span_risk([reader.title for reader in self.risks_after(found.family)])
         if len(self.intruders) > 1:
             found.figures |= {f"risk.{intruder}": value for intruder, value in risks.items()}
         if self._steering:
@@ -306,10 +336,12 @@ class Objective:
             total = sum(weight for weight, _, _ in parts)
             found.figures["uses"] = sum(shares) / total if len(shares) == len(parts) else None
 
-    @cached_property
-    def _all_knowing(self) -> AllKnowing:
+    def _all_knowing(self, family: str) -> AllKnowing:
         """An intruder who knows every quasi-identifier."""
-        return AllKnowing.of(self.original, [reader.measure for reader in self.risks])
+        risks = tuple(reader.measure for reader in self.risks_after(family))
+        if risks not in self._knowing:
+            self._knowing[risks] = AllKnowing.of(self.original, risks)
+        return self._knowing[risks]
 
     def _loss(self, found: FiguresFound) -> float | None:
         """Mean of the losses; None if one cannot be read."""
@@ -317,9 +349,10 @@ class Objective:
 
     def _risk(self, found: FiguresFound) -> tuple[float | None, dict[str, float | None]]:
         """Mean of the risks to the worst intruder, None if one cannot be read; and to each intruder."""
-        risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in self.risks})
+        read = self.risks_after(found.family)
+        risks = self._risks({reader.title: found.by_intruder.get(reader.title, {}) for reader in read})
         worst = [value for value in risks.values() if value is not None]
-        lacking = any(found.figures[reader.title] is None for reader in self.risks)
+        lacking = any(found.figures[reader.title] is None for reader in read)
         return None if lacking or not worst else max(worst), risks
 
     def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
@@ -341,9 +374,25 @@ class Objective:
         found = FiguresFound(family)
         if figure == "suppressed":
             return _suppressed(masked)
-        for reader in self.losses if figure == "loss" else self.risks:
+        for reader in self.losses if figure == "loss" else self.risks_after(family):
             completed(self._reading(reader, masked, found))
         return finite(self._loss(found) if figure == "loss" else self._risk(found)[0])
+
+    @cached_property
+    def _asked(self) -> tuple[Table, NDArray[np.intp], Analyses] | None:
+        """Some records of the original, their rows, and analyses drawn on them; None where none can be drawn."""
+        rows = np.unique(np.linspace(0, len(self.original) - 1, min(len(self.original), ASKED)).astype(np.intp))
+        some = self.original.take(rows)
+        if AnalysesChanged().obstacle(some):
+            return None
+        asked = Analyses(some, ANALYSES)
+        return (some, rows, asked) if asked.analyses else None
+
+    def _ask(self, masked: Table) -> float | None:
+        """Estimates of the analyses that a masked table leaves inside their intervals, per cent."""
+        if self._asked is None:
+            return None
+        return self._asked[2].compare(masked.take(self._asked[1])).inside
 
     def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""

@@ -35,7 +35,7 @@ class OverallFigure:
     Examples
     --------
     >>> table = crypsis.example(30)
-    >>> objective = Objective(table, {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()})
+    >>> objective = Objective(table, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
     >>> OverallFigure(objective, "loss", "recoding").explain(table).value
     0.0
     """

@@ -35,14 +35,14 @@ class Sampling:
 
 
 def density(values: Matrix, at: Matrix) -> Matrix:
-    """Gaussian kernel density with Silverman's width, at a few points."""
+    """Gaussian kernel density with Silverman's width, at a few points; infinite where all values are one."""
     n = len(values)
     low, high = np.quantile(values, [0.25, 0.75])
     deviation = float(values.std())
     narrow = min(deviation, (high - low) / 1.349) if high > low else deviation
     width = 0.9 * narrow * n**-0.2
     if width <= 0:
-        return np.zeros(len(at))
+        return np.full(len(at), np.inf)
     bells = [float(np.exp(-0.5 * ((values - point) / width) ** 2).mean()) for point in at]
     return np.array(bells, dtype=np.float64) / float(width * np.sqrt(2.0 * np.pi))
 
@@ -84,12 +84,13 @@ def sampling_of(numbers: Numbers) -> Sampling:
     spots = quantiles_of(away, numbers.present)
     heights = np.array(
         [
-            density(column[here], at) if here.any() else np.zeros(len(at))
+            density(column[here], at) if here.any() else np.full(len(at), np.inf)
             for column, here, at in zip(away.T, numbers.present.T, spots, strict=True)
         ]
     )
     bell = QUANTILES * (1 - QUANTILES)
-    of_quantiles = np.where(heights > 0, bell / (held[:, None] * np.where(heights > 0, heights, 1.0) ** 2), 0.0)
+    with np.errstate(divide="ignore"):  # where no value is near, a quantile may be anywhere
+        of_quantiles = bell / (held[:, None] * heights**2)
     pairs = list(combinations(range(len(numbers.names)), 2))
     both = [numbers.present[:, j] & numbers.present[:, k] for j, k in pairs]
     spread = [pair_variances(away[rows, j], away[rows, k]) for (j, k), rows in zip(pairs, both, strict=True)]

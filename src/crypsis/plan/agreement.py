@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from crypsis.plan.document import Plan
     from crypsis.plan.sections import Column
 
+BOTH_ENDS = ["bottom-coding", "top-coding"]
+"""Methods that may mask one column together: each an end of it."""
+
 
 def disagreements(plan: Plan) -> list[str]:
     """Find contradictions in a plan.
@@ -92,7 +95,7 @@ def _counted(plan: Plan, name: str, column: Column) -> list[str]:
 
 def _maskings(plan: Plan) -> list[str]:
     """Columns that a masking before the search cannot have."""
-    found, seen = list[str](), set[str]()
+    found, seen = list[str](), dict[str, list[str]]()
     for number, choice in enumerate(plan.mask, 1):
         method, where = choice.build(), f"mask[{number}]"
         if method.family == PERTURBATION:
@@ -112,9 +115,10 @@ def _maskings(plan: Plan) -> list[str]:
                 found.append(
                     f"{where}.columns: {name!r} has the role {column.role} and is never released; leave it out"
                 )
-            if name in seen:
+            before = seen.setdefault(name, [])
+            if before and sorted([*before, choice.method]) != BOTH_ENDS:
                 found.append(f"{where}.columns: {name!r} is masked twice; name it once")
-            seen.add(name)
+            before.append(choice.method)
     return found
 
 

@@ -12,6 +12,7 @@ from crypsis.audits import FindingKind
 from crypsis.audits.anticipation import anticipated
 from crypsis.audits.dependence import MOST_RESTORED, determining
 from crypsis.audits.exposure import singling_out
+from crypsis.audits.finding import find_reason
 from crypsis.audits.parts import restoring
 from crypsis.audits.published import Published
 from crypsis.errors import TableError, listing, suggestion
@@ -325,14 +326,16 @@ def _single(plan: Plan, table: Table) -> list[str]:
     waivers, alone = plan.waivers(), {name for choice in plan.mask for name in choice.build().columns}
     found = []
     left = table.drop([*table.named(*UNPUBLISHED, Role.QUASI_IDENTIFIER), *alone])
-    for each in singling_out(Published(left)):
+    for each in singling_out(Published(left, unstated=frozenset(plan.unstated()))):
         (name,) = each.columns
-        share = f"{name} singles out {100 * each.share:.3g} % of the records by itself"
-        if each.key in waivers:
-            found.append(f"{share}, which is waived: {waivers[each.key]}")
-        else:
+        share = f"{name} singles out {100 * each.share:.3g} % of the records by itself, {each.records}"
+        reason = find_reason(each, waivers)
+        if reason:
+            found.append(f"{share}, which is waived: {reason}")
+        elif each.refuses:
             found.append(
-                f"{share}: no release before it has the role quasi or identifier, or a [[waive]] table gives a reason"
+                f"{share}: no release before it has the role quasi or identifier, a [[mask]] table masks it, or a "
+                f"[[waive]] table gives a reason"
             )
     return found
 

@@ -17,8 +17,8 @@ from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import REASONED, waiver_key
 from crypsis.errors import PlanError
-from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.constraint import LimitDemand, UseDemand
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import Objective
 from crypsis.measures.utility import Usefulness
@@ -56,6 +56,10 @@ from crypsis.table.table import Table
 
 MASKED_BEFOREHAND = 0x6D61736B
 """Keeps the random numbers of maskings before the search apart from those of the searches."""
+
+
+FOUND_IN_CLASSES = ("class-risk", "record-linkage", "one-to-one-linkage")
+"""Risks that are at most 100 / k where every class has k records."""
 
 
 class Plan(Settings):
@@ -187,16 +191,16 @@ class Plan(Settings):
 
     @property
     def safe_k(self) -> int:
-        """The class size at which no linkage exceeds the limits: who is one of k alike is found 1 time in k.
+        """The class size at which no risk exceeds the limits: who is one of k alike is found 1 time in k.
 
         Returns
         -------
         int
-            1 if linkage has no limit.
+            1 if no such risk has a limit.
         """
-        linked = {"record-linkage"} | (
-            {"risk"} if {each.name for each in self.measures.risk} == {"record-linkage"} else set()
-        )
+        linked = set(FOUND_IN_CLASSES)
+        if {each.name for each in self.measures.risk} <= linked:
+            linked.add("risk")
         limits = [limit.at_most for limit in self.limit if limit.measure in linked]
         return max((math.ceil(100.0 / limit) for limit in limits if limit > 0.0), default=1)
 
@@ -258,7 +262,9 @@ class Plan(Settings):
         """The largest loss of every column that has one."""
         return [
             LimitDemand(
-                f"loss of {name}", most, CellLoss(columns=(name,), suppressed="left-out" if column.lock else "lost")
+                f"loss of {name}",
+                most,
+                InformationLoss(columns=(name,), suppressed="left-out" if column.lock else "lost"),
             )
             for name, column in self.columns.items()
             if (most := 0.0 if column.lock else column.at_most) is not None

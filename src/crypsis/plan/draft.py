@@ -11,14 +11,17 @@ from typing import NamedTuple
 
 from crypsis.audits.caution import cautious
 from crypsis.audits.units import records_for_units, records_of_a_unit
+from crypsis.errors import listing
 from crypsis.masking.blocks import LARGE
+from crypsis.measures.estimate_use import EstimateUse
 from crypsis.plan.document import Plan
+from crypsis.plan.drafted_maskings import draft_maskings
 from crypsis.plan.writing import toml_key
 from crypsis.searches.offers import offers
 from crypsis.table.attribute import UNPUBLISHED, Kind, Role
 from crypsis.table.clues import Clue
 from crypsis.table.links import links
-from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
+from crypsis.table.profile import ColumnProfile, Profile
 from crypsis.table.rules import proposed_rules
 from crypsis.table.table import Table
 from crypsis.text import reason_text
@@ -27,8 +30,10 @@ CLASSES_FOR_A_LIMIT = 4
 """A table too small for so many classes of k records gets a limit that k keeps by itself."""
 DECLARED = "declared confidential when the plan was drafted"
 """Why nobody outside knows a column that the custodian named confidential."""
-LINKED_OF_MANY = 20_000
-"""People of a large table on whom a first plan measures record linkage."""
+TOLERATED = 20
+"""How much a declared use may change, per cent, where nobody says otherwise."""
+FEW_VALUES = 10
+"""Values of a confidential column up to which a class easily holds only one of them."""
 
 
 def draft(
@@ -55,7 +60,9 @@ def draft(
         records = k
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     classes = _Classes(k, *records_for_units(roled, records, largest), balanced=records > k)
-    head = _head(os.path.relpath(source, plan.parent), columns, seen.rows, classes, given)
+    stated = [name for name, entry in given.items() if entry.get("because")]
+    maskings = draft_maskings(table, columns, k, stated)
+    head = _head(os.path.relpath(source, plan.parent), columns, classes, given, maskings)
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
 
@@ -88,9 +95,9 @@ class _Classes(NamedTuple):
 def _head(
     source: str,
     columns: Sequence[ColumnProfile],
-    rows: int,
     classes: _Classes,
     given: Mapping[str, Mapping[str, str]],
+    maskings: Sequence[str],
 ) -> list[str]:
     """Data, columns and demands."""
     k, records = classes.people, classes.records
@@ -119,7 +126,7 @@ def _head(
     return [
         *lines,
         "",
-        *_maskings(columns, rows, k),
+        *maskings,
         "[[require]]",
         "# every released record shares its quasi-identifiers with at least k records",
         *classes.remark(),
@@ -127,8 +134,25 @@ def _head(
         f"k = {records}",
         *_missing_cells(columns),
         "",
-        *_risk_limit(rows, k),
+        *_diversity(columns),
+        *_risk_limit(k),
         *_scenarios([column.name for column in columns if column.role == Role.QUASI_IDENTIFIER], records),
+    ]
+
+
+def _diversity(columns: Sequence[ColumnProfile]) -> list[str]:
+    """The proposal to demand different values in every class, where a confidential column has few of them."""
+    few = [c.name for c in columns if c.role == Role.CONFIDENTIAL and 2 <= c.distinct <= FEW_VALUES]
+    if not few:
+        return []
+    return [
+        f"# {listing(few)}: of so few values a class may hold only one, and whoever finds the class then knows it.",
+        "# This demands two in every class, at some loss:",
+        "# [[require]]",
+        '# model = "l-diversity"',
+        "# l = 2",
+        f"# confidential = [{', '.join(map(_quoted, few))}]",
+        "",
     ]
 
 
@@ -166,8 +190,8 @@ def _scenarios(names: Sequence[str], k: int) -> list[str]:
     return [
         *lines,
         "#",
-        "# 2. Risk-limited: drop [[require]] and keep [[limit]]. The measured linkage is limited for an intruder who",
-        "#    knows every column; no class size is promised, nor anything about other attacks.",
+        '# 2. Risk-limited: drop [[require]], keep [[limit]], and measure risk = ["one-to-one-linkage"]. It is limited',
+        "#    for an intruder who knows every column; no class size is promised, nor anything about other attacks.",
         "#",
         "# [[search]]",
         '# name = "grouping"',
@@ -178,43 +202,17 @@ def _scenarios(names: Sequence[str], k: int) -> list[str]:
     ]
 
 
-def _risk_limit(rows: int, k: int) -> list[str]:
-    """A limit on the risk, with its reason: half of what k allows in the smallest classes."""
-    small = rows < CLASSES_FOR_A_LIMIT * k
-    most = 100.0 / k if small else 50.0 / k
-    why = (
-        [
-            f"# An intruder who finds the class of a person is right in one of {k} cases at most; a table of {rows}",
-            "# records is too small to ask for less.",
-        ]
-        if small
-        else [
-            f"# An intruder who finds the class of a person is right in one of {k} cases where its class is smallest.",
-            f"# On average over all people, at most half as many may be found: 1 in {2 * k}. The least loss within",
-            "# this is chosen. More protection: lower it. Only k matters: delete this table.",
-        ]
-    )
-    return [*why, "[[limit]]", 'measure = "risk"', f"at_most = {most:.4g}  # per cent of the people", ""]
-
-
-def _maskings(columns: Sequence[ColumnProfile], rows: int, k: int) -> list[str]:
-    """Numbers that are no quasi-identifiers and single people out are published as averages."""
-    exposing = [c for c in columns if c.kind == Kind.NUMERIC and c.unique > LARGEST_SHARE * max(rows - c.missing, 1)]
-    lines = []
-    for role in (Role.CONFIDENTIAL, Role.WEIGHT):
-        names = [c.name for c in exposing if c.role == role]
-        if names and rows >= k:
-            what = "their values" if len(names) > 1 else "its values"
-            lines += [
-                f"# Many records are alone with {what}, by which they could be found: groups of {k} near ones are",
-                "# averaged. May somebody outside know a value? Make it quasi. Is it as safe as it stands? Waive it.",
-                "[[mask]]",
-                'method = "microaggregation"',
-                f"columns = [{', '.join(map(_quoted, names))}]",
-                f"k = {k}",
-                "",
-            ]
-    return lines
+def _risk_limit(k: int) -> list[str]:
+    """A limit on the class risk, with its meaning: what k promises, on average over all people."""
+    return [
+        "# Class risk: classes over records. An intruder who knows the quasi-identifiers of everybody and nothing else",
+        f"# finds at most so many people on average; one in {k} where a class is smallest. The least loss within this",
+        "# is chosen. More protection: lower it, e.g. to 10 or 5; what that costs is on the front.",
+        "[[limit]]",
+        'measure = "risk"',
+        f"at_most = {100.0 / k:.4g}  # per cent of the people",
+        "",
+    ]
 
 
 def _rules(table: Table, columns: Sequence[ColumnProfile]) -> list[str]:
@@ -249,17 +247,14 @@ def _searches(table: Table, k: int) -> list[str]:
 
 def _tail(table: Table) -> list[str]:
     budget = "60s" if len(table) <= 10_000 else "5m" if len(table) <= LARGE else "15m"
-    linked = '"record-linkage"'
-    if len(table) > LARGE:
-        linked = f'{{ name = "record-linkage", sample = {LINKED_OF_MANY} }}'
     return [
         "[run]",
         f'budget = "{budget}"        # or 10m, 500 evaluations, 50 generations',
         'engine = "threads"    # or serial, processes (this machine), dask (a cluster)',
         "",
         "[measures]             # of every solution of any search",
-        'loss = ["cell-loss"]',
-        f"risk = [{linked}]" + ("  # measured on a random sample of people" * (len(table) > LARGE)),
+        'loss = ["information-loss"]',
+        'risk = ["class-risk"]  # of a perturbed file, which has no classes: one-to-one-linkage',
         "",
         "[release]",
         'format = "csv"        # or parquet',
@@ -272,3 +267,24 @@ def _tail(table: Table) -> list[str]:
 def _quoted(text: str) -> str:
     """A TOML string."""
     return json.dumps(text, ensure_ascii=False)
+
+
+def draft_uses(uses: Mapping[str, EstimateUse]) -> str:
+    """The tables of declared uses, by what they are called, to be added to a drafted plan."""
+    lines = [
+        "# Analyses that matter. tolerance: how much of the intervals may be lost, per cent. as: objective (the search",
+        "# keeps it as well as it can, a third axis of the front) | limit (refused beyond the tolerance) | report.",
+    ]
+    for title, use in uses.items():
+        settings = use.model_dump(mode="json", exclude_defaults=True)
+        lines += [
+            "[[use]]",
+            f"name = {_quoted(title[:60])}",
+            'measure = "estimate-use"',
+            f"analysis = {_quoted(use.analysis)}",
+        ]
+        lines += [
+            f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items() if key != "analysis"
+        ]
+        lines += [f"tolerance = {TOLERATED}", 'as = "objective"', ""]
+    return "\n".join(lines) if uses else ""

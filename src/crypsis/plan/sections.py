@@ -139,12 +139,14 @@ class Measures(Settings):
     """Losses and risks by which every solution is measured."""
 
     loss: tuple[MeasureChoice, ...] = Field(
-        default=(MeasureChoice(name="cell-loss"),),
+        default=(MeasureChoice(name="information-loss"),),
         description="losses: names, or tables with settings; the front's loss is their mean",
     )
     risk: tuple[MeasureChoice, ...] = Field(
-        default=(MeasureChoice(name="record-linkage"),),
-        description="risks: names, or tables with settings; the front's risk is their mean in the worst scenario",
+        default=(MeasureChoice(name="class-risk"),),
+        description="risks: names, or tables with settings; the front's risk is their mean in the worst scenario, of "
+        "those that mean something after the masking; of a perturbed file, where class risk does not, it is "
+        "one-to-one-linkage",
     )
     guide: bool = Field(
         default=False, description="let the searches minimise these measures instead of their own, faster figures"

@@ -21,9 +21,12 @@ from crypsis.release.findings import AuditTerms, audit_release, check_finding_wa
 from crypsis.release.guarantees import (
     Knowledge,
     MeasuredLimit,
+    answered_columns,
     check_limits,
     judge,
     refuse_changed_roles,
+    refuse_contradiction,
+    refuse_found,
     refuse_meaningless,
     refuse_perturbed,
     refuse_unguarded,
@@ -42,7 +45,9 @@ from crypsis.table.aligning import aligned_pair
 from crypsis.table.files import atomic_folder, write_table
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.precision import at_source_precision
+from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
+from crypsis.text import attacker_text, confidential_text, measured_attack_text
 
 __all__ = ["ReleaseDescription", "publish", "seal", "sha256"]
 
@@ -144,11 +149,14 @@ def publish(
         again = _read_again(public, published, judged, verdicts)
         earlier = earlier_findings(original, again, ledger.earlier(source) if source is not None else ())
         read = replace(again, provenance=masked.provenance)
-        terms = AuditTerms(description.family, frozenset(unstated), missing_reading(models))
+        allowed = rulebook.allowed_alone if rulebook is not None else 0
+        terms = AuditTerms(description.family, frozenset(unstated), missing_reading(models), allowed)
         found = refuse_open(audit_release(read, original, rows, terms, data, earlier), of_findings)
         shown, smallest = put_back(again, masked, rows), smallest_class(again)
         kept = _limits_again(limits, original, shown, description.family, before)
-        readings = readings_of(original, shown, description.family, scenarios, description.because)
+        answered = answered_columns(models, shown, unstated)
+        readings = readings_of(original, shown, description.family, scenarios, description.because, answered)
+        _refuse_attacks(readings, scenarios, description.family, limits)
         evidence = Evidence(again, description.family, order, len(masked) - len(again), None, found.waived_kinds)
         rules = _rules(rulebook, of_rules, readings, kept, evidence)
         facts = Facts(description, order, models, verdicts, smallest, found, kept, rulebook, rules, population)
@@ -190,6 +198,15 @@ def _refuse_early(
         rulebook.check_waivers(of_rules)
 
 
+def _refuse_attacks(
+    readings: Readings, scenarios: Mapping[str, Sequence[str]] | None, family: str, limits: Sequence[MeasuredLimit]
+) -> None:
+    """Refuse a file whose measured attacks contradict its classes or, without classes, its limits on risk."""
+    refuse_contradiction(readings.attacks)
+    if family == PERTURBATION:
+        refuse_found([each for each in readings.attacks if not scenarios or each.intruder in scenarios], limits)
+
+
 def _folders(aside: Path) -> tuple[Path, Path]:
     """Make the public part of a release, which all may read, and the internal one."""
     public, internal = aside / "public", aside / "internal"
@@ -210,6 +227,8 @@ def _refuse_leaks(public: Path, again: Table, original: Table | None, facts: Fac
     """Refuse public files that hold values of records, or a seed, beyond what statements and measures say."""
     limited = [each.reading for each in facts.limits]
     sentences = [verdict.statement for verdict in facts.verdicts]
+    sentences += [*map(measured_attack_text, readings.attacks), *map(confidential_text, readings.confidential)]
+    sentences += [attacker_text(each.measure, each.scope) for each in limited if each.aim == "risk"]
     sentences += [f"{each.definition} {each.missing} {each.unit}" for each in (*readings.losses, *limited)]
     risks = [*readings.risks, *(each for each in limited if each.aim == "risk")]
     refuse_leaks(public, again, original, risks=risks, seed=facts.description.seed, sentences=sentences)

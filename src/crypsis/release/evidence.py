@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from crypsis.audits import Finding, FindingKind
 from crypsis.errors import CrypsisError, TableError
 from crypsis.measures.measure import Reading
 from crypsis.privacy import models
@@ -85,6 +86,18 @@ def evidence_of(folder: str | Path) -> Evidence:
         risks,
         [each["finding"]["kind"] for each in inner["findings"] if each["waived"]] if "findings" in inner else None,
     )
+
+
+def recorded_findings(internal: Path) -> list[Finding]:
+    """The findings that the internal manifest states; none without one that can be read."""
+    try:
+        entries = [each["finding"] for each in _read(internal / "manifest.json")["findings"]]
+        return [
+            Finding(FindingKind(each["kind"]), tuple(each["columns"]), int(each["records"]), float(each["share"]))
+            for each in entries
+        ]
+    except (TableError, KeyError, TypeError, ValueError):
+        return []
 
 
 def check_release(folder: str | Path, book: Rulebook, waivers: Mapping[str, str] | None = None) -> list[RuleResult]:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
 
+from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge, confidential_knowledge
+from crypsis.attacks.measured_attack import MeasuredAttack, measure_attacks
 from crypsis.audits import Audit
 from crypsis.measures import assess
-from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.information_loss import information_losses
 from crypsis.measures.measure import Reading, measures
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
@@ -28,6 +30,7 @@ from crypsis.report.hardest import RecordHarm, hardest_groups
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import UNPUBLISHED
+from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 from crypsis.text import audited_text, card_facts, finding_text
 from crypsis.version import __version__
@@ -54,6 +57,7 @@ class ReleaseDescription:
     useful  when a column counts as ruined
     because  name of a scenario → why its intruder knows no other column, for the internal report
     front  points (name, family, kind, loss, risk) of the front of the run, for the internal report
+    beside  other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
     seed  seed of the masking; reported as a salted digest only, and refused anywhere in the public files
     """
 
@@ -66,6 +70,7 @@ class ReleaseDescription:
     because: Mapping[str, str] = field(default_factory=dict)
     front: Sequence[Mapping[str, Any]] = ()
     seed: int | None = None
+    beside: Mapping[str, Table] = field(default_factory=dict)
 
     @classmethod
     def of(cls, masked: Table, title: str = "Protected microdata") -> ReleaseDescription:
@@ -107,6 +112,8 @@ class Readings:
     risks: tuple[Reading, ...] = ()
     risks_before: tuple[Reading, ...] = ()
     scenarios: tuple[ReportedScenario, ...] = ()
+    attacks: tuple[MeasuredAttack, ...] = ()
+    confidential: tuple[ConfidentialKnowledge, ...] = ()
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -116,8 +123,12 @@ def readings_of(
     family: str,
     scenarios: Mapping[str, Sequence[str]] | None,
     because: Mapping[str, str] | None = None,
+    answered: Collection[str] = (),
 ) -> Readings:
-    """Every measure that applies after this family of masking, and record linkage for every scenario."""
+    """Every measure that applies after this family of masking, and attacks for every scenario.
+
+    answered  confidential columns for which diversity is demanded or a reason is stated
+    """
     if original is None:
         return Readings()
     known = family if family in ("aggregation", "recoding", "perturbation") else None
@@ -133,10 +144,15 @@ def readings_of(
         replace(_scenario(name, tuple(k), original, masked, family, ready), because=(because or {}).get(name, ""))
         for name, k in known_columns.items()
     )
-    losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "cell-loss")
+    losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "information-loss")
     # A use that is not declared is not a measure that does not apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
-    return Readings(True, tuple(losses), risks, before.readings, reported, skipped)
+    attacks = [measure_attacks(original, masked, name, k, family) for name, k in known_columns.items()]
+    confidential = confidential_knowledge(original, masked, answered) if family != PERTURBATION else ()
+    return Readings(
+        True, tuple(losses), risks, before.readings, reported, tuple(a for both in attacks for a in both), confidential,
+        skipped,
+    )  # fmt: skip
 
 
 def _linkage(readings: Sequence[Reading]) -> Reading | None:
@@ -169,7 +185,7 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
     visible = masked.drop(masked.named(*UNPUBLISHED))
     before = original.drop(original.named(*UNPUBLISHED)) if original is not None else visible
     known, counted = original is not None, description.family != "perturbation"
-    by_column = next((r.counts for r in readings.losses if r.measure == "cell-loss"), {})
+    by_column = next((r.counts for r in readings.losses if r.measure == "information-loss"), {})
     names = before.quasi_identifiers
     return ReportContent(
         title=description.title,
@@ -195,6 +211,8 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         rulebook=facts.rulebook.title if facts.rulebook else "",
         rules=tuple(facts.rules),
         scenarios=readings.scenarios,
+        attacks=readings.attacks,
+        confidential=readings.confidential,
         hardest=hardest_groups(before, _record_harm(before, visible, names), names) if known and names else (),
         class_sizes=class_size_histogram(class_sizes(before, names), class_sizes(visible, names))
         if known and counted and names
@@ -221,7 +239,9 @@ def _card(facts: Facts, original: Table, masked: Table) -> UtilityCard:
         for each in facts.limits
         if each.reading.measure == "rule-violations" and "created" in each.reading.counts
     ]
-    return utility_card(original, masked, facts.description.useful, uses, rules, general=("pairs",))
+    beside = {name: each for name, each in facts.description.beside.items() if each.rows == original.rows}
+    useful = facts.description.useful
+    return utility_card(original, masked, useful, uses, rules, general=("pairs",), beside=beside)
 
 
 def reported_findings(audit: Audit) -> tuple[ReportedFinding, ...]:
@@ -230,11 +250,11 @@ def reported_findings(audit: Audit) -> tuple[ReportedFinding, ...]:
 
 
 def _record_harm(original: Table, masked: Table, names: Sequence[str]) -> RecordHarm:
-    lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
+    lost = np.mean([information_losses(original, masked, name) for name in names], axis=0)
     return RecordHarm(
         alone=class_sizes(original, names) == 1,
         suppressed=~masked.kept,
-        loss=np.where(masked.kept, lost, 1.0),
+        loss=lost,
         found=RecordLinkage(columns=tuple(names)).against(original).credits(masked),
     )
 

@@ -10,19 +10,17 @@ from pathlib import Path
 import polars as pl
 
 from crypsis.audits import Audit, Finding, FindingKind
-from crypsis.audits.exposure import FEW, one_column
+from crypsis.audits.exposure import FEW, Exposure
 from crypsis.table.attribute import Role
 from crypsis.table.profile import LARGEST_SHARE
 
-CERTAINLY_FEW = 0.04
-"""Share of different values, estimated, below which no more than `LARGEST_SHARE` of the records can stand alone."""
 PART = 5_000_000
 """Values that are counted at a time, about."""
 MOST_COMBINATIONS = 60
 """Combinations of columns that are counted; those with most values first."""
 
 
-def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] = ()) -> Audit:
+def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] = (), allowed: int = 0) -> Audit:
     """The audit of Parquet files: columns that are no quasi-identifiers, each by itself and beside every other column.
 
     Parameters
@@ -33,6 +31,8 @@ def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] 
         Role of every published column.
     unstated : collection of str
         Confidential columns of which nobody said that no one outside knows their values.
+    allowed : int
+        People whom a column may single out that nothing masks and nobody spoke of.
 
     Returns
     -------
@@ -43,19 +43,20 @@ def audit_files(data: Path, roles: Mapping[str, str], unstated: Collection[str] 
     records = int(files.select(pl.len()).collect().item())
     outside = [name for name, role in roles.items() if role != Role.QUASI_IDENTIFIER]
     about = _about(files, list(roles)) if records else dict.fromkeys(roles, 0)
-    found: list[Finding] = []
+    exposure, found = Exposure(records, allowed, unstated), list[Finding]()
     for name in outside:
-        single = _alone(files, (name,), records) if about[name] > CERTAINLY_FEW * records else 0
+        single = _alone(files, (name,), records) if records else 0
         if roles[name] == Role.UNDECIDED:
             found.append(Finding(FindingKind.UNDECIDED, (name,), single, single / max(records, 1)))
-        found += one_column(name, single, records)
-    settled = {name for each in found for name in each.columns}
+        found += exposure.judge(name, Role(roles[name]), single)
+    many = (each for each in found if each.share > LARGEST_SHARE or each.kind is FindingKind.UNDECIDED)
+    settled = {each.columns[0] for each in many}
     open_ = [name for name in roles if name not in settled]
     tried = [names for size in range(2, FEW + 1) for names in combinations(open_, size) if not _quasi(names, roles)]
     values = {names: prod(about[name] for name in names) for names in tried}
-    many = sorted((names for names in tried if values[names] > CERTAINLY_FEW * records), key=lambda each: -values[each])
-    found += _together(files, many[:MOST_COMBINATIONS], roles, records, unstated)
-    looked = len(tried) - len(many[MOST_COMBINATIONS:])
+    tried.sort(key=lambda each: -values[each])
+    found += _together(files, tried[:MOST_COMBINATIONS], roles, records, unstated)
+    looked = min(len(tried), MOST_COMBINATIONS)
     found.sort(key=lambda each: not each.refuses)
     return Audit(tuple(found), records, len(roles), looked, len(tried), False, {}, whole=False)
 
@@ -91,9 +92,8 @@ def _together(
             if single > worst.get(key, (0, names))[0]:
                 worst[key] = single, names
     for (name, kind, stops), (single, names) in worst.items():
-        if single > LARGEST_SHARE * records:
-            others = tuple(other for other in names if other != name)
-            yield Finding(kind, (name, *others), single, single / max(records, 1), stops)
+        others, share = tuple(other for other in names if other != name), single / max(records, 1)
+        yield Finding(kind, (name, *others), single, share, stops and share > LARGEST_SHARE)
 
 
 def _alone(files: pl.LazyFrame, names: tuple[str, ...], records: int) -> int:

@@ -51,11 +51,13 @@ class AuditTerms:
     family    family of the masking
     unstated  confidential columns of which nobody said that no one outside knows their values
     missing   how missing cells are read where records are counted
+    allowed   people whom a column may single out that nothing masks and nobody spoke of
     """
 
     family: str
     unstated: frozenset[str] = frozenset()
     missing: MissingReading = "own"
+    allowed: int = 0
 
 
 def audit_release(
@@ -88,7 +90,14 @@ def audit_release(
     Audit
     """
     before = None if original is None else original.take(rows)
-    seen = Published(published, before, terms.family == PERTURBATION, unstated=terms.unstated, missing=terms.missing)
+    seen = Published(
+        published,
+        before,
+        terms.family == PERTURBATION,
+        unstated=terms.unstated,
+        missing=terms.missing,
+        allowed=terms.allowed,
+    )
     return audit_published(seen, beside=[*(metadata(file) if file is not None else ()), *beside])
 
 

@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
+from crypsis.attacks.measured_attack import MeasuredAttack, worst_attacks
 from crypsis.errors import PlanError, ReleaseRefused, listing
 from crypsis.measures.constraint import within
+from crypsis.measures.held_out_linkage import HeldOutLinkage
 from crypsis.measures.measure import Measure, Reading, measures
+from crypsis.measures.one_to_one_linkage import OneToOneLinkage
 from crypsis.measures.overall import OverallFigure
+from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.privacy import models as registered
+from crypsis.privacy.confidential import ConfidentialModel
 from crypsis.privacy.model import PrivacyModel, Verdict
 from crypsis.release.unexplained import unexplained_cells
 from crypsis.report.content import LimitResult
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
+from crypsis.text import measured_attack_text
+
+ROUNDING = 1e-9
+"""Per cent by which a figure may exceed another that it equals."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +147,51 @@ def complaint(verdict: Verdict) -> str:
         f"{verdict.model} requires {verdict.sense} {verdict.required:g} over {', '.join(verdict.columns)}, the file "
         f"attains {verdict.attained:g}, and {verdict.offending} of {verdict.records} records offend"
     )
+
+
+def refuse_contradiction(attacks: Sequence[MeasuredAttack]) -> None:
+    """Refuse a file in which an attack finds more people than its classes allow.
+
+    Raises
+    ------
+    ReleaseRefused
+        Where the whole interval of an attack lies above the class risk over the same columns.
+    """
+    for each in attacks:
+        if each.class_risk is not None and each.interval is not None and each.interval[0] > each.class_risk + ROUNDING:
+            raise ReleaseRefused(
+                f"nothing was released: the figures of this file contradict each other: {measured_attack_text(each)}; "
+                f"please report this with the kinds of the columns and the method of masking"
+            )
+
+
+def refuse_found(attacks: Sequence[MeasuredAttack], limits: Sequence[MeasuredLimit]) -> None:
+    """Refuse a perturbed file in which an attacker that no search is fitted to finds more than a limit on risk allows.
+
+    Raises
+    ------
+    ReleaseRefused
+        With the most successful attacker.
+    """
+    most = min((limit.at_most for limit in limits if limit.binding and _limits_linkage(limit)), default=None)
+    for each in worst_attacks(attacks):
+        if most is not None and each.found is not None and not within(each.found, most, "low"):
+            raise ReleaseRefused(
+                f"nothing was released: {measured_attack_text(each)}, and the limit on the risk is {most:g} %; mask "
+                f"more, aggregate or recode instead, or allow a higher risk"
+            )
+
+
+def _limits_linkage(limit: MeasuredLimit) -> bool:
+    if isinstance(limit.measure, OverallFigure):
+        return limit.measure.figure == "risk"
+    return isinstance(limit.measure, RecordLinkage | OneToOneLinkage | HeldOutLinkage)
+
+
+def answered_columns(models: Sequence[PrivacyModel], table: Table, unstated: Collection[str]) -> frozenset[str]:
+    """Confidential columns for which a model demands diversity, or of which a person said that nobody knows them."""
+    demanded = {name for model in models if isinstance(model, ConfidentialModel) for name in model.hidden(table)}
+    return frozenset(demanded) | frozenset(table.confidential).difference(unstated)
 
 
 def check_limits(limits: Sequence[MeasuredLimit], original: Table, masked: Table, family: str) -> list[LimitResult]:

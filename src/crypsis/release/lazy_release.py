@@ -32,7 +32,8 @@ from crypsis.table.equivalence_classes import columns_by_key, equivalence_classe
 from crypsis.table.files import atomic_folder
 from crypsis.table.lattice import Lattice
 from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
-from crypsis.table.lookalikes import DIGITS, folded_label, known_contents
+from crypsis.table.lookalikes import DIGITS, known_contents
+from crypsis.table.spellings import fold_label
 from crypsis.table.suppression import Rule, allowed, rule_code, suppress
 from crypsis.table.tallying import batches
 from crypsis.text import node_text
@@ -327,7 +328,7 @@ def _values(written: pl.DataFrame, name: str) -> pl.Expr:
     if written[name].dtype.is_numeric():
         return column.cast(pl.Float64).round_sig_figs(DIGITS).n_unique()
     labels = written[name].drop_nulls().cast(pl.String).unique().to_list()
-    folded = [folded_label(label) for label in labels]
+    folded = [fold_label(label) for label in labels]
     return column.cast(pl.String).replace_strict(labels, folded, return_dtype=pl.String).n_unique()
 
 

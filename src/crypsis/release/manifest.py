@@ -13,11 +13,11 @@ from crypsis.privacy import models as registered
 from crypsis.privacy.model import PrivacyModel
 from crypsis.release.signing import SigningKey
 from crypsis.report import ReportContent
-from crypsis.report.content import external_facts, risk_limited
+from crypsis.report.content import external_facts, limited_risks
 from crypsis.rulebook import Rulebook
 from crypsis.version import __version__
 
-MANIFEST_FORMAT = 3
+MANIFEST_FORMAT = 4
 MANIFEST = "manifest.json"
 OLDEST_FORMAT = 2
 """Oldest format that can be verified, as far as it goes."""
@@ -90,8 +90,10 @@ def write_manifests(
 def public_claims(facts: Mapping[str, Any]) -> dict[str, Any]:
     """What the public manifest repeats of the internal report."""
     outside = external_facts(facts)
-    same = ("family", "order", "suppressed", "smallest_class", "assumed", "losses", "signed_by")
-    return {**{name: outside[name] for name in same}, "limited_risk": risk_limited(facts["demands"])}
+    same = (
+        "family", "order", "suppressed", "smallest_class", "assumed", "losses", "signed_by", "attacks", "confidential"
+    )  # fmt: skip
+    return {**{name: outside[name] for name in same}, "limited_risk": limited_risks(facts)}
 
 
 def internal_claims(facts: Mapping[str, Any]) -> dict[str, Any]:

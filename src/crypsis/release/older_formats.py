@@ -8,7 +8,9 @@ from typing import Any
 from crypsis.errors import listing
 from crypsis.release.manifest import MANIFEST_FORMAT
 
-ADDED: dict[str, Any] = {"assumed": [], "signed_by": "", "smallest_class": None}
+ADDED: dict[str, Any] = {
+    "assumed": [], "signed_by": "", "smallest_class": None, "attacks": None, "confidential": None
+}  # fmt: skip
 """What releases of an older format may lack, and how that is read."""
 FIGURES = ("columns", "required", "attained", "holds", "offending", "records")
 """What a verdict of an older format is compared in; sentences have changed since."""

@@ -8,15 +8,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from crypsis.audits import Audit, Published, audit_published, waiver_key
+from crypsis.audits import Audit, Published, audit_published
+from crypsis.audits.metadata import metadata
 from crypsis.errors import CrypsisError
 from crypsis.measures.constraint import within
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
+from crypsis.release.attacker_check import check_attackers, homogeneity_texts
 from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
+from crypsis.release.closed_content import foreign_internal, foreign_public
 from crypsis.release.count_release import read_counted
-from crypsis.release.evidence import public_of, reading_of
+from crypsis.release.evidence import public_of, reading_of, recorded_findings
 from crypsis.release.file_findings import audit_files
 from crypsis.release.guarantees import complaint
 from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
@@ -30,7 +33,7 @@ from crypsis.report.content import external_facts, guarantees
 from crypsis.table.attribute import Role
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
-from crypsis.text import audited_text, finding_text
+from crypsis.text import audited_text, finding_text, singled_out_text
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Verification:
     assumed         confidential columns that are taken for unknown outside, as the manifest says
     signed_by       public key, 64 hexadecimal digits, as the manifest says
     signature       "unsigned", "unchecked", "signed" or "trusted"
+    singled_out     how many people columns single out, alone and together, in words; empty where that is unknown
+    statements      who finds how many people in the file, and what its classes give away, in sentences
     older           format of a manifest that states less than this version asks for; 0 for one of this version
     """
 
@@ -60,6 +65,8 @@ class Verification:
     signed_by: str = ""
     assumed: tuple[str, ...] = ()
     older: int = 0
+    singled_out: str = ""
+    statements: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:
@@ -83,6 +90,7 @@ class _Judged:
     smallest_class: SmallestClass | None
     judge: Callable[[PrivacyModel], Verdict]
     audit: Audit | None = None
+    table: Table | None = None
 
 
 def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification:
@@ -129,7 +137,10 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
     manifest, report = completed(manifest, older), completed(report, older)
     trust = check_signature(public, manifest, wanted, problems)
     notes = signature_notes(trust, manifest) + older_notes(older, lacking)
-    verdicts, smallest = list[Verdict](), None
+    verdicts, smallest, singled_out = list[Verdict](), None, ""
+    attackers, homogeneous = list[str](), list[str]()
+    if manifest and not older:
+        problems += foreign_public(manifest, read_json(public / "schema.json", []), report)
     if manifest:
         data = _read_data(public, manifest, report, problems)
         if data is not None:
@@ -139,6 +150,9 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
             smallest, verdicts = data.smallest_class, _judge_again(data, manifest, problems, notes)
             _compare_report(report, manifest, data, verdicts, problems)
             notes += _revealed(data.audit, internal)
+            singled_out = _singled_out(data.audit, internal)
+            homogeneous = homogeneity_texts(data.audit)
+            attackers = check_attackers(data.table, manifest, problems) if data.table is not None else []
     pages: list[tuple[Path, Callable[[Mapping[str, Any]], str]]] = [(public, external_html)]
     if internal.is_dir():
         files += _verify_internal(internal, public, manifest, report, verdicts, wanted, problems)
@@ -162,6 +176,8 @@ def verify(folder: str | Path, *, key: str | Path | None = None) -> Verification
         signer,
         _assumed(manifest),
         older,
+        singled_out,
+        (*attackers, *homogeneous),
     )
 
 
@@ -176,19 +192,33 @@ def _assumed(manifest: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(map(str, named)) if isinstance(named, list) else ()
 
 
+def _limited(manifest: Mapping[str, Any]) -> list[str] | bool:
+    """The attackers whose risk is limited, as a manifest says; of an older format, whether one is."""
+    named = manifest["limited_risk"]
+    if older_format(manifest) and isinstance(named, bool):
+        return named
+    if not isinstance(named, list):
+        raise TypeError
+    return [str(each) for each in named]
+
+
 def _revealed(audit: Audit | None, internal: Path) -> list[str]:
     """What the published bytes reveal and nobody waived; without the internal part waivers are not known."""
     if audit is None:
         return [
             "the file is perturbed: which of its values are true is known to its custodian alone, so it was not audited"
         ]
-    try:
-        recorded = json.loads((internal / MANIFEST).read_text(encoding="utf-8"))["findings"]
-        waived = {waiver_key(each["finding"]["kind"], each["finding"]["columns"][0]) for each in recorded}
-    except (OSError, *MALFORMED):
-        waived = set()
-    found = [finding_text(each) for each in audit.open if each.key not in waived]
+    known = {each.key for each in recorded_findings(internal)}
+    found = [finding_text(each) for each in audit.open if each.key not in known]
     return [audited_text(audit), *(f"the file reveals: {text}" for text in found)]
+
+
+def _singled_out(audit: Audit | None, internal: Path) -> str:
+    """How many people columns single out; of a perturbed file its internal part alone knows."""
+    if audit is not None:
+        return singled_out_text(audit.findings)
+    found = recorded_findings(internal)
+    return singled_out_text(found) if found else ""
 
 
 # -- the data and what was demanded of them --
@@ -223,8 +253,8 @@ def _read_data(
     distinct = {name: _distinct(table, name) for name in table.names}
     perturbed = manifest.get("family") == PERTURBATION
     shown = Published(table, unstated=_unstated(roles, manifest), missing=reading_of(manifest))
-    audit = None if perturbed else audit_published(shown)
-    return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit)
+    audit = None if perturbed else audit_published(shown, beside=metadata(public / schema["file"]))
+    return _Judged(len(table), distinct, smallest_class(table), lambda model: model.judge(table), audit, table)
 
 
 def _distinct(table: Table, name: str) -> int:
@@ -259,7 +289,7 @@ def _judge_again(data: _Judged, manifest: Mapping[str, Any], problems: list[str]
             stated = FIGURES if older_format(manifest) else tuple(asdict(verdict))
             if any(not _same(asdict(verdict)[name], item["verdict"][name]) for name in stated):
                 problems.append(f"{item['model']} is judged differently from what the manifest says")
-        if not verdicts and manifest["limited_risk"] is not True:
+        if not verdicts and not _limited(manifest):
             problems.append(
                 "public/manifest.json demands nothing of the data: neither a privacy model nor a risk limit"
             )
@@ -294,15 +324,13 @@ def _compare_report(
         if not _same(report["smallest_class"], data.smallest_class and asdict(data.smallest_class)):
             problems.append("public/report.json has another k over all quasi-identifiers than the data")
         book = manifest["rulebook"]
-        expected = guarantees(
-            [v.statement for v in verdicts], manifest["limited_risk"] is True, book["title"] if book else ""
-        )
+        expected = guarantees([v.statement for v in verdicts], _limited(manifest), book["title"] if book else "")
         for sentence in expected:
             if sentence not in report["guarantees"]:
                 problems.append(f"public/report.json does not state the guarantee: {sentence}")
         if any(sentence not in expected for sentence in report["guarantees"]):
             problems.append("public/report.json states a guarantee that neither data nor manifest support")
-        shared = ("family", "order", "suppressed", "assumed", "losses", "signed_by")
+        shared = ("family", "order", "suppressed", "assumed", "losses", "signed_by", "attacks", "confidential")
         if any(not _same(report[name], manifest[name]) for name in shared) or report["version"] != manifest["crypsis"]:
             problems.append("public/report.json and public/manifest.json are not of one release")
     except MALFORMED:
@@ -327,6 +355,7 @@ def _verify_internal(
     if inner:
         check_signature(internal, inner, wanted, problems)
     facts = read_json(internal / "report.json", problems)
+    problems += [] if older else foreign_internal(inner, facts)
     if not facts or not inner:
         return files
     facts, inner = completed(facts, older), completed(inner, older)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import Treatment
 from crypsis.table.attribute import Role
 from crypsis.table.table import LOCAL, Table
@@ -122,5 +122,5 @@ def _recoded_shares(original: Table, masked: Table, name: str) -> tuple[float, f
     if hierarchy is None or not column.size:
         return 0.0, 0.0
     lifted = column >= hierarchy.size
-    moved = (column >= 0) & ~lifted & (cell_losses(original, masked, name)[kept] > 0)
+    moved = (column >= 0) & ~lifted & (information_losses(original, masked, name)[kept] > 0)
     return float(100 * lifted.mean()), float(100 * moved.mean())

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
+from crypsis.attacks.measured_attack import MeasuredAttack, worst_attacks
 from crypsis.audits import Finding
 from crypsis.measures.measure import Reading, measures
 from crypsis.privacy.anonymity import SmallestClass
@@ -15,6 +17,8 @@ from crypsis.report.columns import ReportedColumn
 from crypsis.report.hardest import Subgroup
 from crypsis.report.histograms import Histogram
 from crypsis.rulebook.book import RuleResult
+from crypsis.text import attacker_text
+from crypsis.text.attacks import share_text
 
 
 @dataclass(frozen=True)
@@ -116,6 +120,10 @@ class ReportContent:
     """Title of the rulebook; empty without one."""
     rules: tuple[RuleResult, ...] = ()
     scenarios: tuple[ReportedScenario, ...] = ()
+    attacks: tuple[MeasuredAttack, ...] = ()
+    """What attackers find that no search is fitted to."""
+    confidential: tuple[ConfidentialKnowledge, ...] = ()
+    """What who knows or predicts a confidential column finds."""
     hardest: tuple[Subgroup, ...] = ()
     """Groups of records with the greatest loss."""
     class_sizes: Histogram | None = None
@@ -157,6 +165,10 @@ class ReportContent:
         return external_facts(self.internal())
 
 
+PUBLIC_READING = ("measure", "unit", "better", "definition", "missing", "value", "scope")
+"""What the external report says of a reading."""
+
+
 def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
     """The content of the external report, from that of the internal one.
 
@@ -182,6 +194,7 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
         "signed_by",
     )
     demands = internal["demands"]
+    card = internal["card"] or {}
     return {
         **{name: internal[name] for name in same},
         "rows": internal["rows_after"],
@@ -192,18 +205,46 @@ def external_facts(internal: Mapping[str, Any]) -> dict[str, Any]:
         ],
         "guarantees": guarantees(
             [verdict["statement"] for verdict in internal["verdicts"]],
-            risk_limited(demands),
+            limited_risks(internal),
             internal["rulebook"] if internal["rules"] else "",
         ),
         "promised": promised(internal),
+        "attacks": internal["attacks"] and public_attacks(internal["attacks"]),
+        "confidential": internal["confidential"] and [_public_shares(each) for each in internal["confidential"]],
         "uses": [
             {"name": d["name"], "at_most": d["at_most"], "kept": d["holds"], **public_reading(d["reading"])}
             for d in demands
             if d["use"]
         ],
         "losses": [public_reading(reading) for reading in internal["losses"] if _is_public(reading)],
-        "harmed": list((internal["card"] or {}).get("public", ())),
+        "harmed": list(card.get("public", ())),
+        **_answers(card),
     }
+
+
+def _answers(card: Mapping[str, Any]) -> dict[str, Any]:
+    """What an analyst keeps, without figures of few people; empty for a release that was not compared in this way."""
+    found = dict[str, Any]()
+    if card.get("analyses"):
+        found["analyses"] = {name: card["analyses"][name] for name in ("drawn", "kept", "text", "public")}
+    if card.get("estimates"):
+        found["estimates"] = [_public_estimates(column) for column in card["estimates"]]
+    return found
+
+
+def _public_estimates(column: Mapping[str, Any]) -> dict[str, Any]:
+    """The open figures of a column, rounded; of a category the values that the file has."""
+    shown = [each for each in column["figures"] if each["public"] and (column["numeric"] or each["after"])]
+    figures = [
+        {
+            "figure": each["figure"],
+            "before": None if each["before"] is None else rounded(each["before"]),
+            "after": None if each["after"] is None else rounded(each["after"]),
+            "inside": each["inside"],
+        }
+        for each in shown
+    ]
+    return {"name": column["name"], "numeric": column["numeric"], "figures": figures}
 
 
 def promised(internal: Mapping[str, Any]) -> list[list[str]]:
@@ -214,15 +255,36 @@ def promised(internal: Mapping[str, Any]) -> list[list[str]]:
     return [list(verdict["columns"]) for verdict in internal["verdicts"]]
 
 
-def guarantees(statements: Iterable[str], limited: bool, rulebook: str) -> list[str]:
+def public_attacks(attacks: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """What the most successful attacker of each intruder finds, as the external report gives it.
+
+    attacks  as plain data
+    returns  rounded, without the name of the scenario
+    """
+    worst = worst_attacks([MeasuredAttack(**each) for each in attacks])
+    return [_public_shares(asdict(replace(each, intruder=""))) for each in worst]
+
+
+def _public_shares(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Plain data with every per cent figure rounded as sentences give it."""
+
+    def rounded_share(value: Any) -> Any:
+        if isinstance(value, float):
+            return float(share_text(value))
+        return [rounded_share(each) for each in value] if isinstance(value, list | tuple) else value
+
+    return {name: rounded_share(value) for name, value in item.items()}
+
+
+def guarantees(statements: Iterable[str], limited: Sequence[str] | bool, rulebook: str) -> list[str]:
     """What the external report may promise: what the models state, that a risk is limited, that rules were checked.
 
     Parameters
     ----------
     statements : iterable of str
         Of the verdicts that hold.
-    limited : bool
-        Whether the file keeps a binding limit on a risk.
+    limited : sequence of str, or bool
+        The attackers whose risk is limited; in an older format, whether the file keeps a binding limit on a risk.
     rulebook : str
         Title of the rulebook; empty without one.
 
@@ -231,16 +293,24 @@ def guarantees(statements: Iterable[str], limited: bool, rulebook: str) -> list[
     list of str
     """
     sentences = list(dict.fromkeys(statements))
-    if limited:
+    if limited is True:
         sentences.append("the risk of re-identification was measured and is within the limit set for this file")
+    elif limited:
+        sentences += [f"within the limit set for this file is the measured success of {each}" for each in limited]
     if rulebook:
         sentences.append(f"the rules for this kind of file were checked: {rulebook}")
     return sentences
 
 
-def risk_limited(demands: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether a binding limit on a risk is among the demands."""
-    return any(each["binding"] and each["reading"]["aim"] == "risk" for each in demands)
+def limited_risks(internal: Mapping[str, Any]) -> list[str] | bool:
+    """The attackers whose success a binding limit bounds; in an older format, whether there is such a limit.
+
+    internal  content of the internal report
+    """
+    readings = [each["reading"] for each in internal["demands"] if each["binding"] and each["reading"]["aim"] == "risk"]
+    if internal["attacks"] is None:
+        return bool(readings)
+    return list(dict.fromkeys(attacker_text(each["measure"], each["scope"]) for each in readings))
 
 
 def _is_public(reading: Mapping[str, Any]) -> bool:
@@ -260,8 +330,7 @@ def public_reading(reading: Mapping[str, Any]) -> dict[str, Any]:
 
     reading  a loss as plain data
     """
-    same = ("measure", "unit", "better", "definition", "missing")
-    named = {name: reading[name] for name in same}
+    named = {name: reading[name] for name in PUBLIC_READING}
     return {**named, "value": rounded(reading["value"]), "scope": list(reading["scope"])}
 
 

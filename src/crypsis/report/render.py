@@ -14,12 +14,22 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
+from crypsis.attacks.measured_attack import MeasuredAttack, worst_attacks
 from crypsis.charts import bars_svg, front_svg, heat_map_svg
 from crypsis.evolution.contribution import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
 from crypsis.report.content import ReportContent, promised
-from crypsis.text import assumptions_text, over_all_text, unknown_text
+from crypsis.text import (
+    assumptions_text,
+    attacker_text,
+    confidential_text,
+    measured_attack_text,
+    over_all_text,
+    unknown_text,
+)
+from crypsis.text.attacks import share_text
 from crypsis.text.reports import (
     ended_text,
     families_text,
@@ -41,7 +51,8 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     environment.filters |= {
-        "number": number_text, "sentence": sentence_text, "ended": ended_text, "interval": interval_text
+        "number": number_text, "sentence": sentence_text, "ended": ended_text, "interval": interval_text,
+        "share": share_text, "attacker": lambda reading: attacker_text(reading["measure"], reading["scope"]),
     }  # fmt: skip
     return environment
 
@@ -68,6 +79,7 @@ def internal_html(facts: Mapping[str, Any]) -> str:
         "covered": _covered(facts),
         "unknown": unknown_text(facts["assumed"]),
         "assumed": assumptions_text(Assumption(a) for v in facts["verdicts"] for a in v["assumptions"]),
+        **_attacks(facts),
         "sort": "internal",
     }
     return _environment().get_template("internal.html").render({**facts, **more})
@@ -85,7 +97,12 @@ def external_html(facts: Mapping[str, Any]) -> str:
     -------
     str
     """
-    more = {"over_all": _over_all(facts), "unknown": unknown_text(facts["assumed"]), "sort": "external"}
+    more = {
+        "over_all": _over_all(facts),
+        "unknown": unknown_text(facts["assumed"]),
+        **_attacks(facts),
+        "sort": "external",
+    }
     return _environment().get_template("external.html").render({**facts, **more})
 
 
@@ -109,6 +126,16 @@ def _over_all(facts: Mapping[str, Any]) -> str:
     found = facts["smallest_class"]
     smallest = found and SmallestClass(tuple(found["columns"]), found["size"])
     return over_all_text(smallest, facts["family"], facts["promised"])
+
+
+def _attacks(facts: Mapping[str, Any]) -> dict[str, Any]:
+    """What attackers find, in sentences, and the most successful one; None where none was measured."""
+    tried = [MeasuredAttack(**each) for each in facts["attacks"] or ()]
+    return {
+        "attacked": [f"{each.intruder}{': ' if each.intruder else ''}{measured_attack_text(each)}" for each in tried],
+        "known": [confidential_text(ConfidentialKnowledge(**each)) for each in facts["confidential"] or ()],
+        "worst": max(worst_attacks(tried), key=lambda each: each.found or 0.0, default=None),
+    }
 
 
 def _covered(facts: Mapping[str, Any]) -> bool:

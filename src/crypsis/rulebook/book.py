@@ -14,7 +14,7 @@ from pydantic import Field, ValidationError, model_validator
 from crypsis.errors import PlanError, listing, suggestion
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings, explain
-from crypsis.rulebook.rules import AnyRule, Evidence, Outcome, Rule
+from crypsis.rulebook.rules import AnyRule, Evidence, Outcome, Rule, SingledOutRule
 from crypsis.table.raw_files import read_toml
 
 SHIPPED = Path(__file__).parent.parent / "rulebooks"
@@ -70,6 +70,11 @@ class Rulebook(Settings):
         list of PrivacyModel
         """
         return [m for rule in self.rule if not rule.families or family in rule.families for m in rule.requirements()]
+
+    @property
+    def allowed_alone(self) -> int:
+        """People whom a column may single out before it needs a waiver: nobody, unless a rule says how many."""
+        return min((rule.at_most for rule in self.rule if isinstance(rule, SingledOutRule)), default=0)
 
     def check_waivers(self, waivers: Mapping[str, str]) -> None:
         """Refuse waivers that are not allowed.

@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field, field_validator, model_validator
 
 from crypsis.audits import FindingKind
+from crypsis.audits.exposure import alone
 from crypsis.errors import PlanError, listing
 from crypsis.measures import measures
 from crypsis.measures.constraint import within
@@ -294,6 +295,26 @@ class CellRule(Rule):
         return f"{sum(small.values())} cells below {self.at_least}: {tables}", False
 
 
+class SingledOutRule(Rule):
+    """Few people may be alone with their value of a published column that is no quasi-identifier."""
+
+    demand: Literal["singled-out"]
+    at_most: int = Field(default=0, ge=0, description="people whom one column may single out by itself")
+
+    def statement(self) -> str:
+        most = f"at most {self.at_most} people are" if self.at_most else "nobody is"
+        return f"{most} alone with a value of a column beside the quasi-identifiers"
+
+    def find(self, evidence: Evidence) -> Outcome:
+        table = evidence.table
+        outside = [name for name in table.names if table.attribute(name).role is not Role.QUASI_IDENTIFIER]
+        counts = {name: int(alone(table.codes([name])[:, 0]).sum()) for name in outside}
+        beyond = {name: count for name, count in counts.items() if count > self.at_most}
+        if not beyond:
+            return f"{max(counts.values(), default=0)} at most", True
+        return listing((f"{count} by {name}" for name, count in beyond.items()), most=6), False
+
+
 class AuditRule(Rule):
     """Few findings of the audit may be waived."""
 
@@ -327,6 +348,7 @@ AnyRule = Annotated[
     | IdentifierRule
     | OrderRule
     | CellRule
+    | SingledOutRule
     | AuditRule,
     Field(discriminator="demand"),
 ]

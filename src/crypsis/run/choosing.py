@@ -2,7 +2,9 @@
 
 A difference of two risks inside the interval of the lower one is no difference, so no loss is paid for it. Solutions
 with a ruined column, or with more loss than a useful file has, are considered only where there are no others; adding or
-removing them changes nothing.
+removing them changes nothing. Loss is what searches minimise; analyses drawn at random judge it: a solution that
+another one, or a baseline, beats in analyses kept without more risk is not offered. Baselines are offered where nothing
+else may be released, or where they beat all else.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
+from crypsis.measures.objective import ANALYSES_KEPT
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.run.solution import Solution
 
@@ -21,6 +25,8 @@ OfferName = Literal["faithful", "balanced", "safest"]
 OFFERS: tuple[OfferName, ...] = get_args(OfferName)
 DEFAULT_PICK: OfferName = "faithful"
 """What is chosen where nobody says anything: the least loss within all limits."""
+APART = 3.0
+"""Per cent of the analyses by which a solution must keep more to be clearly better."""
 RULES = (*OFFERS, "knee", "best")
 """Picks by a rule; "best" is another name of the default."""
 
@@ -76,10 +82,36 @@ def worth_considering(solutions: Sequence[Solution], axes: Sequence[str], useful
     solutions  those that may not be released are ignored
     axes       figures that are minimised; the least of the first comes first
     """
-    open_ = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
-    little = [s for s in open_ if figure_of(s, "loss") <= useful.loss]
+    able = [s for s in solutions if s.feasible and all(s.figure(axis) is not None for axis in axes)]
+    kept = unbeaten(able)
+    open_ = searched(kept) or kept
+    little = [s for s in open_ if is_useful(s, useful)]
     sound = [s for s in little if not ruins_of(s, useful)]
     return best(sound or little or open_, axes)
+
+
+def is_useful(solution: Solution, useful: Usefulness) -> bool:
+    """Whether a solution keeps the thresholds of a whole file: analyses and loss."""
+    kept = solution.figure(ANALYSES_KEPT)
+    return figure_of(solution, "loss") <= useful.loss and (kept is None or kept >= useful.analyses)
+
+
+def searched(solutions: Sequence[Solution]) -> list[Solution]:
+    """Those that a search found."""
+    return [solution for solution in solutions if not solution.baseline]
+
+
+def unbeaten(solutions: Sequence[Solution]) -> list[Solution]:
+    """Those that no other one beats clearly in analyses kept without more risk."""
+    risks = np.array([figure_of(solution, "risk") for solution in solutions])
+    kept = np.array([np.nan if (each := s.figure(ANALYSES_KEPT)) is None else each for s in solutions])
+    return [s for s, risk, own in zip(solutions, risks, kept, strict=True)
+            if not (kept[_no_riskier(risks, risk)] > own + APART).any()]  # fmt: skip
+
+
+def _no_riskier(risks: NDArray[np.float64], most: float) -> NDArray[np.bool_]:
+    """bool[n]: risks that are no more than one of them, up to rounding."""
+    return np.asarray(risks <= most + 1e-9 * (1.0 + abs(most)))
 
 
 def chosen_by(rule: str, among: Sequence[Solution], axes: Sequence[str], useful: Usefulness) -> Solution:

@@ -14,6 +14,7 @@ from crypsis.charts import Chart
 from crypsis.charts.front import scatter
 from crypsis.errors import PlanError, SearchError, listing
 from crypsis.measures.all_knowing import ALL_KNOWING
+from crypsis.measures.objective import ANALYSES_KEPT
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.run.choosing import (
     DEFAULT_PICK,
@@ -24,7 +25,9 @@ from crypsis.run.choosing import (
     best,
     chosen_by,
     figure_of,
+    is_useful,
     ruins_of,
+    searched,
     worth_considering,
 )
 from crypsis.run.conditions import Value, parse
@@ -37,7 +40,7 @@ if TYPE_CHECKING:
 
 USUAL = Usefulness()
 
-SHOWN = ("loss", "risk", ALL_KNOWING, "uses", "k", "unique", "suppressed")
+SHOWN = ("loss", "risk", ANALYSES_KEPT, ALL_KNOWING, "uses", "k", "unique", "suppressed")
 """Figures every table of a front begins with."""
 
 
@@ -70,8 +73,9 @@ class Front:
 
     @cached_property
     def solutions(self) -> tuple[Solution, ...]:
-        """The front, least first axis first."""
-        return best(self.everything, self.axes)
+        """The front, least first axis first: of what searches found, or of the baselines where nothing else may go."""
+        found = searched(self.everything)
+        return best(found if any(s.feasible for s in found) else self.everything, self.axes)
 
     @property
     def baselines(self) -> tuple[Solution, ...]:
@@ -87,11 +91,11 @@ class Front:
     @property
     def beaten(self) -> tuple[tuple[Solution, Solution], ...]:
         """For every method without a solution on the front: its nearest releasable one, and one that dominates it."""
-        on = self.solutions
-        absent = dict.fromkeys(s.title for s in self.everything if s.title not in {each.title for each in on})
+        on, among = self.solutions, searched(self.everything)
+        absent = dict.fromkeys(s.title for s in among if s.title not in {each.title for each in on})
         found = []
         for title in absent:
-            own = best([s for s in self.everything if s.title == title], self.axes)
+            own = best([s for s in among if s.title == title], self.axes)
             if own:
                 nearest = chosen_by("knee", own, self.axes, self.useful)
                 winner = next(s for s in on if all(figure_of(s, a) <= figure_of(nearest, a) for a in self.axes))
@@ -162,7 +166,7 @@ class Front:
 
     def _offer(self, name: OfferName, solution: Solution) -> Offer:
         ruins = self.ruins(solution)
-        return Offer(name, solution, ruins, not ruins and figure_of(solution, "loss") <= self.useful.loss)
+        return Offer(name, solution, ruins, not ruins and is_useful(solution, self.useful))
 
     def ruins(self, solution: Solution) -> tuple[Ruin, ...]:
         """The ruined columns of a solution, worst first.
@@ -192,7 +196,10 @@ class Front:
         """
         evaluation = offer.solution.evaluation
         span = evaluation.intervals.get("risk")
-        return offer_text(offer.name, evaluation.figures, span, self.useful, offer.ruins)
+        compared = {
+            s.title: kept for s in self.baselines if s.feasible and (kept := s.figure(ANALYSES_KEPT)) is not None
+        }
+        return offer_text(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared)
 
     def default(self) -> Solution:
         """The least loss within all limits.

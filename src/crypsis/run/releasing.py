@@ -90,8 +90,12 @@ def release_solution(
     front: Front,
     seed: int,
     terms: ReleaseTerms,
+    beside: Mapping[str, Table] | None = None,
 ) -> None:
-    """Publish the masked table of a solution."""
+    """Publish the masked table of a solution.
+
+    beside  baselines of which the report asks the same analyses
+    """
     refuse_silent_scenarios(plan, masked)
     _, released, _ = members_only(plan.models(), masked, original)
     publish(
@@ -106,6 +110,7 @@ def release_solution(
             because={each.name: each.because for each in plan.scenario},
             front=_points(front, solution),
             seed=seed,
+            beside=beside or {},
         ),
         format=plan.release.format,
         order=plan.release.order,

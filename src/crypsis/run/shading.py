@@ -11,7 +11,7 @@ from crypsis.errors import PlanError, SearchError, unknown_column
 from crypsis.run.front import Front
 from crypsis.run.solution import Solution
 
-CELL_LOSS = "cell-loss"
+INFORMATION_LOSS = "information-loss"
 
 
 def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]) -> Front:
@@ -24,7 +24,7 @@ def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]
     importance : mapping of str to float
         Importance of every column, 0 to 5.
     losses : sequence of str
-        Names of the losses whose mean is the loss of a solution; cell loss is one of them.
+        Names of the losses whose mean is the loss of a solution; information loss is one of them.
 
     Returns
     -------
@@ -36,13 +36,13 @@ def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]
     PlanError
         If an importance is outside 0 to 5, or every column has none.
     SearchError
-        If cell loss was not measured column by column.
+        If information loss was not measured column by column.
     """
     odd = [f"{name}={value:g}" for name, value in importance.items() if not 0 <= value <= 5]
     if odd:
         raise PlanError(f"importance {', '.join(odd)}: an importance is a number from 0 to 5")
-    if CELL_LOSS not in losses:
-        raise SearchError("the losses of this run do not tell columns apart; importances weigh cell-loss alone")
+    if INFORMATION_LOSS not in losses:
+        raise SearchError("the losses of this run do not tell columns apart; importances weigh information-loss alone")
     return replace(front, everything=tuple(_weighed(each, importance, losses) for each in front.everything))
 
 
@@ -60,7 +60,7 @@ def _weighed(solution: Solution, importance: Mapping[str, float], losses: Sequen
         raise PlanError("every column has the importance 0, so no loss counts; give one of them some")
     figures = dict(evaluation.figures)
     by_column = [figures_of["loss"] for figures_of in evaluation.columns.values()]
-    figures[CELL_LOSS] = float(np.average(by_column, weights=weights))
+    figures[INFORMATION_LOSS] = float(np.average(by_column, weights=weights))
     parts = [value for name in losses if (value := figures.get(name)) is not None]
     figures["loss"] = float(np.mean(parts)) if len(parts) == len(losses) else None
     return replace(solution, evaluation=replace(evaluation, figures=figures))

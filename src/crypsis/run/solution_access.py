@@ -6,11 +6,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from crypsis.errors import CrypsisError
 from crypsis.measures.masking_description import MaskingDescription, describe_masking
 from crypsis.measures.utility import RuleHarm, UseResult, UtilityCard, utility_card
 from crypsis.measures.utility.propensity import Model
+from crypsis.pieces import completed
 from crypsis.plan import Plan
 from crypsis.plan.sections import Use
+from crypsis.run.baselines import baselines
 from crypsis.run.choosing import DEFAULT_PICK
 from crypsis.run.decoding import DecodedTables
 from crypsis.run.folder import Lock
@@ -24,6 +29,11 @@ from crypsis.table.table import Table
 
 if TYPE_CHECKING:
     from crypsis.rulebook import Rulebook
+
+UNTOUCHED, PLAIN = "untouched", "plain MDAV"
+"""The baseline that is the original itself, and the one that is beside every card."""
+MADE_UP_TO = 20_000
+"""Records up to which plain MDAV is made for a card."""
 
 
 class SolutionAccess:
@@ -130,7 +140,26 @@ class SolutionAccess:
         uses = [self._use(use, solution, masked) for use in self.plan.use]
         rules = [RuleHarm(title, counts.created, counts.records) for title, counts in self.rules(solution).items()]
         models: Sequence[Model] = ("pairs", "cart") if general else ()
-        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models)
+        beside = self._plain_files(solution)
+        return utility_card(self.original, masked, self.plan.useful, uses, rules, general=models, beside=beside)
+
+    def _plain_files(self, but: Solution) -> dict[str, Table]:
+        """The masked tables of the other baselines, releasable or not, of which a card asks the same analyses.
+
+        Plain MDAV is made here where the run had no time for it, unless the table is large.
+        """
+        measured = {each.title: each for each in self.front.baselines if each.title != UNTOUCHED}
+        found = {}
+        for each in baselines(self.plan, self.original):
+            if each.name in measured and measured[each.name].number != but.number:
+                found[each.name] = self.decode(measured[each.name])
+            elif each.name == PLAIN and each.name not in measured and len(self.original) <= MADE_UP_TO:
+                try:
+                    masked = completed(each.make(self.original, np.random.default_rng(0)))
+                except CrypsisError:  # the table does not allow it
+                    continue
+                found[each.name] = self._decoded.finish(masked, each.family)
+        return found
 
     def _use(self, use: Use, solution: Solution, masked: Table) -> UseResult:
         """A declared use as it was measured, with what its analysis gave."""
@@ -227,5 +256,6 @@ class SolutionAccess:
             front=self.front,
             seed=self.lock.seed,
             terms=ReleaseTerms(title, rulebook, waivers, sign, preview),
+            beside=self._plain_files(solution),
         )
         return solution

@@ -24,7 +24,7 @@ from crypsis.evolution.selection import DominanceOrder
 from crypsis.kernels.contents import ContentDemands
 from crypsis.masking.method import Family
 from crypsis.masking.recoding import LocalRecoding, Solving
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
@@ -218,7 +218,7 @@ class LocalRecodingSearch(LadderSearch):
         quick = len(table) * len(encoding.names) * self.nodes > AT_ONCE
         nodes, moves = (min(8, most), 0) if quick else (most, MOST_MOVES)
         start = tuple(np.array([k, self.l, nodes, moves, 0], dtype=np.int64) for k in candidates.ladder)
-        own = RecodingScores(candidates, CellLoss(columns=encoding.names).against(table))
+        own = RecodingScores(candidates, InformationLoss(columns=encoding.names).against(table))
         size, redraw = max(len(start), 2), Application(Redraw(candidates), self.breedings)
         return Problem(
             key=candidates.key,

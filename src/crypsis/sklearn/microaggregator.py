@@ -33,11 +33,13 @@ class Microaggregator(MaskingTransformer):
     partitioner : str or Partitioner, default="mdav"
         How rows are grouped: the name of a registered partitioner, or one with its settings, such as
         ``crypsis.masking.VMDAV(gamma=0.1)``.
-    numbers : {"mean", "median", "mode", "spread"}, default="mean"
-        What the numbers of a group become; "spread" keeps the variance of the column.
-    categories : {"typical", "median", "mode", "unanimous", "marginal"}, default="typical"
+    numbers : {"mean", "median", "mode", "spread", "calibrated"}, default="mean"
+        What the numbers of a group become; "spread" keeps the variance of the column, "calibrated" distributions,
+        totals and covariances of all columns.
+    categories : {"typical", "median", "mode", "unanimous", "marginal", "calibrated"}, default="typical"
         What the categories of a group become: "typical" takes the lower median of ordered and the mode of unordered
-        ones, "unanimous" nothing where they differ, "marginal" keeps the distribution of the column.
+        ones, "unanimous" nothing where they differ, "marginal" keeps the distribution of the column, "calibrated" also
+        how columns go together.
     scaling : {"z", "range", "none"}, default="z"
         Weight of the columns in the distance between rows.
     random_state : int, RandomState instance or None, default=None
@@ -70,8 +72,8 @@ class Microaggregator(MaskingTransformer):
         *,
         columns: Sequence[str | int] | None = None,
         partitioner: str | Partitioner = "mdav",
-        numbers: Literal["mean", "median", "mode", "spread"] = "mean",
-        categories: Literal["typical", "median", "mode", "unanimous", "marginal"] = "typical",
+        numbers: Literal["mean", "median", "mode", "spread", "calibrated"] = "mean",
+        categories: Literal["typical", "median", "mode", "unanimous", "marginal", "calibrated"] = "typical",
         scaling: Scaling = "z",
         random_state: Any = None,
     ) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.information_loss import information_losses
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.properties import class_sizes
 from crypsis.report.hardest import RecordHarm, Subgroup, hardest_groups
@@ -100,11 +100,9 @@ def sampled(original: Table, masked: Table) -> tuple[Table, Table]:
 def record_harms(original: Table, masked: Table, most: int = 8) -> tuple[tuple[Subgroup, ...], NDArray[np.float64]]:
     """The groups that bear the greatest loss, and the credit of record linkage for each record."""
     names = original.quasi_identifiers
-    lost = np.mean([cell_losses(original, masked, name) for name in names], axis=0)
+    lost = np.mean([information_losses(original, masked, name) for name in names], axis=0)
     earned = RecordLinkage(columns=tuple(names)).against(original).credits(masked)
-    harm = RecordHarm(
-        class_sizes(original, names) == 1, ~masked.kept, np.where(masked.kept, lost, 1.0), np.asarray(earned)
-    )
+    harm = RecordHarm(class_sizes(original, names) == 1, ~masked.kept, lost, np.asarray(earned))
     return hardest_groups(original, harm, names, most), np.asarray(earned)
 
 

@@ -55,17 +55,25 @@ def rules(
         if not measure.obstacle(original) and solution.family in measure.valid_for:
             risks.append(measure.against(original).explain(masked))
     suppressed = int((~masked.kept).sum())
-    waived = findings(plan, masked, original, solution.family, decided.waivers).waived_kinds
+    waived = findings(plan, masked, original, solution.family, decided.waivers, book).waived_kinds
     evidence = Evidence(published, solution.family, plan.release.order, suppressed, risks, waived)
     return check_rulebook(book, evidence, split_waivers(decided.waivers)[0])
 
 
-def findings(plan: Plan, masked: Table, original: Table, family: str, waivers: Mapping[str, str]) -> Audit:
+def findings(
+    plan: Plan,
+    masked: Table,
+    original: Table,
+    family: str,
+    waivers: Mapping[str, str],
+    book: Rulebook | None = None,
+) -> Audit:
     """What the file reveals, alone and with earlier releases, with the reasons findings were waived for."""
     rows = row_order(masked, "kept")
     published = flatten(at_source_precision(masked, original), rows)
     earlier = earlier_findings(original, published, ledger_of(plan).earlier(original))
-    terms = AuditTerms(family, frozenset(plan.unstated()), missing_reading(plan.models()))
+    allowed = book.allowed_alone if book is not None else 0
+    terms = AuditTerms(family, frozenset(plan.unstated()), missing_reading(plan.models()), allowed)
     found = audit_release(published, original, rows, terms, beside=earlier)
     return replace(found, waived=dict(waivers))
 

@@ -1,13 +1,10 @@
 """Values that only look different: spellings of one category, numbers that agree in nine significant digits.
 
-Two categories are one value if they agree after Unicode normalisation (NFKC), without regard to case, invisible
-characters, and how many spaces of which kind stand where. An intruder who reads ``HIV`` and ``hiv `` has learnt one
-value, not two.
+What looks alike is said in `crypsis.table.spellings`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -16,6 +13,7 @@ from numpy.typing import NDArray
 
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.hierarchy import MISSING
+from crypsis.table.spellings import fold_label
 from crypsis.table.table import Column, Table
 
 DIGITS = 9
@@ -31,18 +29,6 @@ class LookAlikes(NamedTuple):
 
     spellings: int
     records: int
-
-
-def folded_label(label: str) -> str:
-    """One spelling for all labels that look alike.
-
-    Examples
-    --------
-    >>> folded_label("  Type\\u00a0 II ") == folded_label("type ii")
-    True
-    """
-    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", label).casefold())
-    return " ".join("".join(mark for mark in plain if unicodedata.category(mark) != "Cf").split())
 
 
 def rounded_numbers(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -105,7 +91,7 @@ def merged(table: Table, columns: Iterable[str]) -> Table:
 def _first_of_each(table: Table, name: str) -> NDArray[np.int32]:
     """Code → the first code whose label looks alike; the last entry is for a missing value."""
     place: dict[str, int] = {}
-    codes = [place.setdefault(folded_label(label), code) for code, label in enumerate(table.labels(name))]
+    codes = [place.setdefault(fold_label(label), code) for code, label in enumerate(table.labels(name))]
     return np.array([*codes, MISSING], dtype=np.int32)
 
 

@@ -247,7 +247,7 @@ def _evidence(table: Table, attribute: Attribute, shape: Shape) -> ColumnEvidenc
 def _role(attribute: Attribute, shape: Shape, evidence: ColumnEvidence) -> tuple[Role, Reason]:
     if attribute.role is not Role.UNDECIDED:
         return attribute.role, Reason(Clue.DECLARED)
-    if shape.distinct < 2:
+    if shape.distinct < 2 and not shape.alone:
         return Role.OTHER, Reason(Clue.CONSTANT)
     words = name_words(attribute.name)
     for role, clue, known in NAMES:

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
+from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
+from crypsis.attacks.measured_attack import Attacker, MeasuredAttack
 from crypsis.attacks.outcome import AttackVerdict, Outcome
+from crypsis.errors import listing
+
+_ATTACKERS = {
+    "class-risk": "an intruder who knows {columns} of everybody, reaches the class of each person and guesses in it",
+    "record-linkage": "an intruder who knows {columns} of a person and takes the nearest record",
+    "one-to-one-linkage": "an intruder who knows {columns} of everybody and assigns people to records one-to-one",
+    "held-out-linkage": "the most successful of intruders who know some columns, or weigh all, and take the nearest "
+    "record, here by {columns}",
+    "probabilistic-linkage": "an intruder who knows {columns} of everybody and links records by how often columns "
+    "agree",
+    "category-linkage": "an intruder who knows {columns} of a person and takes the record with most equal categories",
+    "rank-linkage": "an intruder who knows {columns} of everybody and the largest shift of a rank, and takes a record "
+    "within it",
+    "interval-disclosure": "an intruder who takes the published value of {columns} for about the true one",
+    "category-disclosure": "an intruder who takes the published category of {columns} for the true one",
+    "overall risk": "the intruder of the plan whose risk, the mean of those that it names, is greatest",
+}
 
 
 def attack_text(outcome: Outcome) -> str:
@@ -27,3 +48,97 @@ def attack_text(outcome: Outcome) -> str:
     if outcome.excess > 0:
         return f"{rates}: higher, by less than the {outcome.margin:g} points that count as a finding"
     return f"{rates}: not distinguishable from the {other}"
+
+
+_ANY_ATTACKER = "an intruder who knows {columns} and does what this measure defines"
+_EVERY_QUASI = "the quasi-identifiers"
+
+
+def attacker_text(measure: str, columns: Sequence[str]) -> str:
+    """Whose success a risk is: what the intruder knows and does.
+
+    measure, columns  name of a risk, and its scope
+
+    Examples
+    --------
+    >>> attacker_text("record-linkage", ["age", "sex"])
+    'an intruder who knows age, sex of a person and takes the nearest record'
+    """
+    return _ATTACKERS.get(measure, _ANY_ATTACKER).format(columns=", ".join(columns) or _EVERY_QUASI)
+
+
+def is_attacker_text(text: str, columns: Collection[str]) -> bool:
+    """Whether a text names an attacker who knows some of the columns, and says nothing else.
+
+    Examples
+    --------
+    >>> is_attacker_text(attacker_text("class-risk", ["age", "sex"]), {"age", "sex", "town"})
+    True
+    >>> is_attacker_text("an intruder called Kim", {"age"})
+    False
+    """
+    for template in (*_ATTACKERS.values(), _ANY_ATTACKER):
+        first, last = template.split("{columns}") if "{columns}" in template else (template, "")
+        if text.startswith(first) and text.endswith(last) and len(text) >= len(first) + len(last):
+            known = text[len(first) : len(text) - len(last)]
+            if known in ("", _EVERY_QUASI) or set(known.split(", ")) <= set(columns):
+                return True
+    return False
+
+
+def measured_attack_text(attack: MeasuredAttack) -> str:
+    """What an attack found before the release, and what bounds it.
+
+    Examples
+    --------
+    >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 4.9)
+    >>> measured_attack_text(found)
+    'an intruder who knows all quasi-identifiers of everybody and assigns people to records one-to-one finds 4.1 % \
+(3.6–4.7) of the people; who knows these columns alone is expected to find at most 4.9 %, classes over records'
+    """
+    knows = "all quasi-identifiers" if attack.everything else listing(attack.knows)
+    learned = "" if attack.attacker == Attacker.ONE_TO_ONE else ", has learned on a similar file how people were masked"
+    who = f"an intruder who knows {knows} of everybody{learned} and assigns people to records one-to-one"
+    if attack.found is None or attack.interval is None:
+        return f"{who} was not tried: {attack.skipped}"
+    low, high = map(share_text, attack.interval)
+    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of the people"
+    if attack.class_risk is None:
+        return text
+    most = share_text(attack.class_risk)
+    return f"{text}; who knows these columns alone is expected to find at most {most} %, classes over records"
+
+
+def confidential_text(known: ConfidentialKnowledge) -> str:
+    """What class sizes do not cover: who knows a confidential column too, exactly, roughly or by a prediction.
+
+    Examples
+    --------
+    >>> confidential_text(ConfidentialKnowledge("income", 20.0, 94.2, 56.0, 21.4, True, False))
+    'class sizes hold for who knows the quasi-identifiers alone (20.0 %); who also knows income finds up to 94.2 %, \
+its tenth of all values 56.0 %, who predicts it 21.4 %'
+    """
+    alone = share_text(known.class_risk)
+    text = f"class sizes hold for who knows the quasi-identifiers alone ({alone} %)"
+    text += f"; who also knows {known.column} finds up to {share_text(known.exact)} %"
+    text += f", its tenth of all values {share_text(known.rough)} %" if known.numeric else ""
+    text += f", who predicts it {share_text(known.predicted)} %" if known.predicted is not None else ""
+    if not known.asks:
+        return text
+    return (
+        f"{text}; make {known.column} a quasi-identifier, demand l-diversity or t-closeness, or say in the plan why "
+        f"nobody outside knows it (because)"
+    )
+
+
+def share_text(value: float) -> str:
+    """A per cent figure with two digits, or one after the point.
+
+    Examples
+    --------
+    >>> [share_text(value) for value in (0.0, 0.0423, 4.12, 15.84, 100.0)]
+    ['0', '0.042', '4.1', '15.8', '100']
+    """
+    if value in (0.0, 100.0):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if value >= 9.95 else f"{value:.2g}"

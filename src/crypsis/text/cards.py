@@ -1,4 +1,4 @@
-"""A utility card in words; counts and shares only."""
+"""A utility card in words."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from crypsis.measures.constraint import within
 from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard
 from crypsis.measures.utility.column_harm import ColumnHarm
 from crypsis.measures.utility.propensity import PropensityScore
+from crypsis.text.estimates import analyses_facts, estimates_facts
 from crypsis.text.reports import number_text, sentence_text
 
 TIES = {"pearson": "correlation", "cramer": "Cramér's V", "ratio": "correlation ratio"}
-PUBLIC = ("loss", "distance", "association")
+PUBLIC = ("loss", "distance", "constant", "association")
 """Harms whose sentences hold no count of records, so that users of the file may read them."""
 MISSED = 25.0
 """Part of the values of a column, or of the records at one of its ends, whose loss the opening of a card names."""
@@ -64,6 +65,10 @@ def _of_column(harm: Harm, column: ColumnHarm) -> str:
     if harm.kind == "tail":
         low, high = (next(t for t in column.tails if t.point == point) for point in (5.0, 95.0))
         return f"beyond its 5 % and 95 % points {low.before} and {high.before} records → {low.after} and {high.after}"
+    if harm.kind == "constant":
+        return "one value is left of it"
+    if harm.kind == "total":
+        return f"its total changed by {size} %"
     many = column.filled if harm.kind == "filled" else column.blanked
     return f"{many} missing cells were filled" if harm.kind == "filled" else f"{many} cells were blanked"
 
@@ -135,6 +140,12 @@ def analysis_text(measure: str, counts: Mapping[str, float]) -> str:
             f"95 % intervals of {slopes} slope{'s'[: slopes != 1]} overlap by {counts['mean overlap']:.2f} on average"
         )
         return f"{text}, {apart} {'is' if apart == 1 else 'are'} disjoint" if apart else text
+    if measure == "estimate-use" and "mean overlap" in counts:
+        many, inside = int(counts["estimates"]), int(counts["estimates inside"])
+        return (
+            f"95 % intervals of {many} estimate{'s'[: many != 1]} overlap by {counts['mean overlap']:.2f} on average, "
+            f"{inside} of {many} lie inside the interval of the original"
+        )
     if measure == "classifier-use":
         return (
             f"area under the ROC curve {counts['area under the curve before']:.3f} → "
@@ -272,4 +283,6 @@ def card_facts(card: UtilityCard) -> Mapping[str, Any]:
         ],
         "rules": [{**asdict(rule), "text": rule_harm_text(rule)} for rule in card.rules],
         "ruined": list(dict.fromkeys(ruin.column for ruin in card.ruins)),
+        "estimates": estimates_facts(card.estimates),
+        "analyses": analyses_facts(card.analyses, card.beside),
     }

@@ -26,7 +26,7 @@ def finding_text(finding: Finding) -> str:
     match finding.kind:
         case FindingKind.UNDECIDED:
             text = f"{first}: nobody decided what it means for disclosure"
-            return f"{text}; {share} of the records hold a value that no other record holds" if records else text
+            return f"{text}; {records} records ({share}) hold a value that no other record holds" if records else text
         case FindingKind.SINGLING_OUT:
             return (
                 f"{first} singles out {share} of the records by itself: {records} hold a value that no other record "
@@ -57,7 +57,10 @@ def finding_text(finding: Finding) -> str:
                 f"{share} of the records: {records}; l-diversity prevents it"
             )
         case FindingKind.LOOK_ALIKE:
-            return f"{first}: categories of {records} records differ only in case, spaces or Unicode form"
+            return (
+                f"{first}: categories of {records} records differ only in case, spaces, punctuation or letters that "
+                f"look alike"
+            )
         case FindingKind.INVENTED if rest:
             return f"{first} and {others}: {records} records hold a pair of values that no original record holds"
         case FindingKind.INVENTED:
@@ -117,6 +120,26 @@ def remedies(finding: Finding) -> list[str]:
             return ["write the file again without them"]
         case _:
             return [waive]
+
+
+def singled_out_text(findings: Sequence[Finding]) -> str:
+    """How many people published columns single out, by themselves and two or three together, in a sentence or two.
+
+    Examples
+    --------
+    >>> singled_out_text([Finding(FindingKind.SINGLING_OUT, ("code",), 98, 0.049, refuses=False)])
+    'Alone with the value of one column: 98 by code.'
+    """
+    single = [each for each in findings if each.kind is FindingKind.SINGLING_OUT]
+    together = [each for each in findings if each.kind in (FindingKind.COMBINATION, FindingKind.ASSUMPTION)]
+    counts = listing((f"{each.records} by {each.columns[0]}" for each in single), most=8)
+    text = f"Alone with the value of one column: {counts}." if single else "Nobody is alone with a value of one column."
+    if not together:
+        return text
+    worst = max(together, key=lambda each: each.records)
+    return (
+        f"{text} With two or three: at most {worst.records} ({100 * worst.share:.3g} %), by {listing(worst.columns)}."
+    )
 
 
 def audited_text(audit: Audit) -> str:

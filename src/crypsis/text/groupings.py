@@ -9,6 +9,7 @@ REPRESENTATIVES = {
     "median": "numbers are medians",
     "mode": "the most frequent value stands for a group",
     "spread": "numbers are means moved apart so that the variance is kept",
+    "calibrated": "values are calibrated so that distributions and moments are kept",
     "typical": "",
     "common-ancestor": "categories are generalised until they are true of the whole group",
     "unanimous": "categories are blanked where the group differs",

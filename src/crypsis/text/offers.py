@@ -22,8 +22,9 @@ def offer_text(
     interval: tuple[float, float] | None,
     useful: Usefulness,
     ruins: Sequence[Ruin] = (),
+    baselines: Mapping[str, float] | None = None,
 ) -> str:
-    """Why a solution is offered, in two sentences.
+    """Why a solution is offered, in three sentences.
 
     Parameters
     ----------
@@ -36,7 +37,9 @@ def offer_text(
     useful : Usefulness
         The thresholds it was chosen under.
     ruins : sequence of Ruin
-        Its ruined columns, which are named in a third sentence.
+        Its ruined columns, which are named in a last sentence.
+    baselines : mapping of str to float, optional
+        Per cent of the estimates of the same analyses that each baseline keeps.
 
     Returns
     -------
@@ -47,14 +50,27 @@ def offer_text(
     >>> print(offer_text("faithful", {"loss": 4.0, "risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
     The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5); less risk would cost more loss.
     """  # noqa: E501
-    words = _words(name, figures, interval, useful, bool(ruins))
+    words = _words(name, figures, interval, useful, bool(ruins)) + _kept(figures.get("analyses"), baselines or {})
     if ruins:
         words += (
             f" Warning: {listing(ruined_columns(ruins))} ruined; every solution that may be released ruins some column."
         )
     elif (figures.get("loss") or 0.0) > useful.loss:
         words += f" Warning: every solution that may be released loses more than {number_text(useful.loss)} %."
+    elif (kept := figures.get("analyses")) is not None and kept < useful.analyses:
+        words += (
+            f" Warning: every solution that may be released keeps fewer than {number_text(useful.analyses)} % of the "
+            f"answers."
+        )
     return words
+
+
+def _kept(kept: float | None, baselines: Mapping[str, float]) -> str:
+    """How many answers of analyses drawn at random are kept, beside the baselines."""
+    if kept is None:
+        return ""
+    beside = "".join(f"; {name}: {number_text(round(value, 1))} %" for name, value in baselines.items())
+    return f" Of the estimates of analyses drawn at random {number_text(round(kept, 1))} % keep their answer{beside}."
 
 
 def offer_title(names: Sequence[str]) -> str:
@@ -129,7 +145,11 @@ def ruin_text(ruins: Sequence[Ruin]) -> str:
 
 
 def _one(ruin: Ruin) -> str:
-    found, most = number_text(ruin.found), f"at most {number_text(ruin.at_most)} % allowed"
+    found, most = number_text(round(ruin.found, 2)), f"at most {number_text(ruin.at_most)} % allowed"
+    if ruin.harm == "constant":
+        return "it has one value left"
+    if ruin.harm == "total":
+        return f"its total changed by {found} %, {most}"
     if ruin.harm == "loss":
         return f"{found} % of its information is lost, {most}"
     if ruin.harm == "distance":

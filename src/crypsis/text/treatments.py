@@ -10,6 +10,7 @@ WORDS = {
     "mean": "the mean of {columns}",
     "median": "the median of {columns}",
     "spread": "the mean of {columns}, spread to keep the variance",
+    "calibrated": "a calibrated value of {columns}, so that distributions and moments are kept",
     "mode": "the most frequent value of {columns}",
     "typical": "the typical value of {columns}",
     "common-ancestor": "the lowest group of the hierarchy that holds all values of {columns}",
@@ -30,22 +31,6 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     'the median of age; the typical value of sex, town'
     """
     return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
-
-
-def swapped_text(share: float) -> str:
-    """How many records publish the values of a neighbouring group, to be added to a sentence.
-
-    share  per cent of the records
-
-    Examples
-    --------
-    >>> swapped_text(31.2)[:62]
-    '; 31 % of the records publish the values of a neighbouring gro'
-    """
-    return (
-        f"; {share:.0f} % of the records publish the values of a neighbouring group, so that the nearest values are "
-        f"often not their own"
-    )
 
 
 def exchange_text(changed: Mapping[str, float], kept: bool) -> str:

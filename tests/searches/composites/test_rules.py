@@ -7,7 +7,7 @@ import numpy as np
 from crypsis.evolution import Budget, evolve
 from crypsis.masking.repairing import repaired
 from crypsis.masking.representatives import published_by_column
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.searches.search import Search, searches
 from crypsis.table.precision import at_source_precision
 from crypsis.table.rules import EditRule, read_rule
@@ -25,11 +25,11 @@ def expenses(records: int) -> Table:
 
 
 def ruled(*rules: EditRule) -> Search:
-    return searches.build("composite", k=8, rungs=1, treating=False, swapping=False).under([], rules=rules)
+    return searches.build("composite", k=8, rungs=1, numbers="median", categories="typical").under([], rules=rules)
 
 
 def mended_loss(table: Table, masked: Table) -> float:
-    return CellLoss().against(table).read(repaired(at_source_precision(masked, table), table, RULES))
+    return InformationLoss().against(table).read(repaired(at_source_precision(masked, table), table, RULES))
 
 
 def test_mending_is_what_the_measure_loses_more() -> None:
@@ -38,7 +38,7 @@ def test_mending_is_what_the_measure_loses_more() -> None:
     labels = (np.arange(120) // 8).astype(np.int32)  # strangers share groups
     ways = dict(zip(space.names, space.profiles[0], strict=True))
     masked = at_source_precision(published_by_column(table, ways, labels), table)
-    more = mended_loss(table, masked) - CellLoss().against(table).read(masked)
+    more = mended_loss(table, masked) - InformationLoss().against(table).read(masked)
     mending = space.mending(0, labels)
     assert more > 0.1
     assert np.isclose(100.0 * mending.sum() / (120 * len(space.names)), more)

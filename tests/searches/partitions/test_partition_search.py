@@ -77,7 +77,7 @@ def test_with_an_objective_a_lineage_follows_it() -> None:
 
 def test_a_front_is_published_in_every_way() -> None:
     """Beside each k by typical values: common ancestors, the cheaper of both, and kept distributions."""
-    search = PartitionSearch(k=3, rungs=2, largest_k=9)
+    search = PartitionSearch(k=3, rungs=2, largest_k=9, numbers="vary", categories="vary")
     with crypsis.evolve(example(120, seed=2), search=search, budget="3 generations", seed=1) as run:
         found = {s.message for s in run.solutions if not s.baseline and s.facts["k"] == 3}
         for solution in run.solutions:
@@ -93,9 +93,10 @@ def test_a_front_is_published_in_every_way() -> None:
 @pytest.mark.parametrize(
     ("given", "many"),
     [
-        ({}, 4),
-        ({"numbers": "median"}, 4),
-        ({"categories": "marginal"}, 2),
+        ({}, 1),
+        ({"numbers": "vary", "categories": "vary"}, 4),
+        ({"numbers": "median", "categories": "vary"}, 4),
+        ({"numbers": "vary", "categories": "marginal"}, 2),
         ({"numbers": "mean", "categories": "mode"}, 1),
     ],
 )
@@ -105,7 +106,8 @@ def test_settings_leave_fewer_ways(given: dict[str, Any], many: int) -> None:
     styles = PartitionSearch(**given).styles(attributes)
     assert len(styles) == many
     numeric = [attribute for attribute in attributes if attribute.numeric]
-    assert len(PartitionSearch().styles(numeric)) == 2, "categories do not vary where there are none"
+    varying = PartitionSearch(numbers="vary", categories="vary")
+    assert len(varying.styles(numeric)) == 2, "categories do not vary where there are none"
 
 
 def test_the_first_population_can_be_had_without_a_run() -> None:

@@ -10,17 +10,25 @@ if TYPE_CHECKING:
     from crypsis.measures.utility.associations import AssociationChange, AssociationLoss, association_changes
     from crypsis.measures.utility.propensity import Propensity, PropensityScore, propensity_score
     from crypsis.measures.utility.distribution_measures import DistributionDistance, TailChange, VanishedValues
+    from crypsis.measures.utility.analyses import Analyses, AnalysesChanged, AnalysesKept, EstimateChange
+    from crypsis.measures.utility.estimates import ColumnEstimate, ColumnEstimates, column_estimates
     from crypsis.measures.utility.card import Harm, RuleHarm, UseResult, UtilityCard, general_utility, utility_card
     from crypsis.measures.utility.column_harm import ColumnHarm, Tail
     from crypsis.measures.utility.distributions import Distributions
     from crypsis.measures.utility.usefulness import Ruin, Usefulness
 
 __all__ = [
+    "Analyses",
+    "AnalysesChanged",
+    "AnalysesKept",
     "AssociationChange",
     "AssociationLoss",
+    "ColumnEstimate",
+    "ColumnEstimates",
     "ColumnHarm",
     "DistributionDistance",
     "Distributions",
+    "EstimateChange",
     "Harm",
     "Propensity",
     "PropensityScore",
@@ -33,6 +41,7 @@ __all__ = [
     "UtilityCard",
     "VanishedValues",
     "association_changes",
+    "column_estimates",
     "general_utility",
     "propensity_score",
     "utility_card",

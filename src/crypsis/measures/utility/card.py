@@ -7,20 +7,26 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from crypsis.errors import TableError
+from crypsis.measures.utility.analyses import Analyses, AnalysesKept
 from crypsis.measures.utility.associations import AssociationChange, association_changes
 from crypsis.measures.utility.column_harm import ColumnHarm
 from crypsis.measures.utility.distributions import Distributions
+from crypsis.measures.utility.estimates import ColumnEstimates, column_estimates
 from crypsis.measures.utility.propensity import Model, PropensityScore, propensity_score
 from crypsis.measures.utility.usefulness import Ruin, Usefulness
 from crypsis.table.attribute import UNPUBLISHED
 from crypsis.table.table import Table
 
-HarmKind = Literal["loss", "distance", "vanished", "tail", "filled", "blanked", "association", "rule", "use"]
+HarmKind = Literal[
+    "loss", "distance", "vanished", "tail", "constant", "total", "filled", "blanked", "association", "rule", "use"
+]
 
 PAIRED = 16
 """Largest number of columns whose pairs are compared."""
 SAMPLE = 1000
 """Records by which the general utility is measured."""
+ANALYSES = 200
+"""Analyses that a card draws."""
 NOTICED = 1.0
 """Harms below this many per cent do not open a card."""
 
@@ -29,7 +35,8 @@ NOTICED = 1.0
 class Harm:
     """One thing that was harmed.
 
-    kind     what happened: "loss", "distance", "vanished", "tail", "filled", "blanked", "association", "rule" or "use"
+    kind     what happened: "loss", "distance", "vanished", "tail", "constant" (one value is left), "total", "filled",
+             "blanked", "association", "rule" or "use"
     columns  where; two columns for an association, the name of a rule or of a use
     size     per cent: of the information, of the records, of a use, or 100 times the change of an association
     """
@@ -77,7 +84,7 @@ class RuleHarm:
 
 @dataclass(frozen=True)
 class UtilityCard:
-    """What a masking did to a file; counts and per cent only, never a value of a record.
+    """What a masking did to a file; figures of columns, counts and per cent, never a value of a record.
 
     Attributes
     ----------
@@ -95,6 +102,12 @@ class UtilityCard:
         Edit rules.
     ruins : tuple of Ruin
         Columns beyond a threshold, worst first.
+    estimates : tuple of ColumnEstimates
+        Every published column before and after, in the order of the table.
+    analyses : AnalysesKept or None
+        Analyses drawn at random that no search saw; None where the table allows none, or none was wanted.
+    beside : mapping of str to AnalysesKept
+        The same analyses on other masked files, by name, such as plain MDAV.
 
     Examples
     --------
@@ -112,6 +125,9 @@ class UtilityCard:
     uses: tuple[UseResult, ...]
     rules: tuple[RuleHarm, ...]
     ruins: tuple[Ruin, ...]
+    estimates: tuple[ColumnEstimates, ...] = ()
+    analyses: AnalysesKept | None = None
+    beside: Mapping[str, AnalysesKept] = field(default_factory=dict)
 
     @property
     def harms(self) -> tuple[Harm, ...]:
@@ -132,6 +148,9 @@ def utility_card(
     rules: Sequence[RuleHarm] = (),
     *,
     general: Sequence[Model] = ("pairs", "cart"),
+    analyses: int = ANALYSES,
+    seed: int = 1,
+    beside: Mapping[str, Table] | None = None,
 ) -> UtilityCard:
     """Compare a masked table with its original, column by column, pair by pair, and as a whole.
 
@@ -147,6 +166,10 @@ def utility_card(
         Edit rules, counted before.
     general : sequence of {"main", "pairs", "cart"}
         Models by which the general utility is measured, which takes longest; empty: it is not.
+    analyses, seed : int
+        Analyses that are drawn at random, and the seed of the draw; a search never draws the same, whatever its seed.
+    beside : mapping of str to Table, optional
+        Other masked versions of the original, by name, of which the same analyses are asked.
 
     Returns
     -------
@@ -164,6 +187,8 @@ def utility_card(
     changed = [h for h in harms if h.loss or h.distance or h.filled or h.blanked or h.changed]
     figures = {h.name: h.figures for h in changed}
     ranked = sorted(changed, key=lambda h: (-useful.severity(h.figures), h.name))
+    asked = Analyses(original, analyses, seed, stream="report") if analyses else None
+    asked = asked if asked is not None and asked.analyses else None
     quasi = tuple(name for name in original.quasi_identifiers if name in names)
     paired = [*quasi, *(name for name in names if name not in quasi)][:PAIRED]
     return UtilityCard(
@@ -175,6 +200,9 @@ def utility_card(
         tuple(uses),
         tuple(rules),
         useful.ruins(figures),
+        column_estimates(original, masked, names),
+        asked.compare(masked) if asked else None,
+        {name: asked.compare(table) for name, table in (beside or {}).items()} if asked else {},
     )
 
 
@@ -182,10 +210,12 @@ def _harms(column: ColumnHarm) -> list[Harm]:
     name, of = (column.name,), 100.0 / max(column.records, 1)
     tail = max((abs(t.before - t.after) for t in column.tails if t.point in (5.0, 95.0)), default=0)
     return [
-        Harm("loss", name, column.loss),
+        Harm("loss", name, 0.0 if column.constant else min(column.loss, 100.0)),
         Harm("distance", name, column.moved),
         Harm("vanished", name, column.vanished_share),
         Harm("tail", name, of * tail),
+        Harm("constant", name, 100.0 if column.constant else 0.0),
+        Harm("total", name, column.total_change),
         Harm("filled", name, of * column.filled),
         Harm("blanked", name, of * column.blanked),
     ]

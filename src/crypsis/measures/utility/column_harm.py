@@ -47,6 +47,11 @@ class ColumnHarm:
         Released cells that have a value where the original has none, none where it has one, and another value.
     records : int
         Records of the original.
+    constant : bool
+        Whether a column that varies in the original has one value in the released file, or none.
+    total_change : float
+        How far the total of a number moved, per cent of the total, or of a tenth of a standard deviation for each
+        record where that is more; missing cells count as the mean. 0 for a category.
 
     Examples
     --------
@@ -71,6 +76,8 @@ class ColumnHarm:
     blanked: int
     changed: int
     records: int
+    constant: bool = False
+    total_change: float = 0.0
 
     @property
     def moved(self) -> float:
@@ -112,4 +119,6 @@ class ColumnHarm:
             "distance": self.moved,
             "vanished": self.vanished_share,
             "tail": self.emptied_share,
+            "constant": 100.0 if self.constant else 0.0,
+            "total": self.total_change,
         }

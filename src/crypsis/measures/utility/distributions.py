@@ -15,7 +15,7 @@ import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.measures.cell_loss import cell_losses
+from crypsis.measures.information_loss import ColumnInformation
 from crypsis.measures.pairing import alike_codes, check_rows, finite_numbers, published_numbers
 from crypsis.measures.spreading import Grid, binned
 from crypsis.measures.utility.column_harm import ColumnHarm, Tail
@@ -29,6 +29,8 @@ TAILS = (1.0, 5.0, 95.0, 99.0)
 """Points of the original, per cent, beyond which records are counted."""
 FEW = 20
 """A number with at most so many values, all whole, is looked at value by value: codes, ranks, small counts."""
+NEGLIGIBLE = 0.1
+"""Standard deviations for each record below which the total of a number is no scale for its change."""
 FORGIVEN = 0.05
 """Shift of a number, as a part of its range, by which its distribution does not count as moved."""
 
@@ -51,6 +53,8 @@ class ComparedColumn:
     tails: tuple[Tail, ...] = ()
     held: int = 0
     released: int = 0
+    constant: bool = False
+    total_change: float = 0.0
 
 
 class Distributions:
@@ -132,12 +136,13 @@ class Distributions:
             If the column cannot be compared.
         """
         compared = self.compared(masked, name)
-        lost = cell_losses(self.original, masked, name)
+        content = ColumnInformation.of(self.original, name)
+        lost = content.losses(masked)
         kept = masked.kept
         before, after = self.original.missing(name)[kept], masked.missing(name)[kept]
         return ColumnHarm(
             name,
-            100.0 * float(np.where(kept, lost, 1.0).mean()) if len(lost) else 0.0,
+            100.0 * content.share(masked, lost) if len(lost) else 0.0,
             compared.distance,
             compared.kolmogorov,
             compared.shifted,
@@ -151,6 +156,8 @@ class Distributions:
             blanked=int((after & ~before).sum()),
             changed=int(((lost[kept] > 0) & ~before & ~after).sum()),
             records=len(self.original),
+            constant=compared.constant,
+            total_change=compared.total_change,
         )
 
     def compared(self, masked: Table, name: str) -> ComparedColumn:
@@ -177,7 +184,11 @@ class Distributions:
         gone = (first[1:] > 0) & (last[1:] == 0)
         values, lost = int((first[1:] > 0).sum()), int(first[1:][gone].sum())
         return ComparedColumn(
-            total_variation(first, last), values=values, vanished=int(gone.sum()), vanished_records=lost
+            total_variation(first, last),
+            values=values,
+            vanished=int(gone.sum()),
+            vanished_records=lost,
+            constant=values > 1 >= int((last[1:] > 0).sum()),
         )
 
     def listed(self, name: str) -> bool:
@@ -217,6 +228,7 @@ class Distributions:
             vanished_records=int(first[gone].sum()),
             merged=int(merged.sum()),
             merged_records=int(first[merged].sum()),
+            constant=int(real.sum()) > 1 >= len(np.unique(column[column != MISSING])),
         )
 
     def _held(self, name: str) -> _Numbers:
@@ -277,7 +289,19 @@ class _Numbers:
             tails=self._tails(held),
             held=len(self.ordered),
             released=len(held),
+            constant=len(values) > 1 and (not held.size or bool(held[0] == held[-1])),
+            total_change=self._total_change(held, int(masked.kept.sum())),
         )
+
+    def _total_change(self, held: Floats, records: int) -> float:
+        """Change of the total of all published records, those that lack a number by the mean, per cent."""
+        if not self.ordered.size:
+            return 0.0
+        n = len(self.values)
+        before = n * float(self.ordered.mean())
+        after = records * float(held.mean()) if held.size else 0.0
+        scale = max(abs(before), NEGLIGIBLE * n * float(self.ordered.std()))
+        return 100.0 * abs(after - before) / scale if scale > 0 else 0.0
 
     def _tails(self, held: Floats) -> tuple[Tail, ...]:
         if not self.ordered.size:

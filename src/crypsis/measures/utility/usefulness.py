@@ -10,7 +10,9 @@ from pydantic import Field
 
 from crypsis.registry import Settings
 
-Harm = Literal["loss", "distance", "vanished", "tail"]
+Harm = Literal["loss", "distance", "vanished", "tail", "constant", "total"]
+CONSTANT = 50.0
+"""A column that became constant has the figure 100, any other 0."""
 
 
 @dataclass(frozen=True)
@@ -21,9 +23,10 @@ class Ruin:
     ----------
     column : str
         The column.
-    harm : {"loss", "distance", "vanished", "tail"}
+    harm : {"loss", "distance", "vanished", "tail", "constant", "total"}
         What is beyond its threshold: the loss of the column, the distance of its distribution, the share of the
-        records whose value no longer occurs, or the share of the records that one end of a number lost.
+        records whose value no longer occurs, the share of the records that one end of a number lost, that the column
+        has one value left, or the change of the total of a number.
     found, at_most : float
         What was found and the threshold, per cent.
 
@@ -51,10 +54,21 @@ class Usefulness(Settings):
     (Ruin(column='age', harm='loss', found=45.0, at_most=40.0),)
     """
 
-    loss: float = Field(
-        default=30.0, gt=0, le=100, description="largest overall loss of a file worth considering, per cent"
+    analyses: float = Field(
+        default=75.0,
+        ge=0,
+        le=100,
+        description="smallest share of the estimates of analyses drawn at random that a useful file keeps, per cent",
     )
-    column_loss: float = Field(default=50.0, gt=0, le=100, description="largest loss of one column, per cent")
+    loss: float = Field(
+        default=60.0, gt=0, le=200, description="largest overall loss of a file worth considering, per cent"
+    )
+    column_loss: float = Field(
+        default=100.0,
+        gt=0,
+        le=200,
+        description="largest loss of one column, per cent; at 100 its cells say no more than its distribution",
+    )
     distance: float = Field(
         default=25.0,
         gt=0,
@@ -72,14 +86,22 @@ class Usefulness(Settings):
         description="largest share of the records below the 5 % point of a number, or above its 95 % point, that are "
         "gone from there, per cent; at 100 an end may become empty",
     )
+    total: float = Field(
+        default=20.0, gt=0, le=1000, description="largest change of the total of a number, either way, per cent"
+    )
+    constant: bool = Field(
+        default=False, description="whether a column that varies in the original may have one value in the file"
+    )
 
     @property
     def limits(self) -> dict[Harm, float]:
         """The threshold of each harm to a column that is limited."""
         every: dict[Harm, float] = {
-            "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail
+            "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail,
+            "constant": CONSTANT, "total": self.total,
         }  # fmt: skip
-        return {harm: most for harm, most in every.items() if harm != "tail" or most < 100}
+        open_ = {"tail": self.tail >= 100, "constant": self.constant}
+        return {harm: most for harm, most in every.items() if not open_.get(harm)}
 
     def severity(self, figures: Mapping[str, float]) -> float:
         """The harm to a column that is nearest to its threshold, or farthest beyond it, as a part of the threshold.
@@ -101,7 +123,7 @@ class Usefulness(Settings):
         Parameters
         ----------
         columns : mapping
-            Column → "loss", "distance", "vanished" and "tail", per cent.
+            Column → harm → per cent.
 
         Returns
         -------

@@ -1,9 +1,9 @@
-"""The search "composite": groups annealed on cell loss itself, each column published in its own way."""
+"""The search "composite": groups annealed on the information they lose, with calibrated representatives."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, ClassVar, Literal
 
@@ -12,21 +12,21 @@ from numpy.random import Generator
 from pydantic import Field
 
 from crypsis.encodings.composite import CompositeEncoding
-from crypsis.evolution import Problem, Scores
+from crypsis.evolution import Genome, Problem, Scores
+from crypsis.kernels.group_cost import Cells, total_cost
 from crypsis.masking.blocks import LARGE
 from crypsis.masking.locking import least_stratum, strata
 from crypsis.masking.representatives import Representative, published_by_column
-from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.constraint import beyond, excess
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
-from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.properties import class_sizes
 from crypsis.searches.composites.blocks import WHOLE
 from crypsis.searches.composites.lineages import CompositeLineages, seats_of
-from crypsis.searches.composites.space import CompositeSpace
+from crypsis.searches.composites.space import CompositeSpace, cells_of
 from crypsis.searches.composites.starts import Start
 from crypsis.searches.composites.treatments import Profile, Treatments, truthful
 from crypsis.searches.ladder import LadderSearch
@@ -40,16 +40,16 @@ STEER, MOST = 2.0, 100.0
 
 @searches.add("composite")
 class CompositeSearch(LadderSearch):
-    """Which records should become alike, and what should they publish? Groups of at least k, annealed on cell loss.
+    """Which records should become alike, and what should they publish? Groups of at least k, annealed on their loss.
 
-    Every group publishes one value in each column: a number its median, a category the common ancestor in its
-    hierarchy or the typical value, whichever loses less. With `truthful` it publishes nothing that is false of one of
-    its records. Every solution keeps k-anonymity over the columns it masks.
+    Every group publishes one value in each column, calibrated: chosen over all groups so that the file keeps the
+    distributions of its columns, and the moments of every two of them. With `truthful` it publishes nothing that is
+    false of one of its records. Every solution keeps k-anonymity over the columns it masks.
 
     Notes
     -----
-    - Formula: groups of at least k minimise the weighted sum of cell losses, judged change by change from the columns
-      that a change touches; front of loss and risk over a ladder of k
+    - Formula: groups of at least k minimise the weighted information loss of their means and most frequent values,
+      judged change by change from the columns that a change touches; front of loss and class risk over a ladder of k
     - Paper: own; halving after LeFevre, DeWitt and Ramakrishnan (2006), recombination after Martínez-Ballesté et al.
       (2007)
     - Cost: anytime; a change costs O(k p), a generation reads a fixed number of cells
@@ -70,15 +70,16 @@ class CompositeSearch(LadderSearch):
         description="publish nothing that is false of a record: common ancestors, or without a hierarchy the value "
         "that all records of a group share, else nothing",
     )
-    numbers: Literal["median", "mean"] = Field(
-        default="median",
-        description="what the numbers of a group become: the median loses least, the mean keeps totals",
+    numbers: Literal["calibrated", "mean", "median"] = Field(
+        default="calibrated",
+        description="what the numbers of a group become: calibrated keeps distributions, totals and covariances; the "
+        "mean keeps totals; the median is a value in the middle of the group",
     )
-    categories: Literal["cheapest", "typical", "marginal"] = Field(
-        default="cheapest",
-        description="what the categories of a group become: the common ancestor or the typical value, whichever loses "
-        "less; the typical value; or a value of the group, chosen over all groups so that each column keeps its "
-        "distribution",
+    categories: Literal["calibrated", "cheapest", "typical", "marginal"] = Field(
+        default="calibrated",
+        description="what the categories of a group become: a value of the group, calibrated so that counts and how "
+        "columns go together are kept; the common ancestor or the most frequent value, whichever loses less; the "
+        "typical value; or a value of the group, chosen so that each column keeps its distribution",
     )
     start: Start = Field(
         default="best",
@@ -86,11 +87,9 @@ class CompositeSearch(LadderSearch):
         "both (halving above 10 000 records), the records that are alike at a node of the lattice, halved, or the "
         "classes of a quick local recoding; the last two need a hierarchy for each column",
     )
-    treating: bool = Field(default=True, description="whether other treatments of the columns are tried on the groups")
-    swapping: bool = Field(
-        default=True,
-        description="whether records of neighbouring groups may publish each other's values, so that the nearest "
-        "published values are often not one's own",
+    treating: bool = Field(
+        default=False,
+        description="whether the groups are tried with common ancestors too, which are true of all records",
     )
     rungs: int = Field(
         default=8, ge=1, le=100, description="class sizes tried at first; later, groups of sizes between them too"
@@ -104,7 +103,7 @@ class CompositeSearch(LadderSearch):
             idle["breedings"] = Idle("with a single rung", "set rungs to 2 or more")
         if self.truthful:
             false = Idle("where nothing false is published", "set truthful to false")
-            idle |= dict.fromkeys(("numbers", "categories", "treating", "swapping"), false)
+            idle |= dict.fromkeys(("numbers", "categories", "treating"), false)
         return idle
 
     @classmethod
@@ -147,28 +146,29 @@ class CompositeSearch(LadderSearch):
             rules=tuple(rule for rule in self.rules if set(rule.columns) & set(names)),
         )
         space = replace(space, weights=self._steering(space, table))
-        treatments = Treatments.of(attributes, Representative(self.numbers), self.truthful or not self.treating)
+        treatments = Treatments.of(attributes, space.profiles[0], self.truthful or not self.treating)
         lineages = CompositeLineages(
             space,
             seats_of(ladder, self.safe_k, self._far(ladder[-1], most))[: None if len(space) <= WHOLE else len(ladder)],
             treatments,
             self.start,
             self.breedings,
-            self.swapping and not self.truthful and len(space) <= WHOLE,
         )
         limits = tuple(
             (limit.measure.against(table), limit.at_most)
             for limit in self.demanded_limits
-            if limit.measure is not None and (len(space) <= WHOLE or isinstance(limit.measure, CellLoss))
+            if limit.measure is not None and (len(space) <= WHOLE or isinstance(limit.measure, InformationLoss))
         )
-        own = OwnScores(encoding, CellLoss(columns=names).against(table), self._linkage(table), limits)
-        scores: DecodedScores = own if objective is None else ObjectiveScores(encoding, objective)
+        own: GroupScores | DecodedScores = GroupScores(encoding, space)
+        if limits or space.rules:
+            own = OwnScores(encoding, InformationLoss(columns=names).against(table), limits)
+        scores = own if objective is None else ObjectiveScores(encoding, objective)
         return Problem(
             key=encoding.key,
             strategy=lineages,
             start=lineages.first,
-            evaluate=scores.piecewise(encoding.key, len(table)),
-            objectives=("loss", "risk", "classes") if objective is None else ("loss", "risk"),
+            evaluate=scores.piecewise(encoding.key, len(table)) if isinstance(scores, DecodedScores) else scores,
+            objectives=("loss", "risk"),
             variants=treatments.variants(int(table.kept.sum())),
             remember=20 * len(ladder),
             notes={"ladder": list(ladder), "columns": list(names)},
@@ -186,21 +186,15 @@ class CompositeSearch(LadderSearch):
         caps = {
             limit.measure.columns[0]: limit.at_most
             for limit in self.demanded_limits
-            if isinstance(limit.measure, CellLoss) and len(limit.measure.columns) == 1 and limit.at_most > 0.0
+            if isinstance(limit.measure, InformationLoss) and len(limit.measure.columns) == 1 and limit.at_most > 0.0
         }
         if not caps.keys() & set(space.names) or len(space) > WHOLE:
             return space.weights
         ways = dict(zip(space.names, space.profiles[0], strict=True))
         first = published_by_column(table, ways, space.halved(0, space.ladder[0]))
-        lost = 100.0 * CellLoss(columns=space.names).against(table).by_column(first)
+        lost = 100.0 * InformationLoss(columns=space.names).against(table).by_column(first)
         above = [max(1.0, each / caps.get(name, each or 1.0)) for name, each in zip(space.names, lost, strict=True)]
         return tuple(w * min(over**STEER, MOST) for w, over in zip(space.weights, above, strict=True))
-
-    def _linkage(self, table: Table) -> BoundMeasure | None:
-        """What finds records by their nearest values; None where the table is large."""
-        if int(table.kept.sum()) > WHOLE:
-            return None
-        return RecordLinkage(columns=tuple(table.quasi_identifiers) or self.names(table)).against(table)
 
     def _profile(self, attributes: list[Attribute]) -> Profile:
         """What is published in each column."""
@@ -210,16 +204,36 @@ class CompositeSearch(LadderSearch):
 
 
 @dataclass(frozen=True, eq=False)
-class OwnScores(DecodedScores):
-    """(cell loss, linkage, classes among records), per cent: what the search minimises by itself.
+class GroupScores:
+    """(information loss, classes among records), per cent, read from the groups alone: what the search minimises."""
 
-    linkage  None for a large table, where classes alone are counted
+    encoding: CompositeEncoding
+    space: CompositeSpace = field(repr=False)
+
+    def __call__(self, candidate: Genome) -> Scores:
+        genes = self.encoding.genes(candidate)
+        cells, order = self._cells(genes.treatments), np.argsort(genes.labels, kind="stable").astype(np.int64)
+        bounds = np.append(np.flatnonzero(np.diff(genes.labels[order], prepend=-1)), len(order)).astype(np.int64)
+        lost = float(total_cost(cells, order, bounds, self.space.room(2)))
+        records = len(genes.labels)
+        return 100.0 * lost / (records * sum(self.space.weights)), 100.0 * (len(bounds) - 1) / records
+
+    def _cells(self, treatments: Profile) -> Cells:
+        """The records for groups that are published in some way."""
+        if treatments in self.space.profiles:
+            return self.space.cells[self.space.profiles.index(treatments)]
+        return cells_of(self.space.table, self.space.names, treatments, self.space.weights)
+
+
+@dataclass(frozen=True, eq=False)
+class OwnScores(DecodedScores):
+    """(information loss, classes among records), per cent, of the decoded table.
+
     limits  measures and their largest readings: what keeps them all comes before what does not
     """
 
     encoding: CompositeEncoding
     loss: BoundMeasure
-    linkage: BoundMeasure | None
     limits: tuple[tuple[BoundMeasure, float], ...] = ()
 
     def read(self, masked: Table) -> Scores:
@@ -231,9 +245,9 @@ class OwnScores(DecodedScores):
             missed.append(excess((yield from measure.scoring(masked)), most))
         if any(missed):
             far, _ = beyond(float(np.mean(missed)))
-            return far, far, far
+            return far, far
         [classes, loss] = yield [partial(self._classes, masked), partial(self.loss.read, masked)]
-        return loss, classes if self.linkage is None else (yield from self.linkage.scoring(masked)), classes
+        return loss, classes
 
     def _classes(self, masked: Table) -> float:
         """Classes among records, per cent."""

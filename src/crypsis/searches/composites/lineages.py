@@ -4,9 +4,8 @@ A quantum reads so many cells. Lineages take turns run by run, in the order of t
 comes, so that the first point is there as soon as the first groups are. Once all have made a few runs, lineages between
 them begin: their groups have the smaller k and a price, so that there are as few of them as between the two rungs but
 of more sizes, which loses less. At the end of a run the groups found are recombined with the best so far, and what is
-better is scored, now and then also with another treatment of its columns. The records then trade what they publish, at
-one price of being found after another, those of the smallest k at most prices. Beyond the ladder, ever larger groups
-are put together from those below them.
+better is scored, now and then also with another treatment of its columns. Beyond the ladder, ever larger groups are put
+together from those below them.
 """
 
 from __future__ import annotations
@@ -35,7 +34,6 @@ from crypsis.searches.composites.starts import (
     grouping,
     put_together,
 )
-from crypsis.searches.composites.swapping import FEWER, PRESSURES, pressure, swapped
 from crypsis.searches.composites.treatments import Treatments
 from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.searches.lineages import WalkingLineage, WalkingStrategy, first_chance, packed, seated, unpacked, walked
@@ -59,8 +57,6 @@ BEYOND = 2.0
 """Times the price between the last two rungs: for fewer groups than at the last one."""
 BEHIND = 2
 """Runs that a rung between others makes less."""
-AHEAD = 3
-"""Runs of the smallest k for each of another one, where its records trade."""
 SCORED_BLOCKS = 32
 """Blocks of a large table after which its groups are scored again."""
 
@@ -89,14 +85,10 @@ class CompositeLineage(WalkingLineage):
 
     warmth  float64[1]: the temperature's unit in this run, what a record of the best groups costs
     price  float64[1]: what every group costs beside what it loses
-    trades  int64[1]: prices of being found at which the records of the best groups have still to trade
-    publishes  int32[n]: whose values each record publishes after a trade that is to be scored; empty if there is none
     """
 
     warmth: NDArray[np.float64]
     price: NDArray[np.float64]
-    trades: NDArray[np.int64]
-    publishes: NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,19 +100,17 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     treatments  what columns may be published as instead
     start  how first groups are found
     breedings  lineages advanced in one quantum
-    swapping  whether records may publish the values of another group
     brief  whether a run of few cells ends when it has read them; otherwise it goes on for a whole quantum
     """
 
-    operators: ClassVar[tuple[str, ...]] = ("anneal", "treat", "swap")
-    """Annealing runs, other treatments of the groups they find, and trades between their records."""
+    operators: ClassVar[tuple[str, ...]] = ("anneal", "treat")
+    """Annealing runs, and other treatments of the groups they find."""
 
     space: CompositeSpace = field(repr=False)
     seats: tuple[Seat, ...]
     treatments: Treatments
     start: Start = "best"
     breedings: int = 1
-    swapping: bool = False
     brief: bool = False
     _sought: dict[int, Underway[FirstGroups]] = field(default_factory=dict, repr=False)
     """First groups that are being sought, by seat."""
@@ -151,9 +141,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         for seat, after in zip(turn, engine.map(walked, [(seat, lineages[seat]) for seat in turn], self), strict=True):
             if after.due[0]:
                 children += self._children(problem, seat, after, streams["treat"])
-            if len(after.publishes):
-                children += self._swapped(problem, seat, after)
-            lineages[seat] = replace(after, publishes=after.publishes[:0])
+            lineages[seat] = after
         worked = replace(state, memory=packed(lineages), rng=streams.snapshot())
         if not children:
             return replace(worked, generation=state.generation + 1, idle=0 if turn else state.idle + 1), []
@@ -205,8 +193,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         walk = walk if len(self.space) <= WHOLE else walk[:0]  # on a large table every block has its own
         compact = self._compacts() if between is None and below is None else 0
         place, due = np.array([0, -compact]), np.zeros(1, np.bool_)
-        trades, warmth = np.array([0 if below is None else self._prices(seat)]), np.zeros(1)
-        return CompositeLineage(labels, walk, chance, place, due, warmth, np.array([price]), trades, walk[:0])
+        return CompositeLineage(labels, walk, chance, place, due, np.zeros(1), np.array([price]))
 
     def _genome(self, seat: int, labels: Labels) -> Genome:
         k, profile = self.seats[seat][:2]
@@ -215,30 +202,18 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
     def _turn(self, lineages: Sequence[CompositeLineage]) -> list[int]:
         """The seats that walk in the next quantum: fewest runs first, then in their order.
 
-        Who trades goes on with it. The smallest k is ahead, as its records trade at most prices. Rungs that have others
-        on both sides wait until those have made more runs, as what is between loses less; so do far ones.
+        Rungs that have others on both sides wait until those have made more runs, as what is between loses less; so do
+        far ones.
         """
         able = [seat for seat in range(len(lineages)) if self.divisible(self.seats[seat].k)]
         begun = [seat.between for seat in self.seats[: len(lineages)] if seat.between is not None]
         waits = {low for low, _ in begun} & {high for _, high in begun}
-        ahead = {seat for seat in able if self._prices(seat) == len(PRESSURES)}
 
         def turn(seat: int) -> tuple[int, int]:
-            runs = int(lineages[seat].place[0])
-            if lineages[seat].trades[0]:
-                return -1, seat
             far = self.seats[seat].below is not None
-            return runs // AHEAD if seat in ahead else runs + BEHIND * (far or seat in waits), seat
+            return int(lineages[seat].place[0]) + BEHIND * (far or seat in waits), seat
 
         return sorted(able, key=turn)[: self.breedings]
-
-    def _prices(self, seat: int) -> int:
-        """At how many prices the records of a lineage trade after a run that made its groups better."""
-        if not self.swapping or self.seats[seat].between is not None:
-            return 0
-        if self.seats[seat].below is not None:
-            return 1
-        return len(PRESSURES) if self.seats[seat].k == min(self.space.ladder) else FEWER
 
     def divisible(self, k: int) -> bool:
         """Whether the records can be in more than one group of k."""
@@ -248,8 +223,6 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         """One quantum of a lineage; all is loaded from its labels alone, so that any worker may do it."""
         if len(self.space) > WHOLE:
             return self._walked_block(seat, lineage)
-        if lineage.trades[0]:
-            return self._traded(seat, lineage)
         k, profile = self.seats[seat][:2]
         run, quantum = lineage.place.tolist()
         if quantum < 0:
@@ -276,9 +249,7 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         better = (walk.costs() + price + self.space.mending(profile, joined)).sum() < kept.sum() - 1e-9
         labels = joined if better else lineage.best
         place, due = np.array([run + 1, 0]), np.array([better])
-        trades = np.array([self._prices(seat) if better else 0])
-        nobody = lineage.publishes
-        return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price, trades, nobody)
+        return CompositeLineage(labels, labels, walk.chance, place, due, warmth, lineage.price)
 
     def _compacts(self) -> int:
         """Quanta in which the first groups of a lineage become compact."""
@@ -289,13 +260,6 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
         chance, place = lineage.chance.copy(), lineage.place + np.array([0, 1])
         walk = compacted(self.space, k, lineage.walk, chance, compactions(self.space) + int(lineage.place[1]))
         return replace(lineage, walk=walk, chance=chance, place=place, due=np.zeros(1, np.bool_))
-
-    def _traded(self, seat: int, lineage: CompositeLineage) -> CompositeLineage:
-        """The records of the best groups trade at the next price."""
-        k, profile = self.seats[seat][:2]
-        left, run = int(lineage.trades[0]), int(lineage.place[0])
-        publishes = swapped(self.space, profile, k, lineage.best, pressure(self._prices(seat) - left, run))
-        return replace(lineage, trades=np.array([left - 1]), publishes=publishes, due=np.zeros(1, np.bool_))
 
     def size(self, seat: int) -> int:
         """About how large the groups of a seat become."""
@@ -325,15 +289,6 @@ class CompositeLineages(WalkingStrategy[CompositeLineage]):
             treated = CompositeGenes(lineage.best, k, other).genome
             made.append(Child(treated, "treat", (seat,), problem.key(treated)))
         return made
-
-    def _swapped(self, problem: Problem, seat: int, lineage: CompositeLineage) -> list[Child]:
-        """The groups whose records have traded, if what is demanded of groups holds of those who publish the same."""
-        demands = self.space.demands
-        if not demands.only_size and (demands.shortfalls(lineage.publishes) > 0.0).any():
-            return []
-        k, profile = self.seats[seat][:2]
-        genome = CompositeGenes(lineage.best, k, self.space.profiles[profile], lineage.publishes).genome
-        return [Child(genome, "swap", (seat,), problem.key(genome))]
 
 
 def seats_of(ladder: Sequence[int], first: int = 0, far: Sequence[int] = ()) -> tuple[Seat, ...]:

@@ -17,7 +17,7 @@ from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
 from crypsis.masking.repairing import repaired
 from crypsis.masking.representatives import Representative, published_by_column
 from crypsis.masking.scaling import embed
-from crypsis.measures.cell_loss import cell_losses, group_losses
+from crypsis.measures.information_loss import ColumnInformation, information_losses
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.partitions.space import PartitionSpace
@@ -66,21 +66,26 @@ def cells_of(table: Table, names: Sequence[str], chosen: Sequence[Representative
     """
     kept = table.take(np.flatnonzero(table.kept))
     columns = [_column(table, kept, name) for name in names]
+    contents = [ColumnInformation.of(table, name) for name in names]
     heights = [-1 if tree is None else tree.height for _, _, tree in columns]
     starts = np.zeros((len(names), max(heights, default=0) + 1), dtype=np.int64)
     above, widths, begin = [np.zeros(0, np.int32)], [np.zeros(0)], 0
     for a, (_, _, tree) in enumerate(columns):
-        for level in range(heights[a] + 1):
-            assert tree is not None
+        if tree is None:
+            continue
+        losses = contents[a].leaf_losses(tree)
+        for level in range(tree.height + 1):
             starts[a, level], begin = begin, begin + tree.size
             above.append(tree.groups[level])
-            widths.append(group_losses(tree, level)[tree.groups[level]])
+            widths.append(losses[level])
     kinds = [table.attribute(name).kind for name in names]
     rules = [_rule(representative, kind) for representative, kind in zip(chosen, kinds, strict=True)]
     return Cells(
         codes=np.ascontiguousarray(np.stack([codes for codes, _, _ in columns], axis=1), dtype=np.int32),
         values=np.ascontiguousarray(np.stack([values for _, values, _ in columns], axis=1)),
-        ordered=np.array([kind is not Kind.NOMINAL for kind in kinds]),
+        blanks=np.ascontiguousarray(np.stack([each.blanks()[table.kept] for each in contents], axis=1)),
+        numbers=np.array([kind is Kind.NUMERIC for kind in kinds]),
+        wrong=np.array([1.0 / each.spread if each.varies else 1.0 for each in contents]),
         rules=np.array(rules, dtype=np.int64),
         weights=np.array(weights, dtype=np.float64),
         heights=np.array(heights, dtype=np.int64),
@@ -91,8 +96,10 @@ def cells_of(table: Table, names: Sequence[str], chosen: Sequence[Representative
 
 
 def _rule(representative: Representative, kind: Kind) -> int:
-    """The rule of a kernel for a representative."""
-    typical = group_cost.MODE if kind is Kind.NOMINAL else group_cost.MEDIAN
+    """The rule of a kernel for a representative; a calibrated one loses least near the mean or the most frequent."""
+    if representative is Representative.CALIBRATED:
+        return group_cost.MEAN if kind is Kind.NUMERIC else group_cost.MODE
+    typical = group_cost.MEDIAN if kind is Kind.ORDINAL else group_cost.MODE
     return RULES.get(representative, typical)
 
 
@@ -102,19 +109,19 @@ def _column(table: Table, kept: Table, name: str) -> tuple[NDArray[np.int32], ND
     tree = attribute.hierarchy
     codes = kept.codes([name])[:, 0] if tree is None else kept.leaf_codes(name)
     if attribute.numeric:
-        values = on_line(table, name, column)
+        values = _in_deviations(table, name, column)
     elif attribute.kind is Kind.ORDINAL:
-        values = np.maximum(column, 0) / max(len(attribute.categories) - 1, 1)
+        values = np.maximum(column, 0).astype(np.float64)
     else:
         values = np.maximum(codes if tree is None else _by_branches(tree)[codes], 0).astype(np.float64)
     return codes, values, tree
 
 
-def on_line(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where numbers lie between the least and the largest of a column, from 0 to 1; 0 where they are missing."""
+def _in_deviations(table: Table, name: str, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How far numbers are above the least of a column, in standard deviations; 0 where they are missing."""
     everybody = table.column(name)[~table.missing(name)]
-    low, width = (float(everybody.min()), float(np.ptp(everybody))) if everybody.size else (0.0, 0.0)
-    return np.asarray((np.nan_to_num(numbers, nan=low) - low) / (width if width > 0 else 1.0))
+    low, deviation = (float(everybody.min()), float(np.std(everybody))) if everybody.size else (0.0, 0.0)
+    return np.asarray((np.nan_to_num(numbers, nan=low) - low) / (deviation if deviation > 0 else 1.0))
 
 
 def _by_branches(tree: Hierarchy) -> NDArray[np.int64]:
@@ -177,7 +184,7 @@ class CompositeSpace:
     def points(self) -> PartitionSpace:
         """The records as points, for walks on squared distances."""
         kept = self.table.take(np.flatnonzero(self.table.kept))
-        return PartitionSpace(np.ascontiguousarray(embed(kept, self.names, "range")), self.ladder)
+        return PartitionSpace(np.ascontiguousarray(embed(kept, self.names, "z")), self.ladder)
 
     def room(self, k: int) -> Room:
         """Buffers for one walk."""
@@ -233,7 +240,9 @@ class CompositeSpace:
         more = np.zeros(len(self.table))
         for name, weight in zip(self.names, self.weights, strict=True):
             if mended.column(name) is not masked.column(name):
-                more += weight * (cell_losses(self.table, mended, name) - cell_losses(self.table, masked, name))
+                more += weight * (
+                    information_losses(self.table, mended, name) - information_losses(self.table, masked, name)
+                )
         return np.bincount(labels, more[self.table.kept], groups).astype(np.float64)
 
     def halved(self, profile: int, k: int) -> Labels:

@@ -80,7 +80,7 @@ def compactions(space: CompositeSpace) -> int:
 def compacted(space: CompositeSpace, k: int, labels: Labels, chance: NDArray[np.uint64], quantum: int) -> Labels:
     """Groups of at least k after one quantum of a walk on squared distances.
 
-    A walk on cell losses from compact groups ends better than one from the groups that this one begins with.
+    A walk on losses from compact groups ends better than one from the groups that this one begins with.
 
     chance  state of the generator, which goes on
     quantum  0, 1, … of the compactions
@@ -142,7 +142,7 @@ def _grouped(space: CompositeSpace, part: Table, k: int, start: Start) -> Labels
     if len(part) < 2 * k:
         return np.zeros(len(part), np.int32)
     if start == "mdav":
-        points = np.ascontiguousarray(embed(part, space.names, "range"))
+        points = np.ascontiguousarray(embed(part, space.names, "z"))
         return Blocks(size=QUICK_BLOCK, mending=0).partition(points, k, rng)
     return LocalRecoding(columns=space.names, k=k, nodes=NODES, effort=0).solve(part, rng).labels
 

@@ -33,14 +33,12 @@ class Treatments:
     wholes: tuple[Profile, ...]
 
     @classmethod
-    def of(cls, attributes: Sequence[Attribute], numbers: Representative, truthful_only: bool) -> Treatments:
-        """The treatments of columns; only true ones where nothing false may be published."""
+    def of(cls, attributes: Sequence[Attribute], usual: Profile, truthful_only: bool) -> Treatments:
+        """What is true of every record, beside the usual treatment of each column; or nothing else."""
         true = tuple(truthful(each) for each in attributes)
         if truthful_only:
-            return cls(tuple((each,) for each in true), ())
-        choices = tuple(_choices(each, numbers) for each in attributes)
-        drawn = tuple(Representative.MARGINAL if not each.numeric else numbers for each in attributes)
-        return cls(choices, tuple(dict.fromkeys((true, drawn))))
+            return cls(tuple((each,) for each in usual), ())
+        return cls(tuple(tuple(dict.fromkeys((each, other))) for each, other in zip(usual, true, strict=True)), (true,))
 
     def variants(self, records: int) -> Callable[[Genome], list[Genome]] | None:
         """Groups of so many records, published in the other ways for all columns; None where there are none."""
@@ -60,17 +58,9 @@ class Treatments:
         return (*profile[:column], others[int(rng.integers(len(others)))], *profile[column + 1 :])
 
 
-def _choices(attribute: Attribute, numbers: Representative) -> Profile:
-    """What a column may be published as."""
-    if attribute.numeric:
-        return (numbers,) if attribute.hierarchy is None else (numbers, Representative.COMMON_ANCESTOR)
-    ways = (Representative.TYPICAL, Representative.MARGINAL, truthful(attribute))
-    return ways if attribute.hierarchy is None else (Representative.CHEAPEST, *ways)
-
-
 @dataclass(frozen=True)
 class WholeVariants:
-    """The same groups with every column published in another way: what is true, or what keeps the distribution.
+    """The same groups with every column published in another way: what is true of every record.
 
     wholes  profiles
     records  how many records are grouped
@@ -81,6 +71,4 @@ class WholeVariants:
 
     def __call__(self, candidate: Genome) -> list[Genome]:
         genes = CompositeGenes.of(candidate, self.records)
-        if genes.publishes is not None:
-            return []
         return [CompositeGenes(genes.labels, genes.k, each).genome for each in self.wholes if each != genes.treatments]

@@ -162,13 +162,16 @@ class GroupingSearch(Search):
     truthful: bool = Field(
         default=False, description="with the recipe mixed: publish nothing that is false of a record"
     )
-    numbers: Literal["median", "mean"] = Field(
-        default="median", description="with the recipe mixed: what the numbers of a cluster become"
+    numbers: Literal["calibrated", "mean", "median"] = Field(
+        default="calibrated",
+        description="with the recipe mixed: what the numbers of a cluster become; calibrated keeps distributions, "
+        "totals and covariances",
     )
-    categories: Literal["cheapest", "typical", "marginal"] = Field(
-        default="cheapest",
-        description="with the recipe mixed: what the categories of a cluster become: the common ancestor or the "
-        "typical value, whichever loses less; the typical value; or one that keeps the distribution",
+    categories: Literal["calibrated", "cheapest", "typical", "marginal"] = Field(
+        default="calibrated",
+        description="with the recipe mixed: what the categories of a cluster become: a value of the cluster that keeps "
+        "counts and how columns go together; the common ancestor or the most frequent value, whichever loses less; the "
+        "typical value; or one that keeps the distribution",
     )
     refinements: int = Field(
         default=6,
@@ -304,8 +307,8 @@ class GroupingSearch(Search):
         attributes = [table.attribute(name) for name in names]
         models = self.demanded or (() if objective is None else privacy_models(objective))
         bound = units(table, names, models, [rule.columns for rule in self.rules])
-        others = Treatments.of(attributes, Representative(self.numbers), self.truthful)
-        treatments = tuple(dict.fromkeys((self._profile(attributes), *others.wholes)))
+        profile = self._profile(attributes)
+        treatments = tuple(dict.fromkeys((profile, *Treatments.of(attributes, profile, self.truthful).wholes)))
         sizes = rungs(self.k, self.largest_k)
         candidates = MixedCandidates(
             encoding,

@@ -19,9 +19,10 @@ from crypsis.engines import Engine
 from crypsis.evolution import Scores
 from crypsis.masking.scaling import Embedding
 from crypsis.measures.all_knowing import readable
-from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.class_risk import ClassRisk
+from crypsis.measures.information_loss import InformationLoss
+from crypsis.measures.measure import BoundMeasure, Measure
+from crypsis.measures.one_to_one_linkage import OneToOneLinkage
 from crypsis.searches.composites.treatments import Profile
 from crypsis.searches.groupings.adhoc import customary_by, likeness
 from crypsis.searches.groupings.candidates import GroupingCandidates, genome_of
@@ -122,7 +123,7 @@ class MixedCandidates:
 
 @dataclass(frozen=True)
 class LossAndLinkage:
-    """(cell loss, record linkage by the worst intruder), per cent: what the search minimises by itself."""
+    """(information loss, risk by the worst intruder), per cent: what the search minimises by itself."""
 
     candidates: MixedCandidates
     loss: BoundMeasure
@@ -130,13 +131,16 @@ class LossAndLinkage:
 
     @classmethod
     def of(cls, candidates: MixedCandidates, intruders: Sequence[Sequence[str]]) -> LossAndLinkage:
-        """The scores of candidates against intruders, each with the columns they know; of many people, some."""
+        """The scores of candidates against intruders, each with the columns they know.
+
+        Who knows some columns meets the classes over these; without such intruders columns are masked apart, no class
+        is promised, and people are assigned one-to-one, of many people some.
+        """
         table, names = candidates.encoding.table, candidates.encoding.names
-        people = LOOKED_FOR if len(table) > 2 * LOOKED_FOR else 0
-        linkage = RecordLinkage(sample=people)
-        known = [readable(linkage, table, each) for each in intruders] or [tuple(table.quasi_identifiers or names)]
-        bound = [linkage.model_copy(update={"columns": each}).against(table) for each in dict.fromkeys(known) if each]
-        return cls(candidates, CellLoss(columns=names).against(table), tuple(bound))
+        found: Measure = ClassRisk() if intruders else OneToOneLinkage(sample=LOOKED_FOR)
+        known = [readable(found, table, each) for each in intruders] or [tuple(table.quasi_identifiers or names)]
+        bound = [found.model_copy(update={"columns": each}).against(table) for each in dict.fromkeys(known) if each]
+        return cls(candidates, InformationLoss(columns=names).against(table), tuple(bound))
 
     def __call__(self, candidate: Genome) -> Scores:
         encoding: Encoding = self.candidates.encoding

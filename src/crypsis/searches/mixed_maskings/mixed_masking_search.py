@@ -13,14 +13,16 @@ from crypsis.encodings.exchange import ExchangeEncoding
 from crypsis.evolution import Budget, Problem
 from crypsis.masking.method import Family
 from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import ColumnInformation, InformationLoss
 from crypsis.measures.linkage_attacks import LinkageAttack, searched_attacks
 from crypsis.measures.objective import Objective
-from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.one_to_one_linkage import OneToOneLinkage
 from crypsis.measures.rule_violations import RuleViolations
 from crypsis.searches.mixed_maskings.combinations import listable
 from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
 from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace
 from crypsis.searches.search import Idle, MeasuredScores, ObjectiveScores, Search, searches
+from crypsis.table.attribute import Kind
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.rules import EditRule, read_rule
 from crypsis.table.table import Table
@@ -31,6 +33,9 @@ MOST_RECORDS = 20_000
 """Records above which a first plan does not offer the search: every one must be hidden from every attack."""
 CLOSE, FAR = 0.9, 0.6
 """Shares of a limit of the plan between which the limits of the search begin: held-out attacks find a little more."""
+
+LOOKED_FOR = 1000
+"""People whom one-to-one linkage looks for while the search goes on."""
 
 
 @searches.add("mixed-masking")
@@ -143,7 +148,9 @@ class MixedMaskingSearch(Search):
         )
         limits = self.limits(objective)
         own = MeasuredScores(
-            encoding, CellLoss(columns=known).against(table), RecordLinkage(columns=known).against(table)
+            encoding,
+            InformationLoss(columns=known).against(table),
+            OneToOneLinkage(columns=known, sample=LOOKED_FOR).against(table),
         )
         lineages = ExchangeLineages(space, encoding, limits, self.aimed, self.adaptive)
         return Problem(
@@ -213,10 +220,29 @@ def _rules(objective: Objective | None) -> list[EditRule]:
 
 
 def _caps(objective: Objective | None) -> dict[str, float]:
-    """The largest loss of every column that has one, per cent."""
-    limits = [] if objective is None else objective.limits
-    return {
-        reader.measure.columns[0]: most
-        for _, most, reader in limits
-        if reader is not None and isinstance(reader.measure, CellLoss) and len(reader.measure.columns) == 1
-    }
+    """The largest cell loss of every column of which a loss is limited, per cent.
+
+    A share of information becomes the cell loss that surely keeps it: a category that differs is a wrong cell, and the
+    squared part of the range that a number moves is at most that part.
+    """
+    found = dict[str, float]()
+    for _, most, reader in () if objective is None else objective.limits:
+        measured = None if reader is None else reader.measure
+        if not isinstance(measured, CellLoss | InformationLoss) or len(measured.columns) != 1:
+            continue
+        name = measured.columns[0]
+        if isinstance(measured, InformationLoss):
+            assert objective is not None
+            most *= _cell_loss_per_information(objective.original, name)
+        found[name] = min(most, found.get(name, most))
+    return found
+
+
+def _cell_loss_per_information(table: Table, name: str) -> float:
+    """What a share of the information of a column is at least in cell loss."""
+    content, attribute = ColumnInformation.of(table, name), table.attribute(name)
+    if attribute.numeric:
+        width = float(np.ptp(table.column(name)[~table.missing(name)])) if content.varies else 1.0
+        return content.spread / width**2
+    steps = len(attribute.categories) - 1 if attribute.kind is Kind.ORDINAL else 1
+    return content.spread / max(steps, 1)

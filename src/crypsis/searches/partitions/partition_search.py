@@ -70,18 +70,19 @@ class PartitionSearch(LadderSearch):
     purpose: ClassVar[str] = "groups of at least k similar records"
 
     scaling: Scaling = Field(
-        default="range",
-        description="weight of the columns: range, as cell loss weighs them; z, by deviation, which spares columns "
-        "of few extreme values; or none",
+        default="z",
+        description="weight of the columns: z, by deviation, as information loss weighs them; range; or none",
     )
     missing: Missing = "keep"
-    numbers: Literal["vary", "mean", "median", "mode", "spread"] = Field(
-        default="vary",
+    numbers: Literal["calibrated", "vary", "mean", "median", "mode", "spread"] = Field(
+        default="calibrated",
         description="what the numbers of a group become: see microaggregation; vary: means, and means moved apart so "
         "that the variance is kept",
     )
-    categories: Literal["vary", "typical", "mode", "common-ancestor", "unanimous", "marginal", "cheapest"] = Field(
-        default="vary",
+    categories: Literal[
+        "calibrated", "vary", "typical", "mode", "common-ancestor", "unanimous", "marginal", "cheapest"
+    ] = Field(
+        default="calibrated",
         description="what the categories of a group become: see microaggregation; vary: solutions with typical values, "
         "with common ancestors, with the cheaper of both, and with values that keep the distribution",
     )

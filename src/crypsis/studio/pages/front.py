@@ -21,6 +21,7 @@ from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio, percent
 from crypsis.text import card_facts, ruin_text
 from crypsis.text.cards import propensity_text
+from crypsis.text.estimates import FIGURES, category_rows, number_rows
 from crypsis.text.offers import offer_title
 
 MOST_MARKS = 1500
@@ -61,8 +62,16 @@ class _FrontPage:
     def description(self, request: Request) -> Response:
         number = int(request.path_params["number"])
         described = self.studio.session.describe(number)
-        card = card_facts(self.studio.session.card(number))
-        return self.studio.part("description.html", description=described, card=card, number=number)
+        card = self.studio.session.card(number)
+        return self.studio.part(
+            "description.html",
+            description=described,
+            card=card_facts(card),
+            number=number,
+            figures=FIGURES,
+            numbers=number_rows(card.estimates),
+            categories=category_rows(card.estimates),
+        )
 
     @shows("/solution/{number:int}/general")
     def general(self, request: Request) -> Response:

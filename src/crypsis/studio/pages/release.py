@@ -58,7 +58,7 @@ class _ReleasePage:
         return self.studio.part(
             "rules.html",
             rules=rules(run.plan, masked, run.original, solution, decided),
-            audit=(audit := findings(run.plan, masked, run.original, solution.family, decided.waivers)),
+            audit=(audit := findings(run.plan, masked, run.original, solution.family, decided.waivers, decided.book())),
             findings=[(each, finding_text(each), audit.reason(each)) for each in audit.findings],
             audited=audited_text(audit),
             waivable={rule.id for rule in book.rule if rule.waivable} if (book := decided.book()) else set(),

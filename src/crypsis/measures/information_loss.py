@@ -1,0 +1,241 @@
+"""The share of information lost: one loss for every kind of masking, on the scale of the column's own distribution.
+
+0 is as collected; 1 is no better than knowing the distribution of the column. For microaggregated numbers it is the
+SSE / SST of the literature. A published interval, group or blank is read as a draw from the original values it covers:
+a number as their mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from crypsis.errors import TableError
+from crypsis.measures.cell_loss import leaves_of
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
+from crypsis.measures.pairing import alike_codes, check_rows
+from crypsis.table.attribute import weights
+from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.table import LOCAL, Table
+
+Floats = NDArray[np.float64]
+
+_MISSING = (
+    "a cell missing in the original loses nothing unless it is filled (1); a blanked cell, and every cell of a "
+    "suppressed record, is read as a draw from the whole column"
+)
+
+
+@measures.add("information-loss")
+class InformationLoss(Measure):
+    """Share of the information lost, columns weighed by their importance.
+
+    100 times the mean over columns of the information lost: of a number the mean squared change over the variance
+    (SSE / SST), of a category the share of wrong cells over that of a guess from its distribution, 1 − Σp²; a
+    generalised or blank cell counts as a draw from the original values it covers, a number as their mean; a column
+    published with one value has lost all.
+
+    Examples
+    --------
+    >>> original, masked = crypsis.example_pair("numbers")
+    >>> round(crypsis.InformationLoss().against(original).read(masked), 2)
+    3.33
+
+    Notes
+    -----
+    - Formula: 100 · mean over columns of Σ (x − x')² / Σ (x − x̄)² or P(x' ≠ x) / (1 − Σp²)
+    - Paper: own for categories and generalised cells; for numbers Domingo-Ferrer and Mateo-Sanz (2002)
+    - Cost: O(n p)
+    - Departures: own measure: one scale for aggregation, perturbation and recoding
+    """
+
+    aim: ClassVar[Aim] = "loss"
+
+    suppressed: Literal["lost", "left-out"] = Field(
+        default="lost", description="whether a suppressed record has lost all, or is left out and the others are read"
+    )
+
+    def against(self, original: Table) -> BoundInformation:
+        return BoundInformation.of(self, original)
+
+
+class BoundInformation(BoundColumns[InformationLoss]):
+    """Information loss bound to an original."""
+
+    def read(self, masked: Table) -> float:
+        return float(100 * np.average(self.by_column(masked), weights=self._weights))
+
+    def explain(self, masked: Table) -> Reading:
+        columns = self.by_column(masked)
+        counts = {name: float(100 * loss) for name, loss in zip(self.names, columns, strict=True)}
+        mean = float(100 * np.average(columns, weights=self._weights))
+        return self.measure.reading(mean, self.names, _MISSING, counts)
+
+    @cached_property
+    def _weights(self) -> Floats:
+        """The importance of each column; all alike where none has any, as where one such column is read alone."""
+        return np.array(weights([self.original.attribute(name) for name in self.names]))
+
+    @cached_property
+    def _contents(self) -> dict[str, ColumnInformation]:
+        return {name: ColumnInformation.of(self.original, name) for name in self.names}
+
+    def by_column(self, masked: Table) -> Floats:
+        """float64[columns]: the share of the information of each column that is lost; above 1 where it misleads."""
+        check_rows(len(self.original), masked)
+        return np.array([self._column(masked, name) for name in self.names])
+
+    def _column(self, masked: Table, name: str) -> float:
+        losses, kept = self._contents[name].losses(masked), masked.kept
+        if self.measure.suppressed == "left-out":
+            losses = losses[kept] if kept.any() else np.zeros(1)
+        return self._contents[name].share(masked, losses)
+
+
+def information_losses(original: Table, masked: Table, name: str) -> Floats:
+    """float64[n]: what each record lost in one column; their mean is the share of its information."""
+    return ColumnInformation.of(original, name).losses(masked)
+
+
+def _is_constant(masked: Table, name: str) -> bool:
+    """Whether all published cells of a column are alike."""
+    column = masked.column(name)[masked.kept]
+    return not len(column) or bool((column == column[0]).all() or masked.missing(name)[masked.kept].all())
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnInformation:
+    """One column of an original: what a changed, generalised or blank cell of it loses.
+
+    spread  variance of numbers, or 1 − Σp² of categories; 0 of a column of one value
+    """
+
+    original: Table
+    name: str
+    spread: float
+
+    @classmethod
+    def of(cls, original: Table, name: str) -> ColumnInformation:
+        """Read a column of an original."""
+        present = original.column(name)[~original.missing(name)]
+        if original.holds_numbers(name):
+            return cls(original, name, float(np.var(present)) if len(present) else 0.0)
+        shares = np.bincount(present, minlength=1) / max(len(present), 1)
+        return cls(original, name, float(1.0 - (shares**2).sum()))
+
+    @property
+    def varies(self) -> bool:
+        """Whether the column has more than one value."""
+        return self.spread > 0.0
+
+    @property
+    def _numbers(self) -> bool:
+        return self.original.holds_numbers(self.name)
+
+    @cached_property
+    def _centre(self) -> float:
+        """The mean of a number."""
+        return float(np.nanmean(self.original.column(self.name))) if self.varies else 0.0
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """float64[categories + 1]: how frequent each is among those present; the last is 0."""
+        codes = self.original.column(self.name)
+        counts = np.bincount(codes[codes != MISSING], minlength=len(self.original.attribute(self.name).categories))
+        return np.append(counts / max(int(counts.sum()), 1), 0.0)
+
+    def losses(self, masked: Table) -> Floats:
+        """float64[n]: what each record lost."""
+        before, after = self.original.missing(self.name), masked.missing(self.name) | ~masked.kept
+        lost = self._published(masked)
+        blank = self.blanks()
+        lost = np.where(after, blank, lost)
+        return np.where(before, np.where(after, 0.0, 1.0), lost)
+
+    def share(self, masked: Table, losses: Floats) -> float:
+        """The share of the information that is lost: the mean of the losses; at least 1 if one value is published."""
+        mean = float(losses.mean())
+        return max(mean, 1.0) if mean > 0.0 and self.varies and _is_constant(masked, self.name) else mean
+
+    def blanks(self) -> Floats:
+        """float64[n]: what a record loses of which nothing is published."""
+        column = self.original.column(self.name)
+        if not self.varies:
+            return np.ones(len(column))
+        if self._numbers:
+            return np.nan_to_num((column - self._centre) ** 2 / self.spread)
+        return (1.0 - self._shares[column]) / self.spread
+
+    def _published(self, masked: Table) -> Floats:
+        """float64[n]: what records lose by what is published of them; anything where nothing is."""
+        column, unit = self.original.column(self.name), self.spread if self.varies else 1.0
+        if masked.level(self.name) != 0:
+            return self._generalised(masked) / unit
+        if self._numbers:
+            if not masked.holds_numbers(self.name):
+                raise TableError(
+                    f"column {self.name!r} is numeric in the original and not in the masked table; read both alike"
+                )
+            change = np.nan_to_num(column - masked.column(self.name))
+            return np.asarray(change**2 / unit if self.varies else change != 0.0, dtype=np.float64)
+        return np.asarray((column != alike_codes(self.original, masked, self.name)[0]) / unit)
+
+    def leaf_losses(self, hierarchy: Hierarchy) -> list[Floats]:
+        """float64[leaves] for each level: what a record of each leaf loses, generalised to that level."""
+        unit, leaf = self.spread if self.varies else 1.0, leaves_of(self.original, hierarchy, self.name)
+        counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+        means = node_means(hierarchy, counts) if self._numbers else np.zeros(0)
+        totals, found = node_totals(hierarchy, counts), list[Floats]()
+        for level, groups in enumerate(hierarchy.groups):
+            node = groups + hierarchy.offsets[level]
+            if self._numbers:
+                found.append((hierarchy.values - means[node]) ** 2 / unit)
+            else:
+                found.append((1.0 - counts / np.maximum(totals[node], 1.0)) / unit)
+        return found
+
+    def _generalised(self, masked: Table) -> Floats:
+        """float64[n]: squared change or chance of a wrong value of records published as nodes of a hierarchy."""
+        hierarchy, level = masked.attribute(self.name).hierarchy, masked.level(self.name)
+        if hierarchy is None:
+            raise TableError(
+                f"column {self.name!r} is generalised but has no hierarchy; give the masked table the one used"
+            )
+        leaf, published = leaves_of(self.original, hierarchy, self.name), masked.column(self.name)
+        node = np.where(published == MISSING, 0, published + (0 if level == LOCAL else hierarchy.offsets[level]))
+        counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+        if self._numbers:
+            centres = node_means(hierarchy, counts)
+            return np.nan_to_num(self.original.column(self.name) - centres[node]) ** 2
+        inside = _holds(hierarchy, node, leaf)
+        held = counts[np.maximum(leaf, 0)] / np.maximum(node_totals(hierarchy, counts)[node], 1.0)
+        return np.where(inside, 1.0 - held, 1.0)
+
+
+def node_totals(hierarchy: Hierarchy, amounts: Floats) -> Floats:
+    """float64[nodes]: amounts of the leaves (float64[leaves]) added up in every node."""
+    parts = [
+        np.bincount(hierarchy.groups[level], amounts, len(hierarchy.labels[level]))
+        for level in range(hierarchy.height + 1)
+    ]
+    return np.concatenate(parts)
+
+
+def node_means(hierarchy: Hierarchy, counts: Floats) -> Floats:
+    """float64[nodes]: mean of the numbers in every node, records counted; of the leaves alike where it has none."""
+    held = node_totals(hierarchy, counts)
+    plain = node_totals(hierarchy, hierarchy.values) / node_totals(hierarchy, np.ones(hierarchy.size))
+    return np.where(held > 0, node_totals(hierarchy, counts * hierarchy.values) / np.maximum(held, 1.0), plain)
+
+
+def _holds(hierarchy: Hierarchy, node: NDArray[np.int64], leaf: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """bool[n]: whether the node of each record has its leaf."""
+    levels = range(hierarchy.height + 1)
+    level_of = np.repeat(levels, np.diff(hierarchy.offsets))
+    above = np.stack([hierarchy.groups[each] + hierarchy.offsets[each] for each in levels])
+    return np.asarray((leaf >= 0) & (above[level_of[node], np.maximum(leaf, 0)] == node))

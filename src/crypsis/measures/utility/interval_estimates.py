@@ -1,0 +1,158 @@
+"""Estimates with their standard errors: means, quantiles, correlations, least squares and logistic regression."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.kernels.arrays import Floats
+
+Flags = NDArray[np.bool_]
+
+NORMAL = 1.96
+"""Half the width of a 95 % interval, in standard errors."""
+FEWEST_FOR_QUANTILE, FEWEST_FOR_CORRELATION = 30, 10
+"""Records below which there is no such estimate."""
+PER_TERM, FEWEST_EVENTS = 10, 5
+"""Records of a regression for each of its terms, and records with and without the event."""
+SINGULAR, LOADING, PERFECT = 1e-10, 1e-6, 1e-9
+"""Relative eigenvalue of a direction that the data do not show, weight of a term in it, and a standard error of 0."""
+NEWTON_STEPS, LONGEST_STEP, CONVERGED, CAP = 30, 3.0, 1e-8, 30.0
+"""Steps of a logistic regression, its longest step, the relative change of the deviance at which it ends, and the
+largest linear predictor."""
+SEPARATED = 20.0
+"""Error of a logistic coefficient beyond which the term decides the event for sure, so that it has no estimate."""
+
+
+class Estimates(NamedTuple):
+    """float64[terms]: estimates and their standard errors; NaN where the data give none."""
+
+    value: Floats
+    error: Floats
+
+    @classmethod
+    def none(cls, terms: int) -> Estimates:
+        """No estimate of so many terms."""
+        return cls(np.full(terms, np.nan), np.full(terms, np.nan))
+
+    @classmethod
+    def one(cls, value: float, error: float) -> Estimates:
+        """One estimate."""
+        return cls(np.array([value]), np.array([error]))
+
+
+def mean_estimate(values: Floats) -> Estimates:
+    """The mean of numbers of which none is missing."""
+    if len(values) < 2:
+        return Estimates.none(1)
+    return Estimates.one(float(values.mean()), float(values.std(ddof=1)) / np.sqrt(len(values)))
+
+
+def quantile_estimate(values: Floats, share: float, least: float) -> Estimates:
+    """A quantile with the error that its binomial interval shows, at least `least`."""
+    n = len(values)
+    if n < FEWEST_FOR_QUANTILE:
+        return Estimates.none(1)
+    half = NORMAL * np.sqrt(n * share * (1 - share))
+    places = [
+        min(n - 1, int(n * share)), max(0, int(n * share - half)), min(n - 1, int(np.ceil(n * share + half)))
+    ]  # fmt: skip
+    ordered = np.partition(values, sorted(set(places)))
+    point, low, high = (float(ordered[place]) for place in places)
+    return Estimates.one(point, max((high - low) / (2 * NORMAL), least))
+
+
+def correlation_estimate(first: Floats, second: Floats) -> Estimates:
+    """Fisher's z of the correlation of two numbers, over the records that hold both."""
+    both = ~np.isnan(first) & ~np.isnan(second)
+    x, y = first[both], second[both]
+    if len(x) < FEWEST_FOR_CORRELATION:
+        return Estimates.none(1)
+    x, y = x - x.mean(), y - y.mean()
+    size = float(np.sqrt((x @ x) * (y @ y)))
+    if size == 0:
+        return Estimates.none(1)
+    z = np.arctanh(np.clip(float(x @ y) / size, -0.999999, 0.999999))
+    return Estimates.one(float(z), 1 / np.sqrt(len(x) - 3))
+
+
+def least_squares(design: Floats, target: Floats) -> Estimates:
+    """Coefficients of all columns of a design, float64[n, p], by least squares, with HC1 errors."""
+    n, p = design.shape
+    if n < PER_TERM * p:
+        return Estimates.none(p)
+    inverse, unseen, rank = _inverse(design.T @ design)
+    coefficients = inverse @ (design.T @ target)
+    residual = target - design @ coefficients
+    spread = (design * (residual**2)[:, None]).T @ design
+    variance = inverse @ spread @ inverse * (n / max(n - rank, 1))
+    return _seen(coefficients, np.sqrt(np.maximum(np.diagonal(variance), 0.0)), unseen)
+
+
+def logistic(design: Floats, event: Floats, start: Floats | None = None) -> Estimates:
+    """Coefficients of all columns of a design, float64[n, p], by maximum likelihood.
+
+    event  0 or 1
+    start  coefficients of a file that is much alike
+    """
+    n, p = design.shape
+    if n < PER_TERM * p or not FEWEST_EVENTS <= float(event.sum()) <= n - FEWEST_EVENTS:
+        return Estimates.none(p)
+    share = float(event.mean())
+    beta = np.zeros(p)
+    beta[0] = np.log(share / (1 - share))
+    if start is not None and np.isfinite(start).all():
+        beta = start.copy()
+    deviance = np.inf
+    for _ in range(NEWTON_STEPS):
+        predictor = np.clip(design @ beta, -CAP, CAP)
+        fitted = 1 / (1 + np.exp(-predictor))
+        inverse, unseen, _ = _inverse((design * (fitted * (1 - fitted))[:, None]).T @ design)
+        before, deviance = deviance, -2 * float(event @ predictor + np.log1p(-fitted).sum())
+        beta = beta + np.clip(inverse @ (design.T @ (event - fitted)), -LONGEST_STEP, LONGEST_STEP)
+        if abs(before - deviance) < CONVERGED * (abs(deviance) + 0.1):
+            error = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
+            return _seen(beta, error, unseen | (error > SEPARATED))
+    return Estimates.none(p)
+
+
+def _inverse(gram: Floats) -> tuple[Floats, Flags, int]:
+    """The inverse of a cross-product matrix, which terms it does not identify, and its rank."""
+    size = np.sqrt(np.maximum(np.diagonal(gram), 0.0))
+    size = np.where(size > 0, size, 1.0)
+    values, directions = np.linalg.eigh(gram / np.outer(size, size))
+    seen = values > SINGULAR * max(float(values[-1]), 1e-300)
+    unseen = (np.abs(directions[:, ~seen]) > LOADING).any(axis=1)
+    inverse = (directions[:, seen] / values[seen]) @ directions[:, seen].T
+    return inverse / np.outer(size, size), unseen, int(seen.sum())
+
+
+def _seen(value: Floats, error: Floats, unseen: Flags) -> Estimates:
+    """Estimates without the terms that the data do not identify; an error that is rounding is 0."""
+    error = np.where(error > PERFECT, error, 0.0)
+    return Estimates(np.where(unseen, np.nan, value), np.where(unseen, np.nan, error))
+
+
+def has_error(estimates: Estimates) -> Flags:
+    """bool[terms]: which estimates have a sampling error, so that an interval can hold another estimate."""
+    known = np.isfinite(estimates.value) & np.isfinite(estimates.error)
+    return np.asarray(known & (np.nan_to_num(estimates.error) > PERFECT * np.abs(np.nan_to_num(estimates.value))))
+
+
+def compare_intervals(before: Estimates, after: Estimates) -> tuple[Floats, Flags, Floats]:
+    """Released estimates beside the original's 95 % intervals.
+
+    returns  distance in standard errors of the original, whether it is inside the interval, overlap of both intervals:
+             the common part as a share of each, averaged; infinite, False and 0 where there is no released estimate
+    """
+    known = np.isfinite(after.value) & np.isfinite(after.error)
+    value, error = np.where(known, after.value, before.value), np.where(known, after.error, 0.0)
+    off = np.where(known, np.abs(value - before.value) / before.error, np.inf)
+    low, high = before.value - NORMAL * before.error, before.value + NORMAL * before.error
+    inside = known & (low <= value) & (value <= high)
+    common = np.minimum(high, value + NORMAL * error) - np.maximum(low, value - NORMAL * error)
+    one, other = common / (high - low), common / np.maximum(2 * NORMAL * error, 1e-300)
+    overlap = np.where(known & (common > 0), np.clip((one + other) / 2, 0.0, 1.0), 0.0)
+    return off, inside, overlap
