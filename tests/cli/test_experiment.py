@@ -105,8 +105,8 @@ def test_no_experiment_of_the_working_folder_is_run(tmp_path: Path, monkeypatch:
     monkeypatch.setattr("crypsis.__file__", str(tmp_path / "lib" / "site" / "crypsis" / "__init__.py"))
     code, _, err = crypsis("experiment", "ga-2006")
     assert (code, ran.exists()) == (2, False)
-    assert "source tree" in err
-    with pytest.raises(PlanError, match="source tree"):
+    assert "without its experiments" in err
+    with pytest.raises(PlanError, match="without its experiments"):
         experiment.experiments()
 
 

@@ -43,16 +43,15 @@ def experiment(
 
 
 def experiments() -> dict[str, Path]:
-    """Names and folders of the experiments of the source tree this package is installed from; of no other folder."""
+    """Names and folders of the package's own experiments: inside it as installed, beside it in its source tree."""
     import crypsis
 
     package = Path(crypsis.__file__).resolve().parent
-    root = package.parents[1]
-    if package.parent.name == "src" and (root / "pyproject.toml").is_file():
-        found = {path.parent.name: path.parent for path in sorted((root / "experiments").glob("*/reproduce.py"))}
+    places = [package]
+    if package.parent.name == "src" and (package.parents[1] / "pyproject.toml").is_file():
+        places.append(package.parents[1])
+    for place in places:
+        found = {path.parent.name: path.parent for path in sorted((place / "experiments").glob("*/reproduce.py"))}
         if found:
             return found
-    raise PlanError(
-        "the experiments belong to the source tree of Crypsis, and this package is not installed from one; get the "
-        "tree, install it there with `pip install -e .`, and run this again"
-    )
+    raise PlanError("this package was installed without its experiments; install it again with `pip install crypsis`")
