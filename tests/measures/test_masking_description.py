@@ -43,6 +43,7 @@ def test_by_hand() -> None:
         Treatment.UNCHANGED,
     )
     assert age.changed == pytest.approx(100 * 2 / 3)
+    assert age.shift == pytest.approx(20 / 3 / np.std([20, 30, 40, 60]))  # 0, 10 and 10 of the published three
     assert sex.changed == 0
     assert sex.loss == 25  # one suppressed record of four
     assert town.levels[0].level.groups == 2

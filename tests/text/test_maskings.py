@@ -16,13 +16,13 @@ TEN_YEARS = LevelDescription("age", 2, 9, 10.0, "year", unchanged=False)
 
 
 def column(treatment: Treatment, *levels: LevelShare) -> ColumnDescription:
-    return ColumnDescription("age", treatment, 12.0, 40.0, 2.14, levels)
+    return ColumnDescription("age", treatment, 12.0, 40.0, 0.214, levels)
 
 
 def test_what_happens_to_a_column() -> None:
     assert column_text(column(Treatment.UNCHANGED)) == "as collected"
     assert column_text(column(Treatment.GENERALISED, LevelShare(100.0, TEN_YEARS))) == "in 10-year bands"
-    assert column_text(column(Treatment.MOVED)) == "40 % of its numbers changed, by 2.1 % of the range on average"
+    assert column_text(column(Treatment.MOVED)) == "40 % of its numbers changed, by 0.21 standard deviations on average"
     assert column_text(column(Treatment.REPLACED)) == "40 % of its values replaced by another category"
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from crypsis.kernels.arrays import Floats
 from crypsis.measures.information_loss import information_losses
@@ -52,9 +53,9 @@ class LevelShare:
 class ColumnDescription:
     """What a masking does to one quasi-identifier.
 
-    loss  mean cell loss over all records, per cent; a suppressed cell is lost
+    loss  share of its information that is lost, per cent; a suppressed cell is lost
     changed  share of the published cells that are not as collected, per cent
-    shift  mean cell loss over the published records, per cent
+    shift  mean absolute difference of the published numbers of a moved column, in standard deviations of the original
     levels  levels in use, for a generalised or locally recoded column
     blanked  published cells that are missing although the original has a value
     filled  published cells that have a value although the original has none
@@ -65,7 +66,7 @@ class ColumnDescription:
     treatment: Treatment
     loss: float
     changed: float
-    shift: float
+    shift: float = 0.0
     levels: tuple[LevelShare, ...] = ()
     blanked: int = 0
     filled: int = 0
@@ -155,8 +156,8 @@ def describe_masking(original: Table, masked: Table, family: str) -> MaskingDesc
 
 def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDescription:
     kept, level, levels, replaced = masked.kept, masked.level(name), tuple[LevelShare, ...](), 0.0
+    shift = 0.0
     changed = 100.0 * float((loss[kept] > 0).mean()) if kept.any() else 0.0
-    shift = 100.0 * float(loss[kept].mean()) if kept.any() else 0.0
     if level == LOCAL:
         treatment, (levels, replaced) = Treatment.LOCALLY_RECODED, _levels_in_use(masked, name, loss[kept])
     elif level:
@@ -164,12 +165,21 @@ def _column(original: Table, masked: Table, name: str, loss: Floats) -> ColumnDe
         levels = (LevelShare(100.0, describe_level(masked.attribute(name), level)),)
     elif changed == 0.0:
         treatment = Treatment.UNCHANGED
+    elif masked.holds_numbers(name):
+        treatment, shift = Treatment.MOVED, _shift(original.column(name), masked.column(name), kept)
     else:
-        treatment = Treatment.MOVED if masked.holds_numbers(name) else Treatment.REPLACED
+        treatment = Treatment.REPLACED
     before, after = original.missing(name)[kept], masked.missing(name)[kept]
     blanked, filled = int((after & ~before).sum()), int((before & ~after).sum())
     lost = 100.0 * float(loss.mean())
     return ColumnDescription(name, treatment, lost, changed, shift, levels, blanked, filled, replaced)
+
+
+def _shift(before: Floats, after: Floats, kept: NDArray[np.bool_]) -> float:
+    """How far the published numbers of a column are from the collected ones, in its standard deviations."""
+    moved = np.abs(after - before)[kept]
+    spread = float(np.nanstd(before))
+    return float(np.nanmean(moved)) / spread if spread > 0 and not np.isnan(moved).all() else 0.0
 
 
 def _levels_in_use(masked: Table, name: str, loss: Floats) -> tuple[tuple[LevelShare, ...], float]:

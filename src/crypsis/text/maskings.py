@@ -17,8 +17,8 @@ def column_text(column: ColumnDescription) -> str:
 
     Examples
     --------
-    >>> column_text(ColumnDescription("income", Treatment.MOVED, loss=2.0, changed=40.0, shift=2.1))
-    '40 % of its numbers changed, by 2.1 % of the range on average'
+    >>> column_text(ColumnDescription("income", Treatment.MOVED, loss=2.0, changed=40.0, shift=0.21))
+    '40 % of its numbers changed, by 0.21 standard deviations on average'
     """
     return "; ".join(filter(None, (_treatment(column), missing_text(column.blanked, column.filled))))
 
@@ -35,7 +35,7 @@ def _treatment(column: ColumnDescription) -> str:
             parts.append(f"{_share(column.replaced)} replaced by another value")
         return ", ".join(parts) or "recoded record by record"
     if column.treatment is Treatment.MOVED:
-        return f"{_share(column.changed)} of its numbers changed, by {column.shift:.1f} % of the range on average"
+        return f"{_share(column.changed)} of its numbers changed, by {column.shift:.2f} standard deviations on average"
     return f"{_share(column.changed)} of its values replaced by another category"
 
 
