@@ -48,7 +48,8 @@ FLOORS = {
 
 
 def modules() -> list[Path]:
-    return sorted(ROOT.rglob("*.py"))
+    """All but the experiments, which an installed package carries as files."""
+    return sorted(path for path in ROOT.rglob("*.py") if path.relative_to(ROOT).parts[0] != "experiments")
 
 
 def room(path: Path) -> str:

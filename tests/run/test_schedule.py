@@ -147,7 +147,7 @@ def test_a_budget_that_is_over_ends_with_one_point_that_may_be_released(
 def test_a_quick_baseline_that_protects_comes_before_the_searches(tmp_path: Path) -> None:
     plan = folder_with(tmp_path / "job")
     steps = begun(plan, tmp_path / "run", budget="60s").proceed()
-    first = next(steps)
+    first = next(step for step in steps if step.what != "making")  # in pieces where the machine is slow
     assert first.what == "baseline"
     assert first.found.points == 1
     steps.close()
