@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -27,6 +27,7 @@ from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, house_leftovers
 from crypsis.masking.freezing import frozen, moved
 from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.pieces import Pieces
 from crypsis.registry import ColumnName
 from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
@@ -82,6 +83,27 @@ class LocalRecoding(MaskingMethod):
         names = self.names(table)
         return Publication(table, names).publish(self.solve(table, rng))
 
+    def masking(self, table: Table, rng: Generator) -> Pieces[Table]:
+        """`mask` in pieces.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Generator
+            Yields pieces; returns the Table.
+        """
+        work, classes = self.solving(table, rng), None
+        while classes is None:
+            [classes] = yield [partial(_advance, work)]
+        [masked] = yield [partial(Publication(table, self.names(table)).publish, classes)]
+        return self.recorded(masked, table)
+
     def names(self, table: Table) -> tuple[str, ...]:
         """The columns that are recoded: those named, or every quasi-identifier with a hierarchy.
 
@@ -115,13 +137,10 @@ class LocalRecoding(MaskingMethod):
         -------
         LocalClasses
         """
-        work = self.solving(table, rng, contents)
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                found: LocalClasses = end.value
-                return found
+        work, found = self.solving(table, rng, contents), None
+        while found is None:
+            found = _advance(work)
+        return found
 
     def solving(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> Solving:
         """As `solve`, piece by piece: a generator that returns the classes after a number of short pieces of work.
@@ -230,6 +249,16 @@ class LocalClasses(NamedTuple):
 
 Solving = Iteration[None, None, LocalClasses]
 """Pieces of work that end in classes."""
+
+
+def _advance(work: Solving) -> LocalClasses | None:
+    """Do one piece; the classes after the last."""
+    try:
+        next(work)
+    except StopIteration as end:
+        found: LocalClasses = end.value
+        return found
+    return None
 
 
 @dataclass(frozen=True, eq=False)
