@@ -621,22 +621,24 @@ def incomes(options: argparse.Namespace) -> None:
             sys.exit(why)
         released = read_released(folder / "released" / "public" / "data.csv")
         plain = baseline_of(folder, options.k)
-    drawn = [frame.eq.to_numpy()[rng.integers(0, len(frame), len(frame))] for _ in range(400)]
+    drawn = [frame["eq"].to_numpy()[rng.integers(0, len(frame), len(frame))] for _ in range(400)]
     print(f"invented incomes, {len(frame)} people, seed {options.seed}, k = {options.k}, {options.seconds:g} s")
     for title, figure in (("poverty rate", poverty), ("Gini", gini)):
         low, high = np.quantile([figure(each) for each in drawn], [0.025, 0.975])
-        values = [figure(each.eq.to_numpy()) for each in (frame, released, plain)]
+        values = [figure(each["eq"].to_numpy()) for each in (frame, released, plain)]
         told = "inside" if low <= values[1] <= high else "OUTSIDE"
         print(
-            f"  {title:14s}{values[0]:8.2f} [{low:.2f}, {high:.2f}]  released {values[1]:.2f} ({told})  MDAV {values[2]:.2f}"
+            f"  {title:14s}{values[0]:8.2f} [{low:.2f}, {high:.2f}]  released {values[1]:.2f} ({told})  "
+            f"MDAV {values[2]:.2f}"
         )
-    money = [name for name in frame if name == "eq" or name.startswith("c0") or name.startswith("c1")]
+    money = [name for name in frame if name == "eq" or re.fullmatch(r"c\d\d", name)]
     for title, other in (("released", released), ("MDAV", plain)):
         change = 100 * (other[money].sum() / frame[money].sum() - 1)
         zeros = 100 * ((other[money] == 0).mean() - (frame[money] == 0).mean())
         print(
             f"  {title:9s} totals: largest change {change.abs().max():.3f} % ({change.abs().idxmax()}), within 1 %: "
-            f"{int((change.abs() <= 1).sum())} of {len(money)}; share of zeros moved by at most {zeros.abs().max():.2f} points"
+            f"{int((change.abs() <= 1).sum())} of {len(money)}; share of zeros moved by at most "
+            f"{zeros.abs().max():.2f} points"
         )
 
 
