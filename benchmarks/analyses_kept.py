@@ -11,7 +11,7 @@ usage: analyses_kept.py run --out FILE [--tables NAME …] [--roles expert cauti
        analyses_kept.py show --out FILE
        analyses_kept.py draw --out FILE --svg FILE           the curves of a run with --risks
        analyses_kept.py textbook --out FILE [--tables NAME …] [--before SRC]
-       analyses_kept.py families --out FILE --tables NAME … --before SRC [--seconds 3]
+       analyses_kept.py families --out FILE --tables NAME … --before SRC [--seconds 4] [--families NAME …]
        analyses_kept.py incomes [--seconds 10] [--seed 1]
 
 With --risks, every arm has class risks of at most so much: MDAV and local recoding by k = 100 / risk, the search by the
@@ -360,7 +360,7 @@ def draw(options: argparse.Namespace) -> None:
                 "y": {"field": "kept", "type": "quantitative", "title": "estimates inside the interval, %",
                       "scale": {"domain": [0, 100]}},
                 "color": {"field": "file", "type": "nominal", "title": None, "scale": scale},
-                "strokeDash": {"field": "file", "type": "nominal", "title": None, "sort": scale["domain"]},
+                "strokeDash": {"field": "file", "type": "nominal", "legend": None, "sort": scale["domain"]},
             },
         },
     }  # fmt: skip
@@ -507,7 +507,7 @@ for name in sys.argv[5:]:
         if name == "grouping":
             settings = {"recipe": "mixed", "k": k}
         search = searches.build(name, **settings)
-        models = () if name in ("grouping", "mixed-masking") else [crypsis.KAnonymity(k=k)]
+        models = () if name == "mixed-masking" else [crypsis.KAnonymity(k=k)]
         by = {"loss": [own], "risk": ["record-linkage"]}
         run = crypsis.evolve(table, search, models, seconds + "s", seed, measures=by)
         fit = [s for s in run.solutions if not s.baseline and s.feasible and (s.figure("risk") or 0) <= 100 / k]
@@ -535,7 +535,13 @@ def families(options: argparse.Namespace) -> None:
             if why := draft(folder, name, "expert", options.k, source):
                 print(name, arm, why)
                 continue
-            words = [str(folder), f"{options.seconds:g}", str(options.seed), str(options.k), *FAMILIES]
+            words = [
+                str(folder),
+                f"{options.seconds:g}",
+                str(options.seed),
+                str(options.k),
+                *(options.families or FAMILIES),
+            ]
             done = subprocess.run(
                 [sys.executable, "-c", CHILD, *words],
                 env={**os.environ, "PYTHONPATH": source},
@@ -663,6 +669,7 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--k", type=int, default=5)
     parser.add_argument("--risks", nargs="*", type=float, default=[])
+    parser.add_argument("--families", nargs="*", default=[])
     parser.add_argument("--before", default="", help="sources of an earlier version")
     chosen = parser.parse_args()
     if not chosen.out and chosen.command != "incomes":
