@@ -13,7 +13,7 @@ from crypsis.audits.exposure import few_together
 from crypsis.audits.published import Published
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.table.attribute import Role
-from crypsis.table.clues import Clue
+from crypsis.table.clues import Clue, Reason
 from crypsis.table.example import example
 from crypsis.table.frames import wrap
 from crypsis.table.profile import profile
@@ -60,14 +60,25 @@ def test_a_column_with_few_values_in_a_large_table_is_no_question() -> None:
     assert anticipated(ill.drop(["age", "sex"])) == [], "nothing is masked beside it"
 
 
-def test_the_safest_reading_leaves_no_assumption() -> None:
+def test_the_safest_reading_spares_outcomes_and_assumes_nothing_else() -> None:
     table = example(300)
-    bare = wrap(pl.DataFrame({name: _values(table, name) for name in table.names}))
+    named = {"income": "income", "diagnosis": "religion"}
+    bare = wrap(pl.DataFrame({named.get(name, name): _values(table, name) for name in table.names}))
     settled = cautious(profile(bare), bare)
     roles = {column.name: column.role for column in settled.columns}
-    assert roles["income"] == roles["diagnosis"] == "quasi"
+    assert roles["income"] == "confidential"
+    assert next(c for c in settled.columns if c.name == "income").reasons[0] == Reason(Clue.OUTCOME_NAME, word="income")
+    assert roles["religion"] == "quasi"
     assert Clue.COMBINED in {column.reasons[0].clue for column in settled.columns}
-    assert anticipated(bare.with_roles({name: Role(role) for name, role in roles.items()})) == []
+    assert anticipated(bare.with_roles({name: Role(role) for name, role in roles.items()}), stated=["income"]) == []
+
+
+def test_an_outcome_that_restores_a_masked_column_is_not_spared_nor_the_last_column() -> None:
+    age = np.repeat(np.arange(20.0, 70.0), 8)
+    table = wrap(pl.DataFrame({"age": age, "sex": np.tile(["f", "m"], 200), "wage": 100 * age}))
+    assert {c.name: c.role for c in cautious(profile(table), table).columns}["wage"] == "quasi"
+    alone = wrap(pl.DataFrame({"wage": age % 7, "score": age % 5}))
+    assert {c.name: c.role for c in cautious(profile(alone), alone).columns}["score"] == "quasi"
 
 
 def test_a_declared_column_stays_confidential() -> None:

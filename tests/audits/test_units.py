@@ -164,3 +164,11 @@ def test_towns_and_days_are_no_people() -> None:
     day = np.repeat(np.arange(30.0), 10)
     grid = {"day": day, "hour": np.tile(np.arange(10.0), 30), "heat": rng.normal(0, 1, 300)}
     assert unit_columns(Table.from_columns(grid, dict.fromkeys(grid, "quasi"))) == []
+
+
+def test_a_column_of_one_or_two_values_says_nothing_of_people() -> None:
+    """A file of one study in two phases: left out, neither is what a class must have several of."""
+    person = np.repeat(np.arange(40), 2)
+    columns = {"person": person, "study": np.ones(80), "phase": np.tile([1.0, 2.0], 40), "age": person % 7 + 20.0}
+    roles = {"person": "identifier", "study": "identifier", "phase": "identifier", "age": "quasi"}
+    assert unit_columns(Table.from_columns(columns, roles)) == ["person"]

@@ -64,7 +64,7 @@ MODES: dict[str, dict[str, Settings]] = {
         "pbg": {**_LATTICE, "method": "pbg", "boxes": (2.0, 1.0)},
         "nsga2": {**_LATTICE, "method": "nsga2", "indices": ("l", "glm", "s_k"), "rule": "failing-class"},
         "demanded": {"suppression": 0.2, "k": 3},
-        "demanded, exact": {"suppression": 0.2, "k": 2, "l": 2, "method": "exact"},
+        "demanded, exact": {"suppression": 0.2, "k": 3, "l": 2, "method": "exact"},
         "demanded, feasible": {**_LATTICE, "k": 3, "method": "feasible"},
     },
     "local-recoding": {
@@ -120,7 +120,7 @@ OTHER: dict[tuple[str, str], Any] = {
     ("lattice", "label"): ["diagnosis"],
     ("lattice", "patience"): [0.0],
     ("lattice", "k"): [2, 4],
-    ("lattice", "l"): [2, 3],
+    ("lattice", "l"): [2, 3, 4],
     ("lattice", "crossover"): [0.0, 1.0],
     ("lattice", "mutation"): [0.9],
     ("partition", "method"): ["memetic", "one-step"],

@@ -13,11 +13,19 @@ from typing import Any
 import crypsis
 from crypsis.plan.catalogue import searches
 
+GLM = ("k", "glm")
+"""The general loss metric by name, which the lattice search minimised by itself before."""
 TASKS: dict[str, dict[str, Any]] = {
-    "lattice": {"search": {"name": "lattice"}, "generations": 10},
-    "lattice-pbg": {"search": {"name": "lattice", "method": "pbg", "population": 12}, "generations": 8},
-    "lattice-nsga2": {"search": {"name": "lattice", "method": "nsga2", "population": 12}, "generations": 8},
-    "lattice-demand": {"search": {"name": "lattice", "k": 5}, "generations": 5},
+    "lattice": {"search": {"name": "lattice", "indices": GLM}, "generations": 10},
+    "lattice-pbg": {
+        "search": {"name": "lattice", "indices": GLM, "method": "pbg", "population": 12},
+        "generations": 8,
+    },
+    "lattice-nsga2": {
+        "search": {"name": "lattice", "indices": GLM, "method": "nsga2", "population": 12},
+        "generations": 8,
+    },
+    "lattice-demand": {"search": {"name": "lattice", "k": 5, "loss": "glm"}, "generations": 5},
     "local-recoding": {"search": {"name": "local-recoding", "k": 5, "nodes": 1024}, "generations": 4},
     "grouping": {"search": {"name": "grouping", "k": 5, "missing": "mean", "population": 20}, "generations": 6},
     "grouping-paper": {

@@ -90,6 +90,39 @@ def test_figures_of_groups_are_those_of_plain_loops(analysis: str, weights: str)
     assert use.against(original).read(original) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.parametrize("weights", ["", "w"])
+@pytest.mark.parametrize("coded", [False, True])
+def test_the_chance_of_an_event_is_that_of_statsmodels(weights: str, coded: bool) -> None:
+    """A category or a number; weighted with the errors of a survey."""
+    original, masked = pair(2, 500)
+    if coded:
+        original, masked = (t.with_columns({"pay": (t.column("pay") > 1500) * 1.0}) for t in (original, masked))
+    target, event, others = ("pay", "1", ("age", "town")) if coded else ("town", "b", ("age", "pay"))
+    scale = {n: (original.column(n).mean(), original.column(n).std()) for n in ("age", "pay")}
+    fits = []
+    for table in (original, masked):
+        of = columns_of(table)
+        z = {n: (of[n] - scale[n][0]) / scale[n][1] for n in scale}
+        rest = [of["town"] == "b", of["town"] == "c"] if coded else [z["pay"]]
+        x = np.column_stack([np.ones(len(z["age"])), z["age"], *rest])
+        w = of["w"] / of["w"].mean() if weights else np.ones(len(x))
+        y = (of["pay"] == 1) * 1.0 if coded else (of["town"] == "b") * 1.0
+        fit = sm.GLM(y, x, family=sm.families.Binomial(), var_weights=w).fit(tol=1e-12)
+        error = fit.bse
+        if weights:
+            bread = np.linalg.inv((x * (w * fit.fittedvalues * (1 - fit.fittedvalues))[:, None]).T @ x)
+            meat = (x * ((w * (y - fit.fittedvalues)) ** 2)[:, None]).T @ x
+            error = np.sqrt(np.diag(bread @ meat @ bread))
+        fits.append(list(zip(fit.params[1:], error[1:], strict=True)))
+    value, inside = expected(list(zip(*fits, strict=True)))
+    use = EstimateUse(target=target, event=event, columns=others, weights=weights)
+    assert use.obstacle(original) == ""
+    reading = use.against(original).explain(masked)
+    assert reading.value == pytest.approx(value, abs=1e-4)
+    assert reading.counts["estimates inside"] == inside
+    assert 0 < reading.value < 100
+
+
 def test_a_total_needs_no_groups() -> None:
     original, _ = pair()
     use = EstimateUse(analysis="total", target="pay", weights="w")
@@ -102,13 +135,26 @@ def test_one_line_says_what_a_use_is() -> None:
     read = EstimateUse.read
     assert read("pay ~ age + town") == EstimateUse(target="pay", columns=("age", "town"))
     assert read("pay~age weight w") == EstimateUse(target="pay", columns=("age",), weights="w")
+    assert read("town=b ~ age + pay") == EstimateUse(target="town", event="b", columns=("age", "pay"))
+    assert read("town = b~age weight w") == EstimateUse(target="town", event="b", columns=("age",), weights="w")
     assert read("mean pay by town") == EstimateUse(analysis="mean", target="pay", columns=("town",))
     assert read("total pay") == EstimateUse(analysis="total", target="pay")
     assert read("total pay by town weight w") == EstimateUse(
         analysis="total", target="pay", columns=("town",), weights="w"
     )
     assert read("share town + age") == EstimateUse(analysis="share", columns=("town", "age"))
-    for wrong in ("pay", "pay ~", "~ age", "mean pay", "median pay by town", "pay ~ age + ", "share", ""):
+    for wrong in (
+        "pay",
+        "pay ~",
+        "~ age",
+        "pay= ~ age",
+        "=b ~ age",
+        "mean pay",
+        "median pay by town",
+        "pay ~ age + ",
+        "share",
+        "",
+    ):
         with pytest.raises(PlanError, match=r"cannot be read; write it as one of 'wage ~ age"):
             read(wrong)
 
@@ -117,7 +163,10 @@ def test_one_line_says_what_a_use_is() -> None:
     ("use", "said"),
     [
         ({"target": "wage", "columns": ("age",)}, "wage"),
-        ({"target": "town", "columns": ("age",)}, "is nominal and this use needs numbers"),
+        ({"target": "town", "columns": ("age",)}, "is nominal and this use needs numbers; choose another, or say of"),
+        ({"target": "town", "event": "z", "columns": ("age",)}, "no record has 'z' in column 'town'"),
+        ({"target": "pay", "event": "much", "columns": ("age",)}, "no record has 'much' in column 'pay'"),
+        ({"analysis": "mean", "target": "pay", "event": "1", "columns": ("town",)}, "a mean has no event"),
         ({"target": "pay", "columns": ("pay",)}, "stands twice"),
         ({"target": "pay"}, "needs columns"),
         ({"columns": ("town",)}, "needs a target"),

@@ -69,3 +69,41 @@ def judge_node(
         "classes": len(stay),
         "suppressed": len(suppressed),
     }
+
+
+def information_lost(
+    columns: Sequence[Sequence[float | None]], groups: Sequence[Sequence[int]], kept: Sequence[bool], numbers: bool
+) -> float:
+    """Summed information loss of columns published as groups, each column by its own values.
+
+    columns  values of every record, None where missing; groups  the group each record stands in
+    A suppressed record loses what the records of its group lose on average if nothing is published of them.
+    """
+    total = 0.0
+    for values, group in zip(columns, groups, strict=True):
+        present = [value for value in values if value is not None]
+
+        def change(value: float | None, among: list[float | None], known: list[float | None] = present) -> float:
+            """What a value loses that is read as a draw from some values, a number as their mean."""
+            if value is None:
+                return 0.0
+            if numbers:
+                mean = sum(known) / len(known)
+                spread = sum((each - mean) ** 2 for each in known) / len(known)
+                return (value - sum(among) / len(among)) ** 2 / spread if spread else 0.0
+            wrong = sum(each != value for each in among) / len(among)
+            spread = 1 - sum((known.count(each) / len(known)) ** 2 for each in set(known))
+            return wrong / spread if spread > 1e-12 else 0.0
+
+        for record, value in enumerate(values):
+            if value is None:
+                continue
+            fellows = [v for v, g in zip(values, group, strict=True) if g == group[record] and v is not None]
+            if kept[record]:
+                total += change(value, fellows)
+            else:
+                varies = len(set(present)) > 1
+                blanks = [change(each, present) if varies else 1.0 for each in fellows]
+                more = sum(b - change(each, fellows) for b, each in zip(blanks, fellows, strict=True)) / len(fellows)
+                total += change(value, fellows) + more
+    return total

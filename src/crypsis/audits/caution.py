@@ -12,7 +12,7 @@ from crypsis.audits.finding import Finding, FindingKind
 from crypsis.audits.parts import restoring
 from crypsis.audits.units import panel_records, records_of_a_unit
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.clues import Clue, Reason
+from crypsis.table.clues import OUTCOMES, Clue, Reason, known_word, name_words
 from crypsis.table.evidence import ENOUGH
 from crypsis.table.profile import LARGEST_SHARE, ColumnProfile, Profile
 from crypsis.table.table import Table
@@ -40,11 +40,12 @@ def cautious(seen: Profile, table: Table) -> Profile:
     Profile
         A column that says which records of a panel belong together is not released, like a household.
         Text that differs from record to record is an identifier and left out, and so is confidential text that
-        singles people out; anything else is a quasi-identifier. So is a weight that singles people out, which an
-        average does not prevent, or that would restore a quasi-identifier, and a confidential column that would restore
-        most of one, or much of one within groups of similar records. So is a confidential column by which people would
-        be found together with two other columns, unless it was declared confidential: nobody is asked whether anybody
-        outside knows it.
+        singles people out. What its name says to be an outcome (money, health, opinions, results) is confidential, and
+        assumed not to be known outside; anything else is a quasi-identifier. So is a weight that singles people out,
+        which an average does not prevent, or that would restore a quasi-identifier, and a confidential column that
+        would restore most of one, or much of one within groups of similar records. So is a confidential column by which
+        people would be found together with two other columns, unless it was declared confidential or is an outcome:
+        nobody is asked whether anybody outside knows it.
 
     Examples
     --------
@@ -53,6 +54,9 @@ def cautious(seen: Profile, table: Table) -> Profile:
     ['quasi', 'quasi']
     """
     columns = tuple(_panel(column, table) or _settled(column, seen.rows) for column in seen.columns)
+    spared = tuple(_spared(column) for column in columns)
+    if any(column.role == Role.QUASI_IDENTIFIER for column in spared):
+        columns = spared
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     worst = {each.columns[0]: each for each in sorted(restoring(roled), key=lambda each: each.share)}
     telling = {
@@ -67,7 +71,7 @@ def cautious(seen: Profile, table: Table) -> Profile:
 
 def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tuple[ColumnProfile, ...]:
     """Confidential columns that would single people out together with others are masked too, the worst first."""
-    stated = [c.name for c in columns if c.reasons[0].clue is Clue.DECLARED]
+    stated = [c.name for c in columns if c.reasons[0].clue in (Clue.DECLARED, Clue.OUTCOME_NAME)]
     while True:
         found = anticipated(table.with_roles({c.name: Role(c.role) for c in columns}), LARGEST_SHARE / 2, stated)
         if not found:
@@ -77,6 +81,16 @@ def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tu
             replace(c, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *c.reasons[1:])) if c.name == worst else c
             for c in columns
         )
+
+
+def _spared(column: ColumnProfile) -> ColumnProfile:
+    """A column whose name says an outcome becomes confidential, where nothing else showed what it is."""
+    word = known_word(name_words(column.name), OUTCOMES.split())
+    open_ = column.reasons[0].clue in (Clue.PRECAUTION, Clue.CONFIDENTIAL_NAME, Clue.SINGLING_OUT)
+    if not word or not open_ or column.role not in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+        return column
+    reasons = (Reason(Clue.OUTCOME_NAME, word=word), *column.reasons[1:])
+    return replace(column, role=Role.CONFIDENTIAL.value, reasons=reasons)
 
 
 def _in_groups(table: Table) -> dict[str, str]:

@@ -117,8 +117,9 @@ def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
 def unit_columns(table: Table) -> list[str]:
     """Columns that say which records belong together: those that are left out, and people wherever they stand.
 
-    A household or an identifier counts if two records share a value; a column of any other role if it is named like
-    people, or if its records are those of a panel.
+    A household or an identifier counts if two records share a value, and there are values enough for a class of
+    different ones: a column of one or two values says nothing of people. A column of any other role counts if it is
+    named like people, or if its records are those of a panel.
 
     Examples
     --------
@@ -130,7 +131,7 @@ def unit_columns(table: Table) -> list[str]:
     for attribute in table.attributes:
         name, counts = attribute.name, _counts(table, attribute.name)
         if attribute.role in UNPUBLISHED:
-            found += [name] * bool(counts.max(initial=0) > 1)
+            found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST)
         elif _few_each(counts) and (known_word(name_words(name), PEOPLE) or panel_records(table, name)):
             found.append(name)
     return found

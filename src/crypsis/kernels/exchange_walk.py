@@ -9,7 +9,7 @@ import numpy as np
 from crypsis.kernels.annealing import HOPELESS, bears, below, draw
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.exchanges import ExchangeFile, ExchangeRoom, LinkCounts, fill_gaps, moved, rewrite, take_back
+from crypsis.kernels.exchanges import ExchangeFile, ExchangeRoom, LinkCounts, fill_gaps, lost, moved, rewrite, take_back
 
 NEAR, FAR, REPLACE, RESTORE = range(4)
 """Moves: exchange with a similar record, exchange with any, take another's category, take one's own value back."""
@@ -131,9 +131,9 @@ def _dearer(file: ExchangeFile, i: int, j: int, unit: int, exchange: bool) -> fl
         c = file.coords[place]
         nominal, one = file.nominal[c], file.published[c, i]
         two = file.published[c, j] if exchange else file.known[c, j]
-        apart = moved(nominal, file.known[c, i], two) - moved(nominal, file.known[c, i], one)
+        apart = lost(nominal, file.known[c, i], two) - lost(nominal, file.known[c, i], one)
         if exchange:
-            apart += moved(nominal, file.known[c, j], one) - moved(nominal, file.known[c, j], two)
+            apart += lost(nominal, file.known[c, j], one) - lost(nominal, file.known[c, j], two)
         rise += file.charge[c] * apart
     return rise
 

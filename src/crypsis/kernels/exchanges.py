@@ -23,7 +23,7 @@ class ExchangeFile(NamedTuple):
     """Records as collected and as published, in coordinates, and the attacks on them.
 
     known, published  float64[q, b];  nominal  bool[q]: the coordinate is a code, equal or not
-    charge  float64[q]: what a published coordinate costs for every unit it lies from the collected one
+    charge  float64[q]: what a published coordinate costs for what it loses: a squared unit, or another category
     spent, caps  float64[q]: what it costs in all records, and may
     starts, coords  int32[u + 1], int32[…]: coordinates that are exchanged together, unit by unit
     unit_of  int32[q]: the unit of a coordinate, −1 if it is never exchanged
@@ -94,6 +94,16 @@ def _moved(nominal: bool, one: float, other: float) -> float:
 
 
 moved = kernel(_moved)
+
+
+def _lost(nominal: bool, known: float, published: float) -> float:
+    """What a published coordinate loses: the squared distance, or 1 for another category."""
+    if nominal:
+        return 1.0 if known != published else 0.0
+    return (known - published) * (known - published)
+
+
+lost = kernel(_lost)
 
 
 def _fill_gaps(side: Floats, c: int, at: float, nominal: bool, out: Floats) -> None:
@@ -182,7 +192,7 @@ def _total_up(file: ExchangeFile, counts: LinkCounts) -> None:
     for c in range(file.known.shape[0]):
         file.spent[c] = 0.0
         for r in range(b):
-            file.spent[c] += file.charge[c] * moved(file.nominal[c], file.known[c, r], file.published[c, r])
+            file.spent[c] += file.charge[c] * lost(file.nominal[c], file.known[c, r], file.published[c, r])
 
 
 total_up = kernel(_total_up)
@@ -214,8 +224,8 @@ def _rewrite(file: ExchangeFile, counts: LinkCounts, room: ExchangeRoom, r: int,
         c = file.coords[place]
         fill_gaps(file.known, c, room.fresh[c], file.nominal[c], after[c])
         here, there = file.published[c, r], room.fresh[c]
-        file.spent[c] -= file.charge[c] * moved(file.nominal[c], file.known[c, r], here)
-        file.spent[c] += file.charge[c] * moved(file.nominal[c], file.known[c, r], there)
+        file.spent[c] -= file.charge[c] * lost(file.nominal[c], file.known[c, r], here)
+        file.spent[c] += file.charge[c] * lost(file.nominal[c], file.known[c, r], there)
         file.published[c, r] = room.fresh[c]
     for a in range(attacks):
         if not file.touched[unit, a]:

@@ -28,7 +28,7 @@ class Leaves(NamedTuple):
     start     int64[h, levels]: where the leaves of an attribute at a level begin in `group`, `mark` and `cell`
     group     int32[…]: group of the leaf, ascending
     mark      uint64[…]: a random word per group
-    cell      float64[…]: loss of one such cell
+    cell      float64[…]: 1 less what one such cell loses more by suppression
     marginal  float64[h, levels]: loss of the whole column, nothing suppressed
     place     int64[h]: weight of the attribute's level in the number of a node
     values    The confidential attribute, if it has too many values to tally

@@ -6,7 +6,7 @@ import heapq
 from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -27,10 +27,11 @@ from crypsis.kernels.recoding import ClassDemand, Homes, Tuples, house_leftovers
 from crypsis.masking.freezing import frozen, moved
 from crypsis.masking.locking import lock_obstacle, strata
 from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.pieces import Pieces
 from crypsis.registry import ColumnName
 from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
-from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.hierarchy import MISSING, Hierarchy, group_losses
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import known_contents
 from crypsis.table.table import LOCAL, Column, Table
@@ -82,6 +83,27 @@ class LocalRecoding(MaskingMethod):
         names = self.names(table)
         return Publication(table, names).publish(self.solve(table, rng))
 
+    def masking(self, table: Table, rng: Generator) -> Pieces[Table]:
+        """`mask` in pieces.
+
+        Parameters
+        ----------
+        table : Table
+            The original.
+        rng : Generator
+            Source of randomness.
+
+        Returns
+        -------
+        Generator
+            Yields pieces; returns the Table.
+        """
+        work, classes = self.solving(table, rng), None
+        while classes is None:
+            [classes] = yield [partial(_advance, work)]
+        [masked] = yield [partial(Publication(table, self.names(table)).publish, classes)]
+        return self.recorded(masked, table)
+
     def names(self, table: Table) -> tuple[str, ...]:
         """The columns that are recoded: those named, or every quasi-identifier with a hierarchy.
 
@@ -115,13 +137,10 @@ class LocalRecoding(MaskingMethod):
         -------
         LocalClasses
         """
-        work = self.solving(table, rng, contents)
-        while True:
-            try:
-                next(work)
-            except StopIteration as end:
-                found: LocalClasses = end.value
-                return found
+        work, found = self.solving(table, rng, contents), None
+        while found is None:
+            found = _advance(work)
+        return found
 
     def solving(self, table: Table, rng: Generator, contents: ContentDemands | None = None) -> Solving:
         """As `solve`, piece by piece: a generator that returns the classes after a number of short pieces of work.
@@ -136,8 +155,9 @@ class LocalRecoding(MaskingMethod):
         generator
         """
         of = strata(table, table.quasi_identifiers)
+        trees = _priced_trees(table, self.names(table))
         if of is None:
-            return (yield from self._solved(table, rng, contents))
+            return (yield from self._solved(table, trees, rng, contents))
         if thin := lock_obstacle(table, table.quasi_identifiers, self.k):
             raise TableError(thin)
         # Only records that are equal in the locked columns may share a class.
@@ -146,19 +166,19 @@ class LocalRecoding(MaskingMethod):
         for stratum in range(int(of.max(initial=-1)) + 1):
             code = None if contents is None else np.ascontiguousarray(contents.code[:, of == stratum])
             asked = None if contents is None or code is None else contents._replace(code=code)
-            part = yield from self._solved(table.take(kept[of == stratum]), rng, asked)
+            part = yield from self._solved(table.take(kept[of == stratum]), trees, rng, asked)
             labels[of == stratum] = part.labels + sum(len(each.levels) for each in found)
             found.append(part)
         return LocalClasses(labels, np.concatenate([part.levels for part in found]))
 
-    def _solved(self, table: Table, rng: Generator, contents: ContentDemands | None) -> Solving:
+    def _solved(
+        self, table: Table, trees: list[_PaddedTree], rng: Generator, contents: ContentDemands | None
+    ) -> Solving:
         """The classes of records that may all share one."""
-        lattice = Lattice.of(table, self.names(table))
         kept = np.flatnonzero(table.kept)
         if len(kept) < self.k:
             raise TableError(f"{len(kept)} records cannot form a class of {self.k}; lower k or take more records")
-        trees = _trees(lattice)
-        leaf = _leaf_table(table, lattice.names, trees, kept)
+        leaf = _leaf_table(table, self.names(table), trees, kept)
         classes = equivalence_classes(leaf)
         present = self._present(table, kept, classes)
         tuples = _tuples(leaf[classes.first], classes.sizes, present, trees, rng)
@@ -231,6 +251,16 @@ Solving = Iteration[None, None, LocalClasses]
 """Pieces of work that end in classes."""
 
 
+def _advance(work: Solving) -> LocalClasses | None:
+    """Do one piece; the classes after the last."""
+    try:
+        next(work)
+    except StopIteration as end:
+        found: LocalClasses = end.value
+        return found
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Publication:
     """Columns of a table made ready to stand at any levels, record by record.
@@ -248,7 +278,7 @@ class Publication:
 
     @cached_property
     def _trees(self) -> list[_PaddedTree]:
-        return _trees(Lattice.of(self.table, self.names))
+        return _priced_trees(self.table, self.names)
 
     @cached_property
     def _nodes(self) -> list[NDArray[np.int32]]:
@@ -277,14 +307,15 @@ class _PaddedTree:
     hierarchy: Hierarchy
     groups: list[NDArray[np.int32]]
     cells: list[NDArray[np.float64]]
+    """float64[leaves + 1] for each level: what a cell published as the group of the leaf loses."""
 
     @classmethod
-    def over(cls, hierarchy: Hierarchy, weight: float) -> _PaddedTree:
+    def over(cls, hierarchy: Hierarchy, losses: list[NDArray[np.float64]], weight: float) -> _PaddedTree:
+        """Pad a hierarchy; losses  float64[groups] for each level: what a cell published as each group loses."""
         groups, cells = [], []
         for level, codes in enumerate(hierarchy.groups):
             groups.append(np.append(codes, np.int32(len(hierarchy.labels[level]))))
-            held = hierarchy.leaves(level)[codes]
-            cells.append(weight * np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0))
+            cells.append(weight * np.append(losses[level][codes], 0.0))
         groups.append(np.zeros(hierarchy.size + 1, dtype=np.int32))
         cells.append(np.full(hierarchy.size + 1, weight))
         return cls(hierarchy, groups, cells)
@@ -303,10 +334,16 @@ class _PaddedTree:
         return np.stack(table).astype(np.int32)
 
 
-def _trees(lattice: Lattice) -> list[_PaddedTree]:
-    """The hierarchies of a lattice, their losses weighed by the importance of the columns."""
-    given = zip(lattice.hierarchies, weights(lattice.attributes), strict=True)
-    return [_PaddedTree.over(hierarchy, weight) for hierarchy, weight in given]
+def _priced_trees(table: Table, names: Sequence[str]) -> list[_PaddedTree]:
+    """The hierarchies of columns; a cell costs the information that records of its group lose on average, weighed."""
+    lattice, found = Lattice.of(table, tuple(names)), list[_PaddedTree]()
+    for attribute, hierarchy, weight in zip(
+        lattice.attributes, lattice.hierarchies, weights(lattice.attributes), strict=True
+    ):
+        leaf = table.leaf_codes(attribute.name)[table.kept]
+        counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+        found.append(_PaddedTree.over(hierarchy, group_losses(hierarchy, counts, attribute.numeric)[0], weight))
+    return found
 
 
 def _leaves(table: Table, name: str, tree: _PaddedTree) -> NDArray[np.int32]:

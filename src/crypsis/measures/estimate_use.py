@@ -1,7 +1,7 @@
 """Declared use: a named analysis with its standard errors, and how far the intervals of both files overlap.
 
-A regression, means of a number by groups, totals, or a table of shares, each weighted or not. Weighted figures have
-linearised standard errors: every record counts by how far it moves the figure.
+A regression, of a number or of the chance of an event, means of a number by groups, totals, or a table of shares, each
+weighted or not. Weighted figures have linearised standard errors: every record counts by how far it moves the figure.
 """
 
 from __future__ import annotations
@@ -19,15 +19,26 @@ from crypsis.kernels.arrays import Floats
 from crypsis.measures.measure import measures
 from crypsis.measures.pairing import published_numbers
 from crypsis.measures.regression_use import Regressor
-from crypsis.measures.spreading import Grid
+from crypsis.measures.spreading import Axis, Grid
 from crypsis.measures.uses import DeclaredUse, Found, weights_of
-from crypsis.measures.utility.interval_estimates import Estimates, Flags, compare_intervals, has_error, least_squares
+from crypsis.measures.utility.interval_estimates import (
+    Estimates,
+    Flags,
+    compare_intervals,
+    has_error,
+    least_squares,
+    logistic,
+)
 from crypsis.registry import ColumnName
+from crypsis.table.hierarchy import MISSING
 from crypsis.table.scaling import Scales
 from crypsis.table.table import Table
 
 UsedAnalysis = Literal["regression", "mean", "total", "share"]
-FORMS = "'wage ~ age + education', 'mean wage by sex + region', 'total wage by region' and 'share region + sex'"
+FORMS = (
+    "'wage ~ age + education', 'employed=yes ~ age', 'mean wage by sex + region', 'total wage by region' and "
+    "'share region + sex'"
+)
 """What a use looks like in one line; each may end with "weight" and a column."""
 
 
@@ -48,9 +59,10 @@ class PreparedEstimates:
 class EstimateUse(DeclaredUse):
     """A regression, means by groups, totals or a table of shares, judged by its confidence intervals.
 
-    100 times (1 − mean overlap of the 95 % intervals of the estimates): least squares with HC1 errors, means, totals or
-    shares of the groups that some columns form, weighted by a column or not. The overlap of two intervals is their
-    common part as a share of each, averaged, and 0 where they are apart or the released file has no estimate.
+    100 times (1 − mean overlap of the 95 % intervals of the estimates): least squares with HC1 errors, logistic
+    regression of an event, means, totals or shares of the groups that some columns form, weighted by a column or not.
+    The overlap of two intervals is their common part as a share of each, averaged, and 0 where they are apart or the
+    released file has no estimate.
 
     Examples
     --------
@@ -76,7 +88,12 @@ class EstimateUse(DeclaredUse):
     analysis: UsedAnalysis = Field(
         default="regression", description="regression of the target, its mean or total by groups, or shares of groups"
     )
-    target: ColumnName = Field(default="", description="numeric column that is analysed; none for shares")
+    target: ColumnName = Field(
+        default="", description="numeric column that is analysed, or any column with an event; none for shares"
+    )
+    event: str = Field(
+        default="", description="value of the target whose chance a logistic regression explains; empty: least squares"
+    )
     columns: tuple[str, ...] = Field(default=(), description="regressors, or columns that form the groups")
     weights: ColumnName = Field(
         default="", description="numeric column of record weights; empty: every record counts once"
@@ -97,7 +114,8 @@ class EstimateUse(DeclaredUse):
         Parameters
         ----------
         text : str
-            Such as "wage ~ age + education", "mean wage by sex", "total wage by region weight w", "share sex + region".
+            Such as "wage ~ age + education", "employed=yes ~ age", "mean wage by sex", "total wage by region weight w",
+            "share sex + region".
 
         Returns
         -------
@@ -114,6 +132,10 @@ class EstimateUse(DeclaredUse):
         else:
             word, _, body = head.strip().partition(" ")
             kind, (target, _, rest) = word, body.partition(" by ") if word != "share" else ("", "", body)
+        event = ""
+        if kind == "regression":
+            target, equal, event = target.partition("=")
+            target = target if not equal or event.strip() else ""
         columns = tuple(name.strip() for name in rest.split("+")) if rest.strip() else ()
         shapes = {
             "regression": bool(target.strip() and columns),
@@ -123,13 +145,14 @@ class EstimateUse(DeclaredUse):
         }
         if not shapes.get(kind) or not all(columns):
             raise PlanError(f"the use {text!r} cannot be read; write it as one of {FORMS}")
-        return cls(analysis=kind, target=target.strip(), columns=columns, weights=(weight or "").strip())
+        found = {"target": target.strip(), "event": event.strip(), "weights": (weight or "").strip()}
+        return cls(analysis=kind, columns=columns, **found)
 
     def scope(self) -> tuple[str, ...]:
         return tuple(name for name in (self.target, *self.columns, self.weights) if name)
 
     def numeric(self) -> tuple[str, ...]:
-        return tuple(name for name in (self.target, self.weights) if name)
+        return tuple(name for name in ("" if self.event else self.target, self.weights) if name)
 
     def obstacle(self, original: Table) -> str:
         if unknown := unknown_column(self.scope(), original.names):
@@ -143,15 +166,44 @@ class EstimateUse(DeclaredUse):
         if self.target in self.columns or (self.weights and self.weights in self.columns):
             both = self.target if self.target in self.columns else self.weights
             return f"column {both!r} stands twice in this use; leave it out of the columns"
+        if self.event and self.analysis != "regression":
+            return f"a {self.analysis} has no event, and {self.event!r} is one; leave it out or ask for a regression"
+        if self.analysis == "regression" and not self.event and not original.holds_numbers(self.target):
+            kind = original.attribute(self.target).kind
+            return (
+                f"column {self.target!r} is {kind} and this use needs numbers; choose another, or say of which value "
+                f"the chance is explained, as {self.target}=value"
+            )
+        if self.event and not self._happens(original, original).any():
+            return f"no record has {self.event!r} in column {self.target!r}; name a value that occurs"
         return super().obstacle(original)
+
+    def _happens(self, original: Table, table: Table) -> Floats:
+        """float64[n]: the chance that each record has the event; NaN where the target is missing."""
+        if original.holds_numbers(self.target):
+            numbers = published_numbers(table, self.target)
+            try:
+                return np.where(np.isnan(numbers), np.nan, (numbers == float(self.event)) * 1.0)
+            except ValueError:
+                return np.zeros(table.rows)
+        labels = original.attribute(self.target).categories
+        if self.event not in labels:
+            return np.zeros(table.rows)
+        cell, chance = np.array([labels.index(self.event)]), np.zeros(table.rows)
+        absent = ~table.kept
+        for codes, wanted, share in Axis.of(original, self.target, 2).readings(original, table, cell):
+            chance += np.where(codes == wanted[0], share, 0.0)
+            absent = absent | (codes == MISSING)
+        return np.where(absent, np.nan, chance)
 
     def prepare(self, original: Table) -> PreparedEstimates:
         grid, regressors = None, tuple[Regressor, ...]()
         centre, scale = 0.0, 1.0
         if self.analysis == "regression":
             regressors = tuple(Regressor.of(original, name) for name in self.columns)
-            scales = Scales.of(published_numbers(original, self.target)[:, None])
-            centre, scale = float(scales.mean[0]), float(scales.deviation[0]) or 1.0
+            if not self.event:
+                scales = Scales.of(published_numbers(original, self.target)[:, None])
+                centre, scale = float(scales.mean[0]), float(scales.deviation[0]) or 1.0
         elif self.columns:
             grid = Grid.of(original, self.columns, self.bins)
         empty = PreparedEstimates(
@@ -200,11 +252,18 @@ class EstimateUse(DeclaredUse):
     def _regression(self, prepared: PreparedEstimates, table: Table, weights: Floats) -> Estimates:
         """Coefficients without the constant."""
         design = np.concatenate([each.columns(prepared.original, table) for each in prepared.regressors], axis=1)
-        target = (published_numbers(table, self.target) - prepared.centre) / prepared.scale
+        if self.event:
+            target = self._happens(prepared.original, table)
+        else:
+            target = (published_numbers(table, self.target) - prepared.centre) / prepared.scale
         here = ~np.isnan(target) & ~np.isnan(design).any(axis=1) & (weights > 0)
-        root = np.sqrt(weights[here] / weights[here].mean()) if here.any() else np.ones(0)
-        x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1) * root[:, None]
-        found = least_squares(x, target[here] * root)
+        counts = weights[here] / weights[here].mean() if here.any() else np.ones(0)
+        x = np.concatenate([np.ones((int(here.sum()), 1)), design[here]], axis=1)
+        if self.event:
+            found = logistic(x, target[here], weights=counts if self.weights else None)
+        else:
+            root = np.sqrt(counts)
+            found = least_squares(x * root[:, None], target[here] * root)
         return Estimates(found.value[1:], found.error[1:])
 
 

@@ -20,7 +20,7 @@ from crypsis.measures.cell_loss import leaves_of
 from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
 from crypsis.measures.pairing import alike_codes, check_rows
 from crypsis.table.attribute import weights
-from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.hierarchy import MISSING, Hierarchy, leaf_losses, node_means, node_totals
 from crypsis.table.table import LOCAL, Table
 
 Floats = NDArray[np.float64]
@@ -187,17 +187,9 @@ class ColumnInformation:
 
     def leaf_losses(self, hierarchy: Hierarchy) -> list[Floats]:
         """float64[leaves] for each level: what a record of each leaf loses, generalised to that level."""
-        unit, leaf = self.spread if self.varies else 1.0, leaves_of(self.original, hierarchy, self.name)
+        leaf = leaves_of(self.original, hierarchy, self.name)
         counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
-        means = node_means(hierarchy, counts) if self._numbers else np.zeros(0)
-        totals, found = node_totals(hierarchy, counts), list[Floats]()
-        for level, groups in enumerate(hierarchy.groups):
-            node = groups + hierarchy.offsets[level]
-            if self._numbers:
-                found.append((hierarchy.values - means[node]) ** 2 / unit)
-            else:
-                found.append((1.0 - counts / np.maximum(totals[node], 1.0)) / unit)
-        return found
+        return leaf_losses(hierarchy, counts, self._numbers, self.spread if self.varies else 1.0)
 
     def _generalised(self, masked: Table) -> Floats:
         """float64[n]: squared change or chance of a wrong value of records published as nodes of a hierarchy."""
@@ -215,22 +207,6 @@ class ColumnInformation:
         inside = _holds(hierarchy, node, leaf)
         held = counts[np.maximum(leaf, 0)] / np.maximum(node_totals(hierarchy, counts)[node], 1.0)
         return np.where(inside, 1.0 - held, 1.0)
-
-
-def node_totals(hierarchy: Hierarchy, amounts: Floats) -> Floats:
-    """float64[nodes]: amounts of the leaves (float64[leaves]) added up in every node."""
-    parts = [
-        np.bincount(hierarchy.groups[level], amounts, len(hierarchy.labels[level]))
-        for level in range(hierarchy.height + 1)
-    ]
-    return np.concatenate(parts)
-
-
-def node_means(hierarchy: Hierarchy, counts: Floats) -> Floats:
-    """float64[nodes]: mean of the numbers in every node, records counted; of the leaves alike where it has none."""
-    held = node_totals(hierarchy, counts)
-    plain = node_totals(hierarchy, hierarchy.values) / node_totals(hierarchy, np.ones(hierarchy.size))
-    return np.where(held > 0, node_totals(hierarchy, counts * hierarchy.values) / np.maximum(held, 1.0), plain)
 
 
 def _holds(hierarchy: Hierarchy, node: NDArray[np.int64], leaf: NDArray[np.int32]) -> NDArray[np.bool_]:

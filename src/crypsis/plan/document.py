@@ -21,6 +21,7 @@ from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
 from crypsis.measures.objective import Objective
+from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import Usefulness
 from crypsis.plan.agreement import disagreements
 from crypsis.plan.catalogue import REFUSED
@@ -56,6 +57,8 @@ from crypsis.table.table import Table
 
 MASKED_BEFOREHAND = 0x6D61736B
 """Keeps the random numbers of maskings before the search apart from those of the searches."""
+USED = 4.0
+"""How much more a column weighs in a search where a declared use that is an objective speaks of it."""
 
 
 FOUND_IN_CLASSES = ("class-risk", "record-linkage", "one-to-one-linkage")
@@ -221,6 +224,23 @@ class Plan(Settings):
         for number, choice in enumerate(self.mask):
             table = choice.build().mask(table, np.random.default_rng([seed, MASKED_BEFOREHAND, number]))
         return table
+
+    def steered(self, table: Table) -> Table:
+        """The table with columns that matter more to the searches where a use that is an objective speaks of them.
+
+        Parameters
+        ----------
+        table : Table
+            What the searches mask; the loss that is printed is that of the original, whose importances stay.
+
+        Returns
+        -------
+        Table
+        """
+        used = [use.build() for use in self.use if use.treated_as == "objective"]
+        names = {name for use in used if isinstance(use, DeclaredUse) for name in use.scope()} & set(table.names)
+        changed = {n: table.attribute(n).but(importance=USED * table.attribute(n).importance) for n in names}
+        return table.with_columns({}, attributes=changed) if changed else table
 
     def objective(self, table: Table) -> Objective:
         """All measures and demands of the plan, bound to a table.

@@ -255,8 +255,8 @@ class Run(SolutionAccess):
 
     @cached_property
     def _searched(self) -> Table:
-        """What the searches mask: the original, its other columns masked as the plan says."""
-        return self.plan.masked_beforehand(self.original, self.lock.seed)
+        """What the searches mask: the original, its other columns masked as the plan says, used ones of more weight."""
+        return self.plan.steered(self.plan.masked_beforehand(self.original, self.lock.seed))
 
     @cached_property
     def _decoded(self) -> DecodedTables:

@@ -19,6 +19,8 @@ class Clue(StrEnum):
     HOUSEHOLD_NAME = "household name"
     STRATUM_NAME = "stratum name"
     CONFIDENTIAL_NAME = "confidential name"
+    OUTCOME_NAME = "outcome name"
+    """Its name says what a study finds out about people, which is assumed not to be known outside."""
     QUASI_NAME = "quasi-identifier name"
     DATE = "date"
     PANEL = "panel"
@@ -96,6 +98,13 @@ NAMES: tuple[tuple[Role, Clue, str], ...] = (
     ),
 )
 """Words in the name of a column that suggest its role; the first match that the values do not contradict decides."""
+OUTCOMES = (
+    "outcome outcomes score scores iq result results visits hospital emergency survival relapse recurrence remission "
+    "satisfaction opinion attitude trust wellbeing happiness stress anxiety depression pain "
+    "expenditure expenses spending cost costs savings wage wages income inc earnings salary smoker smoking insurance "
+    "chronic illness disease diagnosis health disability"
+)
+"""Words in the name of a column for what a study finds out about people: money, health, opinions, results."""
 SURELY_WEIGHTS = "fnlwgt pweight dweight anweight perweight hhweight"
 """Names of sampling weights alone; others are also names of what scales show."""
 SURVEY = (

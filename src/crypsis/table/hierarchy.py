@@ -161,3 +161,71 @@ class Hierarchy:
             groups.append(np.array(codes, dtype=np.int32))
             labels.append(tuple(seen))
         return cls(tuple(groups), tuple(labels), np.empty(0) if values is None else values)
+
+
+# -- what groups tell of the values in them --
+
+
+def leaf_losses(
+    hierarchy: Hierarchy, counts: NDArray[np.float64], numbers: bool, unit: float
+) -> list[NDArray[np.float64]]:
+    """float64[leaves] for each level: what a record of each leaf loses, generalised to that level.
+
+    counts  float64[leaves]: original records of each leaf
+    numbers  whether the leaves are numbers
+    unit  variance of the numbers, or 1 − Σp² of the categories
+    """
+    means = node_means(hierarchy, counts) if numbers else np.zeros(0)
+    totals, found = node_totals(hierarchy, counts), list[NDArray[np.float64]]()
+    for level, groups in enumerate(hierarchy.groups):
+        node = groups + hierarchy.offsets[level]
+        if numbers:
+            found.append((hierarchy.values - means[node]) ** 2 / unit)
+        else:
+            found.append((1.0 - counts / np.maximum(totals[node], 1.0)) / unit)
+    return found
+
+
+def group_losses(
+    hierarchy: Hierarchy, counts: NDArray[np.float64], numbers: bool
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """What the records of each group of a hierarchy lose on average, at the level of the group.
+
+    counts, numbers  as for `leaf_losses`
+    returns  for each level float64[groups]: mean loss of the records published as the group, and what they lose more on
+             average if nothing is published of them; 0 and 1 in a column of one value
+    """
+    total = max(float(counts.sum()), 1.0)
+    if numbers:
+        centre = float((counts * hierarchy.values).sum()) / total
+        blank = (hierarchy.values - centre) ** 2
+        unit = float((counts * blank).sum()) / total
+    else:
+        blank, unit = 1.0 - counts / total, 1.0 - float(((counts / total) ** 2).sum())
+    varies = unit > 0.0
+    blank = blank / unit if varies else np.ones(hierarchy.size)
+    lost, more = list[NDArray[np.float64]](), list[NDArray[np.float64]]()
+    for groups, losses in zip(
+        hierarchy.groups, leaf_losses(hierarchy, counts, numbers, unit if varies else 1.0), strict=True
+    ):
+        held = np.maximum(np.bincount(groups, counts), 1.0)
+        own = np.bincount(groups, counts * losses) / held
+        lost.append(own)
+        more.append(np.bincount(groups, counts * blank) / held - own)
+    return lost, more
+
+
+def node_totals(hierarchy: Hierarchy, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[nodes]: amounts of the leaves (float64[leaves]) added up in every node."""
+    parts = [
+        np.bincount(hierarchy.groups[level], amounts, len(hierarchy.labels[level]))
+        for level in range(hierarchy.height + 1)
+    ]
+    return np.concatenate(parts)
+
+
+def node_means(hierarchy: Hierarchy, counts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """float64[nodes]: mean of the numbers in every node, records counted; of the leaves alike where it has none."""
+    held = node_totals(hierarchy, counts)
+    plain = node_totals(hierarchy, hierarchy.values) / node_totals(hierarchy, np.ones(hierarchy.size))
+    return np.where(held > 0, node_totals(hierarchy, counts * hierarchy.values) / np.maximum(held, 1.0), plain)

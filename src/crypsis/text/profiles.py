@@ -14,6 +14,7 @@ _TEXTS = {
     Clue.HOUSEHOLD_NAME: "says which records belong together, so it is not released (matched by name: {word})",
     Clue.STRATUM_NAME: "stratum of the sample (matched by name: {word})",
     Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
+    Clue.OUTCOME_NAME: "confidential: an outcome, assumed not to be known to others (matched by name: {word})",
     Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
     Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
     Clue.PANEL: "each of its values has {values} records: it says which records belong together, so it is not released",

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import crypsis
 from adult import adult
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Budget, Frontier, evolve
+from crypsis.kernels.nodes import DEMANDED
 from crypsis.measures import measures
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.objective import Objective
 from crypsis.privacy import models
 from crypsis.searches.lattices import (
@@ -24,12 +29,14 @@ from crypsis.searches.lattices import (
 )
 from crypsis.searches.lattices.feasible import feasible_strategy
 from crypsis.searches.lattices.indices import boxes
+from crypsis.searches.lattices.lattice_preparation import prepare
 from crypsis.searches.lattices.operators import Exchange, LevelStep, OnePoint
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table
 from lattice_tables import random_hierarchy, random_table, tables
+from naive.lattices import information_lost
 
 points = st.lists(st.tuples(*[st.integers(0, 30)] * 2), min_size=1, max_size=60)
 
@@ -107,7 +114,7 @@ def test_operators_stay_in_the_lattice_and_change_no_parent(seed, s):
 @given(tables)
 @settings(max_examples=15, deadline=None)
 def test_exact_front_is_the_front_of_all_nodes(table):
-    problem = LatticeSearch(suppression=0.1).pose(table, None, np.random.default_rng(0))
+    problem = LatticeSearch(suppression=0.1, indices=("k", "glm")).pose(table, None, np.random.default_rng(0))
     assert problem.notes["exact"]
     states = list(evolve(problem, np.random.default_rng(0), Budget(generations=2)))
     frame = evaluate_lattice(table, 0.1, "by-size")
@@ -116,6 +123,57 @@ def test_exact_front_is_the_front_of_all_nodes(table):
     best = every[minimal(every)]
     found = -states[-1].frontier.scores
     assert sorted(map(tuple, np.round(found, 6).tolist())) == sorted(map(tuple, np.round(best, 6).tolist()))
+
+
+@given(tables, st.sampled_from([0.0, 0.2]), st.sampled_from([(1, 0), (3, 0), (2, 2)]))
+@settings(max_examples=25, deadline=None)
+def test_the_information_lost_at_every_node_is_what_one_finds_record_by_record(table, suppression, demand):
+    """The file that a node gives loses as much; a suppressed record what those of its groups lose on average."""
+    lattice = Lattice.of(table)
+    context = prepare(table, lattice, "illness", None, False, "information-loss")
+    limit = int(suppression * len(table))
+    read = context.readings(DEMANDED, limit, *demand)
+    search = LatticeSearch(k=demand[0], l=demand[1], suppression=1.0)
+    for number in range(0, lattice.size, 3):
+        levels = lattice.levels(number)
+        masked = search.encoding(table).decode(np.array(levels, dtype=np.int16))
+        lifted = table.leaf_codes
+        columns = [[None if leaf < 0 else int(leaf) for leaf in lifted(name)] for name in lattice.names]
+        groups = [
+            [-1 if leaf < 0 else int(tree.groups[level][leaf]) for leaf in lifted(name)]
+            for name, tree, level in zip(lattice.names, lattice.hierarchies, levels, strict=True)
+        ]
+        kept = masked.kept if masked.kept.any() else np.zeros(len(table), np.bool_)
+        assert read.loss[number] == pytest.approx(information_lost(columns, groups, kept.tolist(), False), abs=1e-9)
+        one = context.reading(levels, DEMANDED, limit, *demand)
+        assert one.loss[0] == pytest.approx(read.loss[number])
+
+
+def test_the_information_lost_by_numbers_and_categories_is_that_of_the_measure():
+    """Nothing is suppressed: the loss of every node is the figure of the measure; importance counts."""
+    people = crypsis.example(60)
+    weighed = [replace(each, importance=3.0 if each.name == "age" else 1.0) for each in people.attributes]
+    people = replace(people, attributes=tuple(weighed))
+    lattice = Lattice.of(people)
+    context = prepare(people, lattice, None, None, False, "information-loss")
+    read, loss = context.readings(DEMANDED, 0), InformationLoss(columns=lattice.names).against(people)
+    cells = len(people) * len(lattice.names)
+    for number in range(0, lattice.size, 53):
+        masked = LatticeSearch(suppression=0.0).encoding(people).decode(np.array(lattice.levels(number), np.int16))
+        assert 100 * read.loss[number] / cells == pytest.approx(loss.read(masked))
+
+
+def test_the_index_of_information_finds_less_information_lost_than_glm():
+    people = crypsis.example(400)
+    loss = InformationLoss().against(people)
+    found = {}
+    for name in ("information-loss", "glm"):
+        search = LatticeSearch(k=3, suppression=0.05, loss=name)
+        best = search.pose(people, None, np.random.default_rng(0)).first()[0]
+        found[name] = loss.read(search.encoding(people).decode(best))
+    assert found["information-loss"] < found["glm"]
+    with pytest.raises(SearchError, match="a front has one loss"):
+        LatticeSearch(indices=("k", "information", "glm")).pose(people, None, np.random.default_rng(0))
 
 
 @given(tables, st.integers(0, 99))
@@ -138,7 +196,7 @@ def test_a_node_judged_alone_scores_as_among_all(table, pick):
 
 @pytest.mark.parametrize("method", ["pbg", "nsga2"])
 def test_evolution_comes_close_to_the_truth_of_adult(method):
-    search = LatticeSearch(method=method, boxes=(1, 1))
+    search = LatticeSearch(method=method, boxes=(1, 1), indices=("k", "glm"))
     problem = search.pose(adult(), None, np.random.default_rng(2))
     everywhere = problem.evaluate.everywhere()
     *_, state = evolve(problem, np.random.default_rng(3), Budget(generations=30))
@@ -183,7 +241,7 @@ def test_feasibility_first_finds_the_optimum_of_adult(k):
 @given(tables, st.integers(2, 5))
 @settings(max_examples=15, deadline=None)
 def test_a_demanded_class_size_gives_the_optimum_and_nothing_that_cannot_be_decoded(table, k):
-    search = LatticeSearch(k=k, suppression=0.2, population=6)
+    search = LatticeSearch(k=k, suppression=0.2, population=6, loss="glm")
     if search.obstacle(table):
         return
     truth = optimum(table, k, 0.2)
@@ -247,6 +305,7 @@ IDLE = [
     ({"method": "pbg", "patience": 1.0}, "patience moves nothing with method 'pbg'"),
     ({"favour": "many"}, "favour moves nothing without the index s_l; leave it out, or add it to indices"),
     ({"label": "illness"}, "label moves nothing without the index cm"),
+    ({"loss": "glm"}, "loss moves nothing where neither k nor l is demanded"),
 ]
 
 

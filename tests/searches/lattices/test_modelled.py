@@ -83,7 +83,7 @@ def test_the_optima_of_adult(
     model: PrivacyModel, suppression: float, loss: float, node: tuple[int, ...], suppressed: int
 ) -> None:
     """The least loss of the front is the optimum, and the models hold on the file that is left."""
-    search = LatticeSearch(columns=ORDER, suppression=suppression).under([KAnonymity(k=5), model])
+    search = LatticeSearch(columns=ORDER, suppression=suppression, indices=("k", "glm")).under([KAnonymity(k=5), model])
     table = adult()
     problem = search.pose(table, None, np.random.default_rng(0))
     best = problem.first()[0]

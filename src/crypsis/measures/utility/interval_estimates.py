@@ -91,16 +91,18 @@ def least_squares(design: Floats, target: Floats) -> Estimates:
     return _seen(coefficients, np.sqrt(np.maximum(np.diagonal(variance), 0.0)), unseen)
 
 
-def logistic(design: Floats, event: Floats, start: Floats | None = None) -> Estimates:
-    """Coefficients of all columns of a design, float64[n, p], by maximum likelihood.
+def logistic(design: Floats, event: Floats, start: Floats | None = None, weights: Floats | None = None) -> Estimates:
+    """Coefficients of all columns of a design, float64[n, p], by maximum likelihood; weighted: with linearised errors.
 
-    event  0 or 1
+    event  0 or 1, or the chance of it
     start  coefficients of a file that is much alike
+    weights  float64[n]: how much each record counts, on average 1
     """
     n, p = design.shape
+    w = np.ones(n) if weights is None else weights
     if n < PER_TERM * p or not FEWEST_EVENTS <= float(event.sum()) <= n - FEWEST_EVENTS:
         return Estimates.none(p)
-    share = float(event.mean())
+    share = float(np.average(event, weights=w))
     beta = np.zeros(p)
     beta[0] = np.log(share / (1 - share))
     if start is not None and np.isfinite(start).all():
@@ -109,10 +111,13 @@ def logistic(design: Floats, event: Floats, start: Floats | None = None) -> Esti
     for _ in range(NEWTON_STEPS):
         predictor = np.clip(design @ beta, -CAP, CAP)
         fitted = 1 / (1 + np.exp(-predictor))
-        inverse, unseen, _ = _inverse((design * (fitted * (1 - fitted))[:, None]).T @ design)
-        before, deviance = deviance, -2 * float(event @ predictor + np.log1p(-fitted).sum())
-        beta = beta + np.clip(inverse @ (design.T @ (event - fitted)), -LONGEST_STEP, LONGEST_STEP)
+        inverse, unseen, _ = _inverse((design * (w * fitted * (1 - fitted))[:, None]).T @ design)
+        before, deviance = deviance, -2 * float(w @ (event * predictor + np.log1p(-fitted)))
+        residual = w * (event - fitted)
+        beta = beta + np.clip(inverse @ (design.T @ residual), -LONGEST_STEP, LONGEST_STEP)
         if abs(before - deviance) < CONVERGED * (abs(deviance) + 0.1):
+            if weights is not None:
+                inverse = inverse @ ((design * (residual**2)[:, None]).T @ design) @ inverse
             error = np.sqrt(np.maximum(np.diagonal(inverse), 0.0))
             return _seen(beta, error, unseen | (error > SEPARATED))
     return Estimates.none(p)

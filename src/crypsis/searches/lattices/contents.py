@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from crypsis.kernels.class_rollup import RolledClasses, judge_classes, raise_classes, records_below
 from crypsis.kernels.contents import ContentRoom
 from crypsis.privacy.demands import ClassDemands
+from crypsis.searches.lattices.lattice_preparation import NodeLoss, cell_costs
+from crypsis.table.attribute import weights
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.lattice import Lattice, Levels
 from crypsis.table.table import Table
@@ -41,12 +43,15 @@ class NodeContents:
         What every class must hold, over the columns of the lattice.
     allowance : int
         Records that may be suppressed.
+    loss : str
+        What nodes lose.
     """
 
     table: Table = field(repr=False)
     lattice: Lattice
     demands: ClassDemands = field(repr=False)
     allowance: int
+    loss: NodeLoss = "glm"
 
     @cached_property
     def total(self) -> int:
@@ -83,13 +88,26 @@ class NodeContents:
 
     @cached_property
     def _cells(self) -> list[list[NDArray[np.float64]]]:
-        """Attribute in order → level → loss of a cell in each group."""
-        found = []
+        """Attribute in order → level → 1 less what a cell of each group loses more by suppression."""
+        found, counts = [], np.ones(self.total, np.int64)
         for a in self.order:
-            hierarchy = self.lattice.hierarchies[a]
-            leaves = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
-            found.append([np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0) for held in leaves])
+            attribute, leaves = self.lattice.attributes[a], self.table.leaf_codes(self.lattice.names[a])
+            given = (self.lattice.hierarchies[a], self._weights[a], self.loss, leaves[self.table.kept], counts)
+            found.append(cell_costs(*given, attribute.numeric)[1])
         return found
+
+    @cached_property
+    def _weights(self) -> tuple[float, ...]:
+        """The importance of each column."""
+        return weights(self.lattice.attributes)
+
+    @cached_property
+    def _spared(self) -> float:
+        """What cells that were missing are counted for beyond what they lose: no information."""
+        if self.loss == "glm":
+            return 0.0
+        missing = [int(self.table.missing(name)[self.table.kept].sum()) for name in self.lattice.names]
+        return float(np.dot(missing, self._weights))
 
     @cached_property
     def lowest(self) -> RolledClasses:
@@ -126,6 +144,7 @@ class NodeContents:
             cell[place, : len(self._cells[place][level])] = self._cells[place][level]
         limits = np.array([self.demands.least, self.allowance], dtype=np.int64)
         judge_classes(held, len(held.records), cell, self.demands.arrays, self._room, limits, out)
+        out[1] -= self._spared
         return tuple(out.tolist())
 
     @cached_property

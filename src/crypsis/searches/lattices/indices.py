@@ -16,9 +16,10 @@ from crypsis.kernels.nodes import NodeReadings
 
 Favour = Literal["many", "few"]
 
-INDICES = ("k", "l", "glm", "cm", "s_k", "s_l")
+INDICES = ("k", "l", "information", "glm", "cm", "s_k", "s_l")
 """k and l: the smallest class and the fewest confidential values; s_k and s_l: Σ over records of class size and of how
-often their confidential value occurs in their class; glm and cm: how far the loss stays below its largest value."""
+often their confidential value occurs in their class; information, glm and cm: how far the loss stays below its largest
+value."""
 
 
 def check_indices(names: Sequence[str], confidential: str | None, label: str | None) -> None:
@@ -32,6 +33,8 @@ def check_indices(names: Sequence[str], confidential: str | None, label: str | N
             )
         if name == "cm" and not label:
             raise PlanError("index 'cm' needs a label to predict; name a column as label")
+    if {"information", "glm"} <= set(names):
+        raise PlanError("a front has one loss: choose the index 'information' or 'glm'")
 
 
 def quality(
@@ -58,6 +61,7 @@ def quality(
     columns: dict[str, Floats] = {
         "k": readings.k.astype(np.float64),
         "l": readings.l.astype(np.float64),
+        "information": records * attributes - readings.loss,
         "glm": records * attributes - readings.loss,
         "cm": (records - readings.misfits).astype(np.float64),
         "s_k": readings.size_sum.astype(np.float64),
@@ -70,7 +74,8 @@ def quality(
 
 def ceilings(names: Sequence[str], records: int, attributes: int) -> tuple[float, ...]:
     """The largest value each index can take."""
-    highest = {"glm": float(records * attributes), "s_k": float(records) ** 2, "s_l": float(records) ** 2}
+    cells = float(records * attributes)
+    highest = {"information": cells, "glm": cells, "s_k": float(records) ** 2, "s_l": float(records) ** 2}
     return tuple(max(highest.get(name, float(records)), 1.0) for name in names)
 
 

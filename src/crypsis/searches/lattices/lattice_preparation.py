@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,13 @@ from crypsis.pieces import Pieces, completed
 from crypsis.table.attribute import weights
 from crypsis.table.counts import Counts, count_distinct
 from crypsis.table.equivalence_classes import equivalence_classes
-from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.hierarchy import Hierarchy, group_losses
 from crypsis.table.lattice import Lattice
 from crypsis.table.lookalikes import merged
 from crypsis.table.table import Table
 
+NodeLoss = Literal["information-loss", "glm"]
+"""What a node loses: the share of information, or the general loss metric."""
 MOST_TALLIED = 64
 """A column with more values than this is not tallied per class, value by value, but listed once and counted."""
 ONE_BY_ONE = 30_000_000
@@ -126,11 +128,17 @@ def _blank(size: int) -> NodeReadings:
 
 
 def prepare(
-    table: Table | Counts, lattice: Lattice, confidential: str | None, label: str | None, value_spread: bool
+    table: Table | Counts,
+    lattice: Lattice,
+    confidential: str | None,
+    label: str | None,
+    value_spread: bool,
+    loss: NodeLoss = "glm",
 ) -> LatticeContext:
     """Reduce a table to its distinct tuples, once.
 
     value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
+    loss  what nodes lose; of information a suppressed record loses what the records of its groups lose on average
 
     The attribute with most values comes first; the last few, as long as their values make few combinations, are
     the tail. There is none where the confidential attribute or the label has too many values to tally, nor in a lattice
@@ -141,8 +149,11 @@ def prepare(
     extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
     counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
     columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
-    given = zip(lattice.hierarchies, columns, weights(lattice.attributes), strict=True)
-    trees = [_tree_order(hierarchy, column, weight) for hierarchy, column, weight in given]
+    given = zip(lattice.attributes, lattice.hierarchies, columns, weights(lattice.attributes), strict=True)
+    trees = [
+        _tree_order(hierarchy, column, *cell_costs(hierarchy, weight, loss, column, counts.records, attribute.numeric))
+        for attribute, hierarchy, column, weight in given
+    ]
     order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
     listed = [n for n in dict.fromkeys((confidential, label)) if n and _values(counts, n)[1] > MOST_TALLIED]
     cut = len(order)
@@ -200,24 +211,64 @@ class _Tree:
     rank: NDArray[np.int32]
     """Position of each leaf code; the last entry is that of a missing value."""
     groups: list[NDArray[np.int32]]
+    lost: list[NDArray[np.float64]]
+    """What a published cell loses."""
     cells: list[NDArray[np.float64]]
+    """1 less what it loses more by suppression."""
     size: int
     """Leaves, with the missing one if it occurs."""
 
 
-def _tree_order(hierarchy: Hierarchy, codes: NDArray[np.int32], weight: float) -> _Tree:
+def cell_costs(
+    hierarchy: Hierarchy,
+    weight: float,
+    loss: NodeLoss,
+    codes: NDArray[np.int32],
+    records: NDArray[np.int64],
+    numbers: bool,
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """What published cells lose, and 1 less what they lose more by suppression: float64[groups + 1] for each level.
+
+    codes, records  int32[m], int64[m]: leaves of the column, and how many records have each; below 0 where missing
+    numbers  whether the leaves are numbers
+    returns  the last entry of each is that of a missing value, which loses no information by suppression
+    """
+    if loss == "glm":
+        held = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
+        cells = [weight * np.append((each - 1) / max(hierarchy.size - 1, 1), 0.0) for each in held]
+        return cells, cells
+    known = codes >= 0
+    counts = np.bincount(codes[known], records[known], minlength=hierarchy.size)
+    lost, more = group_losses(hierarchy, counts, numbers)
+    return (
+        [weight * np.append(each, 0.0) for each in lost],
+        [1.0 - weight * np.append(each, 0.0) for each in more],
+    )
+
+
+def _tree_order(
+    hierarchy: Hierarchy,
+    codes: NDArray[np.int32],
+    lost: list[NDArray[np.float64]],
+    cells: list[NDArray[np.float64]],
+) -> _Tree:
     size = hierarchy.size + int(codes.min(initial=0) < 0)
     order = np.lexsort(hierarchy.groups)
     rank = np.empty(hierarchy.size + 1, dtype=np.int32)
     rank[order], rank[-1] = np.arange(hierarchy.size), hierarchy.size
-    groups, cells = [], []
-    for level, group in enumerate(hierarchy.groups):
+    groups, of_groups = [], []
+    for group in hierarchy.groups:
         ordered = group[order]
         changes = np.concatenate([[0], ordered[1:] != ordered[:-1], [1]])
         groups.append(np.cumsum(changes)[:size].astype(np.int32))
-        held = hierarchy.leaves(level)[ordered]
-        cells.append(weight * np.append((held - 1) / max(hierarchy.size - 1, 1), 0.0)[:size])
-    return _Tree(rank, groups, cells, size)
+        of_groups.append(np.append(ordered, -1)[:size])
+    return _Tree(
+        rank,
+        groups,
+        [each[at] for each, at in zip(lost, of_groups, strict=True)],
+        [each[at] for each, at in zip(cells, of_groups, strict=True)],
+        size,
+    )
 
 
 def _leaves(
@@ -229,10 +280,10 @@ def _leaves(
     position = 0
     for place, tree in enumerate(trees):
         records = np.bincount(leaf[:, place], weights=size, minlength=tree.size)
-        for level, cell in enumerate(tree.cells):
+        for level, lost in enumerate(tree.lost):
             start[place, level] = position
-            position += len(cell)
-            marginal[place, level] = float((cell * records).sum())
+            position += len(lost)
+            marginal[place, level] = float((lost * records).sum())
     suffix = np.zeros((len(trees), len(leaf)), dtype=np.int32)
     for place in range(len(trees) - 2, -1, -1):
         suffix[place] = equivalence_classes(np.stack([leaf[:, place + 1], suffix[place + 1]], axis=1)).of
@@ -259,12 +310,13 @@ def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> 
     where = {node: number for number, node in enumerate(nodes)}
     leaf = np.array(list(product(*(range(tree.size) for tree in trees))), dtype=np.int64).reshape(len(records), -1)
     final = np.zeros((len(nodes), len(records)), dtype=np.int64)
-    lost = np.zeros((len(nodes), len(records)))
+    lost, cells = np.zeros((2, len(nodes), len(records)))
     for number, node in enumerate(nodes):
         for a, level in enumerate(node):
             group = trees[a].groups[level]
             final[number] = final[number] * (int(group.max()) + 1) + group[leaf[:, a]]
-            lost[number] += trees[a].cells[level][leaf[:, a]]
+            lost[number] += trees[a].lost[level][leaf[:, a]]
+            cells[number] += trees[a].cells[level][leaf[:, a]]
     below = np.zeros(len(nodes), dtype=np.int64)
     step, spared = np.zeros_like(final), np.zeros_like(lost)
     for number, node in enumerate(nodes):
@@ -272,7 +324,7 @@ def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> 
         if raised is not None:
             below[number] = where[(*node[:raised], node[raised] - 1, *node[raised + 1 :])]
         step[number, final[below[number]]] = final[number]
-        spared[number, final[number]] = len(trees) - lost[number]
+        spared[number, final[number]] = len(trees) - cells[number]
     width = final.max(axis=1) + 1
     return TailNodes(
         below,

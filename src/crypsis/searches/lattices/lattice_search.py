@@ -37,7 +37,7 @@ from crypsis.searches.lattices.complete import Answer, Complete
 from crypsis.searches.lattices.evaluation import out_of_reach
 from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
 from crypsis.searches.lattices.indices import Favour, check_indices
-from crypsis.searches.lattices.lattice_preparation import MOST_NODES, prepare
+from crypsis.searches.lattices.lattice_preparation import MOST_NODES, NodeLoss, prepare
 from crypsis.searches.lattices.modelled import modelled_problem
 from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
 from crypsis.searches.lattices.scoring import DemandScores, IndexScores
@@ -84,8 +84,15 @@ class LatticeSearch(Search):
     purpose: ClassVar[str] = "one level of generalisation per column"
     pace: ClassVar[int] = 1
 
-    indices: tuple[Literal["k", "l", "glm", "cm", "s_k", "s_l"], ...] = Field(
-        default=("k", "glm"), min_length=2, max_length=4, description="quality indices of the front, all made large"
+    indices: tuple[Literal["k", "l", "information", "glm", "cm", "s_k", "s_l"], ...] = Field(
+        default=("k", "information"),
+        min_length=2,
+        max_length=4,
+        description="quality indices of the front, all made large; glm: the general loss metric instead of information",
+    )
+    loss: NodeLoss = Field(
+        default="information-loss",
+        description="what is least where k or l is demanded: the information lost, or the general loss metric",
     )
     boxes: tuple[float, ...] = Field(
         default=(), description="side of a box along each index, one solution to a box; empty: every solution counts"
@@ -151,6 +158,8 @@ class LatticeSearch(Search):
             found |= dict.fromkeys(("indices", "boxes", "favour", "label"), Idle(here, otherwise))
         if demanded:
             found["rule"] = Idle("where k or l is demanded", "set both to 0 to search the front")
+        if guided or not demanded:
+            found["loss"] = Idle(here, otherwise)
         if self.method not in fit:
             found["method"] = Idle(f"as {self.method!r} {here}", f"choose {' or '.join(map(repr, fit))}")
         if guided or self.method != "auto":
@@ -232,7 +241,7 @@ class LatticeSearch(Search):
         # What no index asks for is not counted: a number as confidential column has as many values as records.
         counted = self._confidential(table) if {"l", "s_l"} & set(self._counted) else None
         label = self._label(table) if "cm" in self._counted else None
-        context = prepare(table, lattice, counted, label, "s_l" in self._counted)
+        context = prepare(table, lattice, counted, label, "s_l" in self._counted, self.node_loss)
         allowance = allowed(self.suppression, context.total)
         exact = self.judges_all(lattice.size, SECONDS * len(context.classes.row) * len(context.classes.size))
         if self.k or self.l:
@@ -290,6 +299,11 @@ class LatticeSearch(Search):
     @staticmethod
     def _confidential(table: Table) -> str | None:
         return next(iter(table.confidential), None)
+
+    @property
+    def node_loss(self) -> NodeLoss:
+        """What is read off every node as its loss."""
+        return self.loss if self.k or self.l else "glm" if "glm" in self.indices else "information-loss"
 
     def _label(self, table: Table) -> str | None:
         if self.label:

@@ -14,6 +14,7 @@ from crypsis.evolution import Archived, Genome, Problem, Scores
 from crypsis.evolution.selection import WeightedMean
 from crypsis.measures.constraint import beyond, excess
 from crypsis.measures.generalisation_loss import GeneralLoss
+from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.lattices.complete import Complete
@@ -35,7 +36,7 @@ OBJECTIVES = ("loss", "risk")
 
 @dataclass(frozen=True, eq=False)
 class RolledScores:
-    """(mean cell loss, classes among records left), per cent; beyond any where more is suppressed than is allowed."""
+    """(mean loss, classes among records left), per cent; beyond any where more is suppressed than is allowed."""
 
     contents: NodeContents = field(repr=False)
 
@@ -77,12 +78,13 @@ def modelled_problem(search: LatticeSearch, encoding: LevelEncoding, demands: Cl
     """
     table, lattice = encoding.table, encoding.lattice
     allowance = allowed(search.suppression, int(table.kept.sum()))
-    contents = NodeContents(table, lattice, demands, allowance)
+    contents = NodeContents(table, lattice, demands, allowance, search.node_loss)
     by_classes = not demands.rest and all(set(m.known(table)) == set(lattice.names) for m in demands.judged)
     counts = len(contents.lowest.records) * max(demands.arrays.overall.shape[1], 1)
     scores: RolledScores | NodeScores = RolledScores(contents)
     if not by_classes or counts > MOST_COUNTS:
-        scores = NodeScores(encoding, GeneralLoss(columns=lattice.names).against(table), allowance)
+        measure = GeneralLoss if search.node_loss == "glm" else InformationLoss
+        scores = NodeScores(encoding, measure(columns=lattice.names).against(table), allowance)
     elif search.judges_all(lattice.size, SECONDS * counts):
         start = tuple(np.array(lattice.levels(number), dtype=np.int16) for number in exact_front(contents, encoding))
         notes = {"candidates": float(lattice.size), "exact": True, "rule": "failing-class"}
@@ -125,7 +127,7 @@ def closest_node(contents: NodeContents) -> int:
     """The node that suppresses fewest records, where all suppress more than is allowed."""
     allowance = max(contents.allowance, contents.total // 100, 1)
     while True:
-        wider = NodeContents(contents.table, contents.lattice, contents.demands, allowance)
+        wider = NodeContents(contents.table, contents.lattice, contents.demands, allowance, contents.loss)
         found = wider.everywhere()
         within = (found[:, 0] <= allowance) & (found[:, 3] > 0)
         if within.any() or allowance >= contents.total:

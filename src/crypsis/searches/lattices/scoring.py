@@ -59,7 +59,7 @@ class IndexScores:
 
 @dataclass(frozen=True, eq=False)
 class DemandScores:
-    """(loss, shortfall): mean cell loss and records suppressed beyond the limit, per cent; no loss is finite beyond it.
+    """(loss, shortfall): mean loss and records suppressed beyond the limit, per cent; no loss is finite beyond it.
 
     Exactly the classes that fail the demanded k and l are suppressed.
     """

@@ -22,7 +22,6 @@ from crypsis.searches.mixed_maskings.combinations import listable
 from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
 from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace
 from crypsis.searches.search import Idle, MeasuredScores, ObjectiveScores, Search, searches
-from crypsis.table.attribute import Kind
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.rules import EditRule, read_rule
 from crypsis.table.table import Table
@@ -220,10 +219,10 @@ def _rules(objective: Objective | None) -> list[EditRule]:
 
 
 def _caps(objective: Objective | None) -> dict[str, float]:
-    """The largest cell loss of every column of which a loss is limited, per cent.
+    """The largest share of information that every column may lose of which a loss is limited, per cent.
 
-    A share of information becomes the cell loss that surely keeps it: a category that differs is a wrong cell, and the
-    squared part of the range that a number moves is at most that part.
+    A cell loss becomes the share that surely keeps it: no more cells are wrong than categories differ, and the mean
+    part of the range that a number moves is at most the root of its mean square.
     """
     found = dict[str, float]()
     for _, most, reader in () if objective is None else objective.limits:
@@ -231,18 +230,19 @@ def _caps(objective: Objective | None) -> dict[str, float]:
         if not isinstance(measured, CellLoss | InformationLoss) or len(measured.columns) != 1:
             continue
         name = measured.columns[0]
-        if isinstance(measured, InformationLoss):
+        if isinstance(measured, CellLoss):
             assert objective is not None
-            most *= _cell_loss_per_information(objective.original, name)
+            most = _information_of(objective.original, name, most)
         found[name] = min(most, found.get(name, most))
     return found
 
 
-def _cell_loss_per_information(table: Table, name: str) -> float:
-    """What a share of the information of a column is at least in cell loss."""
-    content, attribute = ColumnInformation.of(table, name), table.attribute(name)
-    if attribute.numeric:
-        width = float(np.ptp(table.column(name)[~table.missing(name)])) if content.varies else 1.0
-        return content.spread / width**2
-    steps = len(attribute.categories) - 1 if attribute.kind is Kind.ORDINAL else 1
-    return content.spread / max(steps, 1)
+def _information_of(table: Table, name: str, cells: float) -> float:
+    """The share of information, per cent, that a column may lose so that its cell loss is surely at most so much."""
+    content = ColumnInformation.of(table, name)
+    if not content.varies:
+        return cells
+    if table.attribute(name).numeric:
+        width = float(np.ptp(table.column(name)[~table.missing(name)]))
+        return 100.0 * (cells / 100.0 * width) ** 2 / content.spread
+    return cells / content.spread

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.exchange_walk import ExchangeRules, near_records
 from crypsis.kernels.exchanges import ExchangeFile, ExchangeRoom, LinkCounts, count_links, total_up
 from crypsis.masking.representatives import Representative
+from crypsis.measures.information_loss import ColumnInformation
 from crypsis.measures.linkage_attacks import (
     LinkageAttack,
     LinkageCoordinates,
@@ -55,7 +56,7 @@ class ExchangeSpace:
     attacks  what records are linked by
     edit_rules  what every record keeps; all combinations of values that they speak of can be listed
     singling  how many of the last attacks know one column, by which a release lets few records be found
-    caps  largest loss of a column, per cent, where it has one
+    caps  largest share of its information that a column may lose, per cent, where it has one
     free  whether categories may be taken from others without giving one's own
     """
 
@@ -90,12 +91,21 @@ class ExchangeSpace:
 
     @cached_property
     def charge(self) -> NDArray[np.float64]:
-        """float64[q]: per cent of loss for one record that moves one unit; columns count by their importance."""
+        """float64[q]: per cent of information lost by one record that moves one squared unit, or to another category.
+
+        Columns count by their importance. Of a number the deviation is the unit; of categories any other one is wrong.
+        """
         counts = np.array(weights([self.table.attribute(name) for name in self.known]))
         share = 100.0 * counts / counts.sum() / len(self)
-        roles = np.array(self.coordinates.roles)
-        lost = np.where(roles == "value", self.coordinates.range_units, (roles == "code").astype(np.float64))
-        return np.asarray(share[self.coordinates.column_of] * lost)
+        contents = [ColumnInformation.of(self.table, name) for name in self.known]
+        found = np.zeros(len(self.coordinates.roles))
+        for c, (role, column) in enumerate(zip(self.coordinates.roles, self.coordinates.column_of, strict=True)):
+            numeric, spread = self.table.attribute(self.known[column]).numeric, contents[column].spread
+            if numeric and role == "value":
+                found[c] = share[column]
+            elif not numeric and role in ("equal", "code"):
+                found[c] = share[column] / spread if spread > 0.0 else share[column]
+        return found
 
     @cached_property
     def most(self) -> NDArray[np.float64]:
