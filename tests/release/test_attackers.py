@@ -21,7 +21,7 @@ from crypsis.table.table import Table
 
 WAIVED = {"singling-out:income": "kept in one office", "assumption:income": "kept in one office"}
 K5 = [crypsis.KAnonymity(k=5)]
-FOUND = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age", "sex"), False, 7.0, (6.0, 8.0), 500, 5.0)
+FOUND = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age", "sex"), False, 7.0, (6.0, 8.0), 500, 500, 5.0)
 
 
 @pytest.fixture(scope="module")

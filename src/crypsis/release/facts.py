@@ -17,6 +17,7 @@ from crypsis.audits import Audit
 from crypsis.measures import assess
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.measure import Reading, measures
+from crypsis.measures.one_to_one_linkage import ONE_TO_ONE
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
@@ -139,7 +140,7 @@ def readings_of(
     everything = original.quasi_identifiers
     if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
         known_columns[EVERYTHING] = everything
-    ready = [_linkage(before.readings), _linkage(risks)]
+    ready = [_read(before.readings, "record-linkage"), _read(risks, "record-linkage")]
     reported = tuple(
         replace(_scenario(name, tuple(k), original, masked, family, ready), because=(because or {}).get(name, ""))
         for name, k in known_columns.items()
@@ -147,7 +148,11 @@ def readings_of(
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "information-loss")
     # A use that is not declared is not a measure that does not apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
-    attacks = [measure_attacks(original, masked, name, k, family) for name, k in known_columns.items()]
+    assigned = _read(risks, ONE_TO_ONE)
+    attacks = [
+        measure_attacks(original, masked, name, k, family, assigned if list(k) == original.quasi_identifiers else None)
+        for name, k in known_columns.items()
+    ]
     confidential = confidential_knowledge(original, masked, answered) if family != PERTURBATION else ()
     return Readings(
         True, tuple(losses), risks, before.readings, reported, tuple(a for both in attacks for a in both), confidential,
@@ -155,8 +160,8 @@ def readings_of(
     )  # fmt: skip
 
 
-def _linkage(readings: Sequence[Reading]) -> Reading | None:
-    return next((reading for reading in readings if reading.measure == "record-linkage"), None)
+def _read(readings: Sequence[Reading], measure: str) -> Reading | None:
+    return next((reading for reading in readings if reading.measure == measure), None)
 
 
 def _scenario(

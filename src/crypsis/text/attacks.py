@@ -91,7 +91,7 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
 
     Examples
     --------
-    >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 4.9)
+    >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 900, 4.9)
     >>> measured_attack_text(found)
     'an intruder who knows all quasi-identifiers of everybody and assigns people to records one-to-one finds 4.1 % \
 (3.6–4.7) of the people; who knows these columns alone is expected to find at most 4.9 %, classes over records'
@@ -102,11 +102,18 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
     if attack.found is None or attack.interval is None:
         return f"{who} was not tried: {attack.skipped}"
     low, high = map(share_text, attack.interval)
-    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of the people"
+    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of {_looked_for(attack)}"
     if attack.class_risk is None:
         return text
     most = share_text(attack.class_risk)
     return f"{text}; who knows these columns alone is expected to find at most {most} %, classes over records"
+
+
+def _looked_for(attack: MeasuredAttack) -> str:
+    if attack.people >= attack.people_in_all:
+        return "the people"
+    more = "may find more" if attack.class_risk is None else "may find somewhat more, up to that bound"
+    return f"{attack.people} people drawn from {attack.people_in_all} (who looks for everybody {more})"
 
 
 def confidential_text(known: ConfidentialKnowledge) -> str:
