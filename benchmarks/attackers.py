@@ -4,9 +4,10 @@
     python benchmarks/attackers.py show --out FILE
 
 `run` searches every table with one family at a time under k = 5 (a perturbing family under a limit on risk of 40 %),
-or with all searches of a first plan, releases every offer, and lets seven attackers look for everybody: the two of the product (one-to-one, learned) and five
-that are written here and that the product does not know: nearest record by standardised distance, by rank, by
-Mahalanobis distance, by cell loss with the range of every cell, and the tightest class that contains the person. They
+or with all searches of a first plan, releases every offer, and lets seven attackers look for everybody: the two of the
+product (one-to-one, learned) and five that are written here and that the product does not know: nearest record by
+standardised distance, by rank, by Mahalanobis distance, by cell loss with the range of every cell, and the tightest
+class that contains the person. They
 see the published file and the quasi-identifiers. With --before the same is done by an earlier version of the package
 (folder of its sources), whose files the same attackers attack. What FILE has is not run again.
 
@@ -55,6 +56,7 @@ TABLES = {item: (package, quasi) for (package, item), quasi in (OLD | NEW).items
 CLASSES = ("composite", "partition", "grouping", "local-recoding", "lattice")
 PERTURBING = ("masking", "mixed-masking")
 PLAN = "first plan"
+SETTINGS = {"grouping": {"recipe": "mixed"}}
 FAMILIES = (*CLASSES, *PERTURBING, PLAN)
 ROWS, K, LIMIT, TIED = 2_000, 5, 40.0, 1e-9
 VERSIONS = ("before", "now")
@@ -95,7 +97,13 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     models = [] if perturbs else [crypsis.KAnonymity(k=K)]
     more: dict[str, Any] = {"limit": [{"measure": "risk", "at_most": LIMIT}]} if perturbs else {}
     with crypsis.evolve(
-        table, chosen or [searches.build(family)], models, f"{seconds:g}s", 1, engine=Serial(), **more
+        table,
+        chosen or [searches.build(family, **SETTINGS.get(family, {}))],
+        models,
+        f"{seconds:g}s",
+        1,
+        engine=Serial(),
+        **more,
     ) as run:
         numbers = dict.fromkeys(offer.solution.number for offer in run.front.offers if not offer.solution.baseline)
         for number in numbers:
