@@ -308,7 +308,7 @@ WRITTEN_HERE = {
 
 def attack(target: Target) -> dict[str, list[float]]:
     """What every attacker finds, per cent, with its 95 % interval."""
-    from crypsis.attacks.learned_linkage import learned_linkage
+    from crypsis.measures.learned_linkage import learned_linkage
     from crypsis.kernels.one_to_one import EXCLUDED, ShownClasses
     from crypsis.measures.one_to_one_linkage import attack_interval, attack_one_to_one
     from crypsis.measures.published_classes import PublishedClasses

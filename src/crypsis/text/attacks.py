@@ -13,6 +13,8 @@ _ATTACKERS = {
     "class-risk": "an intruder who knows {columns} of everybody, reaches the class of each person and guesses in it",
     "record-linkage": "an intruder who knows {columns} of a person and takes the nearest record",
     "one-to-one-linkage": "an intruder who knows {columns} of everybody and assigns people to records one-to-one",
+    "learned-linkage": "an intruder who knows {columns} of everybody, has learned on a similar file how people were "
+    "masked and assigns people to records one-to-one",
     "held-out-linkage": "the most successful of intruders who know some columns, or weigh all, and take the nearest "
     "record, here by {columns}",
     "probabilistic-linkage": "an intruder who knows {columns} of everybody and links records by how often columns "

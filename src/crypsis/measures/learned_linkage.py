@@ -18,6 +18,8 @@ from crypsis.kernels.one_to_one import EXCLUDED, list_classes
 from crypsis.measures.one_to_one_linkage import NEAREST, attack_interval, guess_one_to_one
 from crypsis.measures.published_classes import PublishedClasses
 
+LEARNED = "learned-linkage"
+"""Figure of a perturbed solution: what the learned attacker finds."""
 MOST_PEOPLE, FEWEST_PEOPLE = 4_000, 100
 """People who are learned from and looked for at most, and at least."""
 FEWEST_BOOSTED = 2_000
