@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from crypsis.measures.learned_linkage import FEWEST_PEOPLE, learned_linkage
 from crypsis.measures.class_risk import class_risk
+from crypsis.measures.learned_linkage import FEWEST_PEOPLE, learned_linkage
 from crypsis.measures.measure import Reading
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
 from crypsis.measures.published_classes import PublishedClasses

@@ -42,7 +42,7 @@ EVERYTHING = "every quasi-identifier"
 """Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
 
-POINT = ("name", "family", "kind", "loss", "risk")
+POINT = ("name", "family", "kind", "loss", "risk", "intruder")
 """What the internal report shows of a point of the front."""
 
 
@@ -57,7 +57,7 @@ class ReleaseDescription:
     chosen  which solution was chosen and why, for the internal report
     useful  when a column counts as ruined
     because  name of a scenario → why its intruder knows no other column, for the internal report
-    front  points (name, family, kind, loss, risk) of the front of the run, for the internal report
+    front  points (name, family, kind, loss, risk, intruder) of the front of the run, for the internal report
     beside  other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
     seed  seed of the masking; reported as a salted digest only, and refused anywhere in the public files
     """
@@ -225,7 +225,7 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         distributions=distributions(before, visible) if known else (),
         card=card_facts(_card(facts, before, visible)) if known else None,
         chosen=description.chosen,
-        front=tuple({key: point[key] for key in POINT} for point in description.front),
+        front=tuple({key: point.get(key) for key in POINT} for point in description.front),
         settings=without_seeds(description.settings),
         seed_print=seed_print(description.seed) if description.seed is not None else "",
         notes=(*_notes(facts, known), *(_true_counts(facts.models, masked, original) if original is not None else ())),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
 from crypsis.attacks.measured_attack import Attacker, MeasuredAttack
@@ -67,6 +67,28 @@ def attacker_text(measure: str, columns: Sequence[str]) -> str:
     'an intruder who knows age, sex of a person and takes the nearest record'
     """
     return _ATTACKERS.get(measure, _ANY_ATTACKER).format(columns=", ".join(columns) or _EVERY_QUASI)
+
+
+def intruder_text(figures: Mapping[str, float | None]) -> str:
+    """Whose success the overall risk of a solution is, by the figures it was measured with.
+
+    figures  of the solution: beside "risk" the measures it is made of, and "risk.NAME" for each of several intruders
+
+    Examples
+    --------
+    >>> intruder_text({"risk": 9.0, "class-risk": 9.0})
+    'an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it'
+    >>> intruder_text({"risk": 9.0, "class-risk": 9.0, "risk.register": 9.0, "risk.neighbour": 4.0})
+    'an intruder who knows the columns of scenario register of everybody, reaches the class of each person and guesses \
+in it'
+    """
+    risk = figures.get("risk")
+    scenarios = {n.removeprefix("risk."): v for n, v in figures.items() if n.startswith("risk.") and v is not None}
+    knows = [f"the columns of scenario {max(scenarios, key=lambda n: scenarios[n])}"] if scenarios else []
+    for name in _ATTACKERS:
+        if risk is not None and figures.get(name) == risk:
+            return attacker_text(name, knows)
+    return attacker_text("overall risk", knows)
 
 
 def is_attacker_text(text: str, columns: Collection[str]) -> bool:
