@@ -2,6 +2,7 @@
 
     python benchmarks/attackers.py run --out FILE [--before SRC] [--tables …] [--families …] [--seconds 3]
     python benchmarks/attackers.py show --out FILE
+    python benchmarks/attackers.py speed --before SRC [--families composite partition] [--seconds 5]
 
 `run` searches every table with one family at a time under k = 5 (a perturbing family under a limit on risk of 40 %),
 or with all searches of a first plan, releases every offer, and lets seven attackers look for everybody: the two of the
@@ -13,6 +14,9 @@ see the published file and the quasi-identifiers. With --before the same is done
 
 `show` prints, for each release, the printed risk and the best attacker with its interval; then for each version how
 often the order of two offers of one table by printed risk is the reverse of that by the best attacker.
+
+`speed` lets both versions search `crypsis.example(3000)` for the same CPU seconds of a serial engine, kernels compiled,
+and prints candidates scored per second and the share of the time in linkage.
 
 Tables, at most 2 000 records drawn at random of each: five of those on which methods were developed or judged before
 (OLD), and five on which nothing was tuned and nothing was run before this list was written (NEW).
@@ -308,8 +312,8 @@ WRITTEN_HERE = {
 
 def attack(target: Target) -> dict[str, list[float]]:
     """What every attacker finds, per cent, with its 95 % interval."""
-    from crypsis.measures.learned_linkage import learned_linkage
     from crypsis.kernels.one_to_one import EXCLUDED, ShownClasses
+    from crypsis.measures.learned_linkage import learned_linkage
     from crypsis.measures.one_to_one_linkage import attack_interval, attack_one_to_one
     from crypsis.measures.published_classes import PublishedClasses
 
@@ -338,6 +342,60 @@ def attack(target: Target) -> dict[str, list[float]]:
     if learned is not None:
         found["learned"] = [learned.found, *learned.interval]
     return {name: [round(x, 3) for x in each] for name, each in found.items()}
+
+
+# -- speed --
+
+
+def clock(family: str, seconds: float) -> None:
+    """Print the candidates scored in a time, and the share of it that linking people to records took."""
+    import cProfile
+    import pstats
+
+    from cpu_clock import count_cpu
+
+    import crypsis
+    from crypsis.engines import Serial
+    from crypsis.searches.search import searches
+
+    models = [crypsis.KAnonymity(k=K)]
+    with crypsis.evolve(crypsis.example(200), searches.build(family), models, "2 generations", 1, engine=Serial()):
+        pass  # compiles
+    table, profile, steps = crypsis.example(3000), cProfile.Profile(), list[Any]()
+    count_cpu()
+    with tempfile.TemporaryDirectory() as place:
+        with crypsis.evolve(table, searches.build(family), models, "1 evaluations", 1, engine=Serial()) as small:
+            plan = small.plan
+        start = time.process_time()
+        profile.enable()
+        with crypsis.Run.start(plan, f"{place}/run", Serial(), table=table, seed=1, budget=f"{seconds:g}s") as run:
+            steps += list(run.proceed())
+    profile.disable()
+    taken = time.process_time() - start
+    rows = pstats.Stats(profile).stats.items()  # type: ignore[attr-defined]
+    linked = sum(row[2] for (file, _, _), row in rows if "linkage" in file or "neighbours" in file)
+    last: dict[str, int] = {}
+    for step in steps:
+        last[step.title] = max(last.get(step.title, 0), getattr(step, "evaluations", 0))
+    print(json.dumps({"CPU s": round(taken, 2), "scored": sum(last.values()), "linking": round(linked, 2)}))
+
+
+def compare_speed(given: argparse.Namespace) -> None:
+    """Both versions, search by search."""
+    here = str(Path(__file__).resolve().parents[1] / "src")
+    for family in given.families:
+        for version, source in ((VERSIONS[0], given.before), (VERSIONS[1], here)):
+            words = ["clock", "--families", family, "--seconds", str(given.seconds), "--out", "-"]
+            env = {**os.environ, "PYTHONPATH": source, "OPENBLAS_NUM_THREADS": "1"}
+            done = subprocess.run(
+                [sys.executable, __file__, *words], env=env, capture_output=True, text=True, check=False
+            )
+            if done.returncode:
+                print(f"{family:16}{version:8}{done.stderr.strip().splitlines()[-1][:200]}")
+                continue
+            found = json.loads(done.stdout.splitlines()[-1])
+            rate, share = found["scored"] / found["CPU s"], 100 * found["linking"] / found["CPU s"]
+            print(f"{family:16}{version:8}{found['CPU s']:7.1f} CPU s {rate:9.1f} scored/s {share:6.1f} % linking")
 
 
 # -- the table --
@@ -450,8 +508,8 @@ def show_order(released: list[dict[str, Any]], version: str) -> None:
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["run", "show", "make"])
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("what", choices=["run", "show", "make", "speed", "clock"])
+    parser.add_argument("--out", type=Path, default=Path("attackers.jsonl"))
     parser.add_argument("--tables", nargs="+", choices=list(TABLES), default=list(TABLES))
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=list(FAMILIES))
     parser.add_argument("--seconds", type=float, default=3.0)
@@ -459,8 +517,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.what == "make":
         make_releases(given.tables[0], given.families[0], given.seconds, given.out)
+    elif given.what == "clock":
+        clock(given.families[0], given.seconds)
     else:
-        (run if given.what == "run" else show)(given)
+        {"run": run, "show": show, "speed": compare_speed}[given.what](given)
 
 
 if __name__ == "__main__":
