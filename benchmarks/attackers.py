@@ -91,6 +91,8 @@ def make_table(name: str, categories: bool = False) -> Any:
 
 def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     """Search, release every offer, and leave what an attacker needs in a folder."""
+    from cpu_clock import count_cpu
+
     import crypsis
     from crypsis.engines import Serial
     from crypsis.searches.offers import offers
@@ -100,6 +102,7 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
     chosen = (
         [searches.build(o.name, **o.settings) for o in offers(table, K) if not o.drawback] if family == PLAN else []
     )
+    count_cpu()
     perturbs = family in PERTURBING
     models = [] if perturbs else [crypsis.KAnonymity(k=K)]
     more: dict[str, Any] = {"limit": [{"measure": "risk", "at_most": LIMIT}]} if perturbs else {}
@@ -486,23 +489,21 @@ def show(given: argparse.Namespace) -> None:
 
 def show_order(released: list[dict[str, Any]], version: str) -> None:
     """Pairs of offers whose order by printed risk is the reverse of that by the best attacker, beyond the intervals."""
-    turned, clear, pairs = 0, 0, 0
-    for name in dict.fromkeys(each["table"] for each in released):
-        own = [each for each in released if each["table"] == name]
-        for one, other in combinations(own, 2):
-            first, second = (max(each["attacks"].values(), key=lambda found: found[0]) for each in (one, other))
+    for together, said in ((("table", "search"), "one run"), (("table",), "all runs on a table")):
+        turned, clear, pairs = 0, 0, 0
+        for one, other in combinations(released, 2):
             by_print = printed_risk(one)[0] - printed_risk(other)[0]
-            if abs(by_print) < 1e-6:
+            if any(one[key] != other[key] for key in together) or abs(by_print) < 1e-6:
                 continue
-            pairs += 1
+            first, second = (max(each["attacks"].values(), key=lambda found: found[0]) for each in (one, other))
             inverted = by_print * (first[0] - second[0]) < 0
-            turned += inverted
+            pairs, turned = pairs + 1, turned + inverted
             clear += inverted and (first[1] > second[2] or second[1] > first[2])
-    if pairs:
-        print(
-            f"order of two offers of a table, {version}: {pairs} pairs, {turned} inverted (Kendall "
-            f"{1 - 2 * turned / pairs:.2f}), {clear} of them beyond both intervals"
-        )
+        if pairs:
+            print(
+                f"order of two offers of {said}, {version}: {pairs} pairs, {turned} inverted (Kendall "
+                f"{1 - 2 * turned / pairs:.2f}), {clear} of them beyond both intervals"
+            )
 
 
 def main() -> None:
