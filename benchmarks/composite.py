@@ -1,4 +1,4 @@
-"""Growth of the search `composite` with the table: loss by CPU seconds. Fronts are compared in `equal_linkage.py`.
+"""Growth of the search `composite` with the table: loss by CPU seconds. Fronts are compared in `equal_risk.py`.
 
     python benchmarks/composite.py [--rows 1000 10000 100000 1000000] [--cpu 60] [--starts halving mdav lattice …]
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # matrices are small: threads of two workers wait for each other
+
 settings.register_profile("untimed", deadline=None)  # a slow machine is no fault
 settings.load_profile("untimed")
 

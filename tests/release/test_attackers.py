@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +15,16 @@ import crypsis
 from cli.test_commands import crypsis as command
 from crypsis.attacks.measured_attack import Attacker, MeasuredAttack, measure_attacks, worst_attacks
 from crypsis.errors import ReleaseRefused
+from crypsis.measures.class_risk import class_risk
 from crypsis.release import MeasuredLimit, publish, verify
 from crypsis.release.guarantees import refuse_contradiction, refuse_found
 from crypsis.release.manifest import MANIFEST, write_sealed
 from crypsis.table.table import Table
+from crypsis.text import measured_attack_text
 
 WAIVED = {"singling-out:income": "kept in one office", "assumption:income": "kept in one office"}
 K5 = [crypsis.KAnonymity(k=5)]
-FOUND = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age", "sex"), False, 7.0, (6.0, 8.0), 500, 5.0)
+FOUND = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age", "sex"), False, 7.0, (6.0, 8.0), 500, 500, 5.0)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +93,30 @@ def test_a_file_that_contradicts_its_classes_is_refused() -> None:
     refuse_contradiction([replace(FOUND, interval=(4.9, 9.0)), replace(FOUND, class_risk=None)])
     with pytest.raises(ReleaseRefused, match=r"contradict each other.*finds 7 % \(6–8\).*at most 5 %"):
         refuse_contradiction([FOUND])
+
+
+def test_a_release_whose_classes_are_miscounted_is_refused(
+    people: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By arithmetic no attack exceeds the classes it looks in; a defect of counting is what the refusal is for."""
+    masked = crypsis.Microaggregation(k=5).mask(people, np.random.default_rng(1))
+
+    def count_half(table: Table, columns: Sequence[str]) -> float:
+        return class_risk(table, columns) / 2
+
+    monkeypatch.setattr("crypsis.attacks.measured_attack.class_risk", count_half)
+    with pytest.raises(ReleaseRefused, match=r"contradict each other.*classes over records; please report this"):
+        publish(masked, tmp_path / "out", models=K5, original=people, waivers=WAIVED)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_draw_of_people_is_said_to_be_one() -> None:
+    drawn = replace(FOUND, people=500, people_in_all=9000)
+    assert "of 500 people drawn from 9000 (who looks for everybody may find somewhat more, up to" in (
+        measured_attack_text(drawn)
+    )
+    assert "may find more)" in measured_attack_text(replace(drawn, class_risk=None))
+    assert "drawn" not in measured_attack_text(FOUND)
 
 
 def test_the_limit_on_risk_holds_for_the_most_successful_attacker() -> None:

@@ -122,3 +122,11 @@ def test_an_identifier_is_not_published_under_another_role(tmp_path: Path) -> No
     original = coarse().with_roles({"ill": "identifier"})  # type: ignore[dict-item]
     with pytest.raises(ReleaseRefused, match="'ill' has the role 'identifier' in the original"):
         publish(coarse(), tmp_path / "out", models=[models.build("k-anonymity", k=3)], original=original)
+
+
+def test_a_quasi_identifier_that_becomes_an_identifier_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    name = coarse().quasi_identifiers[0]
+    masked = coarse().with_roles({name: "identifier"})  # type: ignore[dict-item]
+    with pytest.raises(ReleaseRefused, match=f"'{name}' is a quasi-identifier in the original and an identifier"):
+        publish(masked, tmp_path / "out", models=[models.build("k-anonymity", k=3)], original=coarse())
+    assert not (tmp_path / "out").exists()

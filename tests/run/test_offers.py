@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import crypsis
+from crypsis.attacks.measured_attack import measure_attacks
 from crypsis.cli import options
 from crypsis.measures.evaluation import Complaint, Evaluation
 from crypsis.measures.utility import Usefulness
@@ -155,3 +158,19 @@ def test_a_baseline_that_keeps_more_answers_at_no_more_risk_removes_an_offer() -
 def test_offers_say_what_baselines_keep() -> None:
     front = Front((judged(2, 12.0, 20.0, 88.0, True), judged(3, 15.0, 18.0, 99.0)))
     assert "99 % keep their answer; plain MDAV: 88 %" in front.why(front.offers[0])
+
+
+@pytest.mark.parametrize("search", ["composite", "partition", "local-recoding"])
+def test_no_attacker_finds_more_than_an_offer_prints(search: str) -> None:
+    table = crypsis.example(100)
+    with crypsis.evolve(table, search, [crypsis.KAnonymity(k=3)], budget="2 generations", seed=1) as run:
+        assert run.front.offers
+        for offer in run.front.offers:
+            masked, printed = run.decode(offer.solution), offer.solution.figure("risk")
+            assert printed is not None
+            found = measure_attacks(table, masked, "", table.quasi_identifiers, offer.solution.family)
+            assert max(each.found or 0.0 for each in found) <= printed + 1e-9
+
+
+def test_no_setting_lets_groups_trade_their_values() -> None:
+    assert not [name for name in crypsis.CompositeSearch.model_fields if "swap" in name or "trade" in name]

@@ -6,11 +6,14 @@ records of a class apart to whoever knows it, and to some degree to whoever can 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import default_rng
+from scipy.spatial import cKDTree
+from threadpoolctl import threadpool_limits
 
 from crypsis.kernels.arrays import Flags, Floats, Ints
 from crypsis.measures.class_risk import class_risk
@@ -22,8 +25,12 @@ FAR_ABOVE = 3.0
 """Times the class risk from which on a known confidential value needs an answer."""
 PARTS = 10
 """Parts of equal size of which a number is known roughly."""
-MOST_LEARNED, FEWEST_LEARNED = 20_000, 100
-"""People a prediction is learned from at most, and people in the file at least."""
+MOST_LEARNED, FEWEST_LEARNED, FEWEST_BOOSTED = 4_000, 100, 2_000
+"""People trees learn from at most, people in the file at least, and from whom on trees predict beside a regression."""
+NEAREST = 5
+"""Like people of whom a value is taken."""
+RIDGE = 1.0
+"""Penalty of the regression on squared coefficients."""
 MOST_VALUES = 20
 """Categories that are predicted; the rarer ones are one."""
 TREES, LEAVES = 60, 15
@@ -64,9 +71,12 @@ def confidential_knowledge(
     if not names or not classes.count:
         return ()
     found = []
+    with threadpool_limits(limits=1):
+        known = _predictors(original, names, classes, seed) if masked.confidential else None
+        guessed = {c: _find_by_prediction(masked, c, known, seed) for c in masked.confidential if known is not None}
     for column in masked.confidential:
         risk, exact, rough = known_value(masked, column)
-        predicted = _find_by_prediction(original, masked, names, column, classes, seed)
+        predicted = guessed.get(column)
         asks = exact > FAR_ABOVE * risk and column not in answered
         numeric = masked.holds_numbers(column)
         found.append(ConfidentialKnowledge(column, risk, exact, rough, predicted, numeric, asks))
@@ -93,23 +103,98 @@ def _rough(masked: Table, column: str, classes: EquivalenceClasses) -> float:
     return 100.0 * pairs.count / int(kept.sum())
 
 
-def _find_by_prediction(
-    original: Table, masked: Table, names: Sequence[str], column: str, classes: EquivalenceClasses, seed: int
-) -> float | None:
-    """Found by who takes the record of the right class whose value is nearest to a prediction of it."""
+class _Predictors(NamedTuple):
+    """What a value is predicted from.
+
+    people  int64[m]: rows that are published;  at  int64[m]: their classes;  half  int64[m]: 0 or 1
+    design  float64[m, q]: the quasi-identifiers of a regression;  near  int64[m, NEAREST]: like people, other half
+    features  float64[m, p]: the quasi-identifiers of trees, empty where people are few
+    """
+
+    people: Ints
+    at: Ints
+    half: Ints
+    design: Floats
+    near: Ints
+    features: Floats
+
+
+def _predictors(original: Table, names: Sequence[str], classes: EquivalenceClasses, seed: int) -> _Predictors | None:
+    """What every value is predicted from; None where too few people are in the file."""
     people = np.flatnonzero(classes.of >= 0)
     if len(people) < FEWEST_LEARNED:
         return None
-    features = np.stack([_feature(original, name) for name in names], axis=1)[people]
     half = default_rng([seed, len(people)]).permutation(len(people)) % 2
-    at = classes.of[people]
+    design, near = _design(original, names)[people], np.zeros((len(people), NEAREST), dtype=np.int64)
+    for part in (0, 1):
+        rows = _learned_rows(half != part)
+        near[half == part] = rows[cKDTree(design[rows]).query(design[half == part], k=NEAREST)[1]]
+    boosted = len(people) >= FEWEST_BOOSTED
+    features = np.stack([_feature(original, name) for name in names], axis=1)[people] if boosted else np.empty((0, 0))
+    return _Predictors(people, classes.of[people], half, design, near, features)
+
+
+def _find_by_prediction(masked: Table, column: str, known: _Predictors, seed: int) -> float:
+    """Found by who takes the record of the right class whose value is nearest to the best prediction of it."""
     if masked.holds_numbers(column):
-        values = _on_log_scale(masked.column(column)[people])
-        earned = _nearest_numbers(at, values, _cross_fit(features, values, ~np.isnan(values), half, seed))
-    else:
-        codes = _frequent(masked.codes([column])[:, 0][people].astype(np.int64))
-        earned = _likeliest(at, codes, _cross_fit_categories(features, codes, half, seed))
-    return 100.0 * float(earned.mean())
+        values = _on_log_scale(masked.column(column)[known.people])
+        guesses = _guess_numbers(values, known, seed)
+        return 100.0 * max(float(_nearest_numbers(known.at, values, each).mean()) for each in guesses)
+    codes = _frequent(masked.codes([column])[:, 0][known.people].astype(np.int64))
+    return 100.0 * max(
+        float(_likeliest(known.at, codes, each).mean()) for each in _guess_categories(codes, known, seed)
+    )
+
+
+def _guess_numbers(values: Floats, known: _Predictors, seed: int) -> Iterator[Floats]:
+    """float64[m]: numbers as regression, like people, and trees predict them."""
+    present = ~np.isnan(values)
+    usual = float(values[present].mean()) if present.any() else 0.0
+    yield _cross_regress(known.design, np.where(present, values, usual)[:, None], present, known.half)[:, 0]
+    beside = values[known.near]
+    there = ~np.isnan(beside)
+    yield np.where(
+        there.any(axis=1), np.where(there, beside, 0.0).sum(axis=1) / np.maximum(there.sum(axis=1), 1), usual
+    )
+    if len(known.features):
+        yield _cross_boost(known.features, values, present, known.half, seed)
+
+
+def _guess_categories(codes: Ints, known: _Predictors, seed: int) -> Iterator[Floats]:
+    """float64[m, values]: how likely each category is to regression, like people, and trees."""
+    targets = np.eye(int(codes.max()) + 1)[codes]
+    yield _cross_regress(known.design, targets, np.ones(len(codes), dtype=np.bool_), known.half)
+    yield targets[known.near].mean(axis=1)
+    if len(known.features):
+        yield _cross_boost_categories(known.features, codes, known.half, seed)
+
+
+def _design(table: Table, names: Sequence[str]) -> Floats:
+    """float64[n, q]: a constant, numbers and their squares standardised, and the frequent categories as 0 and 1."""
+    parts = [np.ones((table.rows, 1))]
+    for name in names:
+        if table.holds_numbers(name):
+            values = np.asarray(table.column(name), dtype=np.float64)
+            present = np.isfinite(values)
+            spread = float(values[present].std()) if present.any() else 0.0
+            if spread > 0:
+                scaled = np.where(present, (values - values[present].mean()) / spread, 0.0)
+                parts += [scaled[:, None], scaled[:, None] ** 2, ~present[:, None]]
+        else:
+            codes = _frequent(table.codes([name])[:, 0].astype(np.int64))
+            parts.append(codes[:, None] == np.arange(int(codes.max(initial=0)) + 1))
+    return np.concatenate(parts, axis=1, dtype=np.float64)
+
+
+def _cross_regress(design: Floats, targets: Floats, present: Flags, half: Ints) -> Floats:
+    """float64[m, targets]: each target as a ridge regression on the people of the other half predicts it."""
+    found = np.zeros(targets.shape)
+    for part in (0, 1):
+        rows = present & (half != part)
+        own = design[rows]
+        gram = own.T @ own + RIDGE * np.eye(own.shape[1])
+        found[half == part] = design[half == part] @ np.linalg.solve(gram, own.T @ targets[rows])
+    return found
 
 
 def _feature(table: Table, name: str) -> Floats:
@@ -137,10 +222,9 @@ def _learned_rows(usable: Flags) -> Ints:
     return rows if len(rows) <= MOST_LEARNED else rows[:: -(-len(rows) // MOST_LEARNED)]
 
 
-def _cross_fit(features: Floats, values: Floats, present: Flags, half: Ints, seed: int) -> Floats:
+def _cross_boost(features: Floats, values: Floats, present: Flags, half: Ints, seed: int) -> Floats:
     """float64[m]: each number as predicted from the people of the other half."""
     from sklearn.ensemble import HistGradientBoostingRegressor
-    from threadpoolctl import threadpool_limits
 
     found = np.full(len(values), np.nanmean(values) if present.any() else 0.0)
     for part in (0, 1):
@@ -150,15 +234,13 @@ def _cross_fit(features: Floats, values: Floats, present: Flags, half: Ints, see
         model = HistGradientBoostingRegressor(
             max_iter=TREES, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
         )
-        with threadpool_limits(limits=1):
-            found[half == part] = model.fit(features[rows], values[rows]).predict(features[half == part])
+        found[half == part] = model.fit(features[rows], values[rows]).predict(features[half == part])
     return found
 
 
-def _cross_fit_categories(features: Floats, codes: Ints, half: Ints, seed: int) -> Floats:
+def _cross_boost_categories(features: Floats, codes: Ints, half: Ints, seed: int) -> Floats:
     """float64[m, values]: how likely each category is, as learned from the people of the other half."""
     from sklearn.ensemble import HistGradientBoostingClassifier
-    from threadpoolctl import threadpool_limits
 
     found = np.zeros((len(codes), int(codes.max()) + 1))
     for part in (0, 1):
@@ -169,9 +251,8 @@ def _cross_fit_categories(features: Floats, codes: Ints, half: Ints, seed: int) 
         model = HistGradientBoostingClassifier(
             max_iter=TREES // 2, max_leaf_nodes=LEAVES, early_stopping=False, random_state=seed
         )
-        with threadpool_limits(limits=1):
-            model.fit(features[rows], codes[rows])
-            found[np.ix_(half == part, model.classes_)] = model.predict_proba(features[half == part])
+        model.fit(features[rows], codes[rows])
+        found[np.ix_(half == part, model.classes_)] = model.predict_proba(features[half == part])
     return found
 
 

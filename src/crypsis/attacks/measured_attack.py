@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from crypsis.attacks.learned_linkage import FEWEST_PEOPLE, learned_linkage
 from crypsis.measures.class_risk import class_risk
+from crypsis.measures.learned_linkage import FEWEST_PEOPLE, learned_linkage
+from crypsis.measures.measure import Reading
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
+from crypsis.measures.published_classes import PublishedClasses
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
 
@@ -27,7 +29,7 @@ class MeasuredAttack:
     intruder, knows  name of the scenario, and the columns that are known of everybody
     everything  whether these are all quasi-identifiers
     found, interval  per cent of the people, and its 95 % interval; None where the attack was not run
-    people  how many were looked for
+    people, people_in_all  how many were looked for, of how many: a draw weakens the attacker, who sees fewer rivals
     class_risk  per cent that nobody should exceed who knows these columns alone; None where classes mean nothing
     skipped  why the attack was not run
     """
@@ -39,27 +41,32 @@ class MeasuredAttack:
     found: float | None
     interval: tuple[float, float] | None
     people: int
+    people_in_all: int
     class_risk: float | None
     skipped: str = ""
 
 
 def measure_attacks(
-    original: Table, masked: Table, intruder: str, knows: Sequence[str], family: str
+    original: Table, masked: Table, intruder: str, knows: Sequence[str], family: str, ready: Reading | None = None
 ) -> tuple[MeasuredAttack, MeasuredAttack]:
-    """Both attacks by one intruder on a file that was masked by some family of methods."""
+    """Both attacks by one intruder on a file that was masked by some family of methods.
+
+    ready  one-to-one linkage over the same columns, where it is measured already
+    """
     columns, everything = tuple(knows), set(knows) >= set(original.quasi_identifiers)
     limit = None if family == PERTURBATION else class_risk(masked, columns)
-    reading = OneToOneLinkage(columns=columns).against(original).explain(masked)
-    learned = learned_linkage(original, masked, columns)
+    published = PublishedClasses.of(original, masked, columns)
+    reading = ready or OneToOneLinkage(columns=columns).against(original).explain_classes(published)
+    learned = learned_linkage(published)
     assigned = MeasuredAttack(
         Attacker.ONE_TO_ONE, intruder, columns, everything, reading.value, reading.interval,
-        int(reading.counts["people"]), limit,
+        int(reading.counts["people"]), original.rows, limit,
     )  # fmt: skip
     if learned is None:
         why = f"fewer than {FEWEST_PEOPLE} people are too few to learn from"
-        return assigned, MeasuredAttack(Attacker.LEARNED, intruder, columns, everything, None, None, 0, limit, why)
-    return assigned, MeasuredAttack(
-        Attacker.LEARNED, intruder, columns, everything, learned.found, learned.interval, learned.people, limit
+        return assigned, replace(assigned, attacker=Attacker.LEARNED, found=None, interval=None, people=0, skipped=why)
+    return assigned, replace(
+        assigned, attacker=Attacker.LEARNED, found=learned.found, interval=learned.interval, people=learned.people
     )
 
 

@@ -37,7 +37,7 @@ def scatter(values: Sequence[Mapping[str, Any]]) -> Spec:
         "mark": {"type": "point", "filled": True, "tooltip": True, "size": 60},
         "encoding": {
             "x": {"field": "loss", "type": "quantitative", "title": "information loss, %"},
-            "y": {"field": "risk", "type": "quantitative", "title": "disclosure risk, %"},
+            "y": {"field": "risk", "type": "quantitative", "title": "people found by the intruder of the plan, %"},
             "color": {"field": "method", "type": "nominal"},
             "shape": {"field": "standing", "type": "nominal"},
             "opacity": {"condition": {"test": "datum.standing == 'front'", "value": 1}, "value": 0.35},

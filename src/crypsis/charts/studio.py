@@ -28,7 +28,7 @@ def front_picture() -> Spec:
         "y": {
             "field": "risk",
             "type": "quantitative",
-            "title": "disclosure risk, %",
+            "title": "people found by the intruder of the plan, %",
             "scale": {"zero": True, "type": "sqrt"},
         },
     }

@@ -62,7 +62,7 @@ def demo(
         Watch().follow(run.proceed(), quiet=False)
     front = run.front
     say(f"3. A search of {seconds} s: {len(front)} solutions with k ≥ {k} that no other one beats.")
-    say("   loss: information loss, %; risk: people whom an intruder links to their record, %.")
+    say("   loss: information loss, %; risk: people found by the intruder who is named below the table, %.")
     say()
     show_front(front, front.outline(SHOWN))
     say()

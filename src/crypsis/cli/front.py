@@ -126,6 +126,10 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
         say("no solution that may be released" + ("" if found.everything else " was measured yet"))
         if not any(solution.feasible for solution in found.everything):
             _show_closest(found)
+    if "risk" in axes and (chosen or found.baselines):
+        say()
+        for who in found.intruders(chosen or found.baselines):
+            say(f"risk: per cent of the people found by {who}")
     if ALL_KNOWING in axes:
         say()
         say(

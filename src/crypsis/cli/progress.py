@@ -82,7 +82,7 @@ def found_text(found: Found, seconds: float) -> str:
     if not found.points:
         return "nothing to release yet"
     points = f"{found.points} point{'s'[: found.points != 1]}"
-    text = f"{points}, loss from {found.loss:.3g} %, risk from {found.risk:.3g} %"
+    text = f"{points}, loss from {found.loss:.3g} %, people found by the plan's intruder from {found.risk:.3g} %"
     return f"{text}, nothing better for {found.still:.0f} s" if _is_long(found.still, seconds) else text
 
 

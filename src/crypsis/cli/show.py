@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -121,6 +121,21 @@ def _show_estimates(card: UtilityCard) -> None:
         say()
 
 
+def _found_by(name: str, figures: Mapping[str, float | None]) -> str:
+    """Whose success a risk is; empty for any other figure."""
+    from crypsis.measures.measure import measures
+    from crypsis.text.attacks import attacker_text, intruder_text
+
+    if name == "risk":
+        return f" % of the people, found by {intruder_text(figures)}"
+    first, _, intruder = name.partition(".")
+    knows = (f"the columns of scenario {intruder}",) if intruder else ()
+    known = first == "learned-linkage" or (first in measures and measures[first].aim == "risk")
+    if first == "risk" or known:
+        return f" % of the people, found by {attacker_text('overall risk' if first == 'risk' else first, knows)}"
+    return ""
+
+
 def _show_figures(solution: Solution, without: Container[str]) -> None:
     from crypsis.text import omission_text
 
@@ -134,6 +149,6 @@ def _show_figures(solution: Solution, without: Container[str]) -> None:
         span = evaluation.intervals.get(name)
         interval = f", 95 % interval {figure(span[0])} to {figure(span[1])}" if span else ""
         guess = f", blind guessing {figure(evaluation.baselines[name])}" if name in evaluation.baselines else ""
-        say(f"{name}: {figure(value)}{interval}{guess}")
+        say(f"{name}: {figure(value)}{interval}{guess}{_found_by(name, evaluation.figures)}")
     for note in evaluation.notes:
         say(f"note: {note}")

@@ -2,7 +2,8 @@
 
 Risks are read once for each intruder, by the columns the intruder knows; the worst counts. Of the risks, those are read
 that mean something after a family of masking; where none does, as class risk after a perturbation, one-to-one linkage
-takes their place. Held-out attacks judge a perturbed table beside a limit.
+takes their place. Held-out attacks judge a perturbed table beside a limit; where it keeps all else, a learned attacker
+is measured too, whom no search is fitted to, and the larger figure is its risk.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, e
 from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
 from crypsis.measures.figures_found import FiguresFound
 from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
+from crypsis.measures.learned_linkage import LEARNED, learned_linkage
 from crypsis.measures.measure import Measure
 from crypsis.measures.one_to_one_linkage import ONE_TO_ONE, OneToOneLinkage
+from crypsis.measures.published_classes import PublishedClasses
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
@@ -147,7 +150,8 @@ class Objective:
     def held_out_limit(self) -> float | None:
         """What held-out attacks may find in a perturbed table: the least of the limits on the risk and on linkage."""
         readers = [*self.risks, *(reader for _, _, reader in self.limits if reader is not None)]
-        linkage = {"risk", *(reader.title for reader in readers if isinstance(reader.measure, RecordLinkage))}
+        kinds = RecordLinkage | OneToOneLinkage | HeldOutLinkage
+        linkage = {"risk", *(reader.title for reader in readers if isinstance(reader.measure, kinds))}
         return min((most for title, most, _ in self.limits if title in linkage), default=None)
 
     @cached_property
@@ -293,6 +297,10 @@ class Objective:
         [found.figures[ANALYSES_KEPT]] = yield [partial(self._ask, masked)]
         found.figures["suppressed"] = _suppressed(masked)
         verdicts = yield [] if family == "perturbation" else [partial(_judge, model, masked) for model in self.models]
+        complaints = self._complaints(verdicts, found)
+        if family == "perturbation" and not complaints:
+            yield [partial(self._attack, masked, found)]
+            complaints = self._complaints(verdicts, found)
         return Evaluation(
             figures={name: finite(value) for name, value in found.figures.items()},
             omissions=found.omissions,
@@ -300,7 +308,7 @@ class Objective:
             baselines=found.baselines,
             notes=tuple(dict.fromkeys(found.notes)),
             verdicts=tuple(plain_verdict(verdict) for verdict in verdicts),
-            complaints=tuple(self._complaints(verdicts, found)),
+            complaints=tuple(complaints),
             columns={name: figures for harm in harms for name, figures in harm.items()},
         )
 
@@ -394,6 +402,26 @@ class Objective:
             return None
         return self._asked[2].compare(masked.take(self._asked[1])).inside
 
+    def _attack(self, masked: Table, found: FiguresFound) -> None:
+        """One-to-one and learned attackers of every intruder on a perturbed table, which a release measures too.
+
+        Where one-to-one linkage is the risk, the larger of both is.
+        """
+        assigned = ONE_TO_ONE in found.figures
+        for knows in filter(None, self.intruders.values()):
+            published = PublishedClasses.of(self.original, masked, knows)
+            learned = learned_linkage(published)
+            if learned is not None and learned.found > (found.figures.get(LEARNED) or -1.0):
+                found.figures[LEARNED], found.intervals[LEARNED] = learned.found, learned.interval
+            if not assigned:
+                reading = OneToOneLinkage(columns=knows).against(self.original).explain_classes(published)
+                if reading.value > (found.figures.get(ONE_TO_ONE) or -1.0):
+                    found.figures[ONE_TO_ONE] = reading.value
+                    found.remark(ONE_TO_ONE, reading)
+        worst = found.figures.get(LEARNED)
+        if worst is not None and self._one_to_one in self.risks_after(found.family) and worst > found.figures["risk"]:
+            found.figures["risk"], found.intervals["risk"] = worst, found.intervals[LEARNED]
+
     def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
         """Smallest class and share of unique records, over all quasi-identifiers and over what each intruder knows."""
         if found.family == "perturbation":
@@ -419,9 +447,7 @@ class Objective:
         ]
         if found.family == "perturbation" and self.models:
             complaints.append(Complaint("no-model"))
-        beside = found.figures.get(HELD_OUT) if self._held_out else None
-        if beside is not None and not within(beside, self.held_out_limit or 0.0):
-            complaints.append(Complaint("limit", HELD_OUT, self.held_out_limit, beside))
+        complaints += self._found_too_much(found)
         suppressed, allowed = found.figures["suppressed"] or 0.0, 100.0 * self.suppression
         if not within(suppressed, allowed):
             complaints.append(Complaint("suppression", "", allowed, suppressed))
@@ -434,6 +460,14 @@ class Objective:
             if use.treated_as == "limit" and (value is None or not within(value, use.tolerance)):
                 complaints.append(Complaint("use", use.title, use.tolerance, value))
         return complaints
+
+    def _found_too_much(self, found: FiguresFound) -> list[Complaint]:
+        """Attacks that no search is fitted to and that find more in a perturbed table than its limits on risk allow."""
+        most, named = self.held_out_limit, {title for title, _, _ in self.limits}
+        if most is None or found.family != "perturbation":
+            return []
+        read = {name: found.figures.get(name) for name in (HELD_OUT, ONE_TO_ONE, LEARNED) if name not in named}
+        return [Complaint("limit", n, most, v) for n, v in read.items() if v is not None and not within(v, most)]
 
 
 def _judge(model: Model, masked: Table) -> Any:

@@ -102,7 +102,10 @@ class BoundOneToOne(BoundColumns[OneToOneLinkage]):
         return self.explain(masked).value
 
     def explain(self, masked: Table) -> Reading:
-        published = PublishedClasses.of(self.original, masked, self.names)
+        return self.explain_classes(PublishedClasses.of(self.original, masked, self.names))
+
+    def explain_classes(self, published: PublishedClasses) -> Reading:
+        """The reading on classes over the bound columns."""
         people = self.people(len(published.sizes))
         attack = attack_one_to_one(published, people)
         records = int(published.sizes.sum())

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from numpy.random import Generator
+from threadpoolctl import threadpool_limits
 
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.privacy.anonymity import missing_reading, smallest_class
@@ -143,7 +144,7 @@ def publish(
 
     verdicts, as_published = judged(published), put_back(published, masked, rows)
     before = check_limits(limits, original, as_published, description.family) if original is not None else []
-    with atomic_folder(folder, mode=0o755) as aside:
+    with threadpool_limits(limits=1), atomic_folder(folder, mode=0o755) as aside:  # matrices are small: threads wait
         public, internal = _folders(aside)
         data = _write_data(public, published, format)
         again = _read_again(public, published, judged, verdicts)

@@ -17,6 +17,7 @@ from crypsis.audits import Audit
 from crypsis.measures import assess
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.measure import Reading, measures
+from crypsis.measures.one_to_one_linkage import ONE_TO_ONE
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
@@ -41,7 +42,7 @@ EVERYTHING = "every quasi-identifier"
 """Name of the scenario that is always reported: an intruder who knows every quasi-identifier."""
 
 
-POINT = ("name", "family", "kind", "loss", "risk")
+POINT = ("name", "family", "kind", "loss", "risk", "intruder")
 """What the internal report shows of a point of the front."""
 
 
@@ -56,7 +57,7 @@ class ReleaseDescription:
     chosen  which solution was chosen and why, for the internal report
     useful  when a column counts as ruined
     because  name of a scenario → why its intruder knows no other column, for the internal report
-    front  points (name, family, kind, loss, risk) of the front of the run, for the internal report
+    front  points (name, family, kind, loss, risk, intruder) of the front of the run, for the internal report
     beside  other masked versions of the original by name, such as plain MDAV, of which the same analyses are asked
     seed  seed of the masking; reported as a salted digest only, and refused anywhere in the public files
     """
@@ -139,7 +140,7 @@ def readings_of(
     everything = original.quasi_identifiers
     if everything and not any(set(knows) >= set(everything) for knows in known_columns.values()):
         known_columns[EVERYTHING] = everything
-    ready = [_linkage(before.readings), _linkage(risks)]
+    ready = [_read(before.readings, "record-linkage"), _read(risks, "record-linkage")]
     reported = tuple(
         replace(_scenario(name, tuple(k), original, masked, family, ready), because=(because or {}).get(name, ""))
         for name, k in known_columns.items()
@@ -147,7 +148,11 @@ def readings_of(
     losses = sorted((r for r in after.readings if r.aim == "loss"), key=lambda r: r.measure != "information-loss")
     # A use that is not declared is not a measure that does not apply.
     skipped = {name: why for name, why in after.skipped.items() if not issubclass(measures[name], DeclaredUse)}
-    attacks = [measure_attacks(original, masked, name, k, family) for name, k in known_columns.items()]
+    assigned = _read(risks, ONE_TO_ONE)
+    attacks = [
+        measure_attacks(original, masked, name, k, family, assigned if list(k) == original.quasi_identifiers else None)
+        for name, k in known_columns.items()
+    ]
     confidential = confidential_knowledge(original, masked, answered) if family != PERTURBATION else ()
     return Readings(
         True, tuple(losses), risks, before.readings, reported, tuple(a for both in attacks for a in both), confidential,
@@ -155,8 +160,8 @@ def readings_of(
     )  # fmt: skip
 
 
-def _linkage(readings: Sequence[Reading]) -> Reading | None:
-    return next((reading for reading in readings if reading.measure == "record-linkage"), None)
+def _read(readings: Sequence[Reading], measure: str) -> Reading | None:
+    return next((reading for reading in readings if reading.measure == measure), None)
 
 
 def _scenario(
@@ -220,7 +225,7 @@ def report_content(facts: Facts, original: Table | None, masked: Table, rows: in
         distributions=distributions(before, visible) if known else (),
         card=card_facts(_card(facts, before, visible)) if known else None,
         chosen=description.chosen,
-        front=tuple({key: point[key] for key in POINT} for point in description.front),
+        front=tuple({key: point.get(key) for key in POINT} for point in description.front),
         settings=without_seeds(description.settings),
         seed_print=seed_print(description.seed) if description.seed is not None else "",
         notes=(*_notes(facts, known), *(_true_counts(facts.models, masked, original) if original is not None else ())),

@@ -90,6 +90,12 @@ def refuse_changed_roles(original: Table, masked: Table) -> None:
         if attribute.role not in guarded or attribute.name not in masked.names:
             continue
         role = masked.attribute(attribute.name).role
+        if attribute.role is Role.QUASI_IDENTIFIER and role is Role.IDENTIFIER:
+            raise ReleaseRefused(
+                f"nothing was released: {attribute.name!r} is a quasi-identifier in the original and an identifier, "
+                f"which is never published, in the masked table, so that its loss cannot be measured; give it the role "
+                f"'identifier' in the original too, or drop the column from both tables"
+            )
         if role is not attribute.role and role is not Role.IDENTIFIER:
             raise ReleaseRefused(
                 f"nothing was released: {attribute.name!r} has the role {attribute.role.value!r} in the original and "

@@ -151,7 +151,7 @@ def _bars(histogram: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _front(points: list[Mapping[str, Any]]) -> dict[str, Any]:
-    picture = front_svg(points, "information loss, %", "disclosure risk, %")
+    picture = front_svg(points, "information loss, %", "people found by the intruder named below, %")
     own = [point for point in points if point["kind"] != "baseline"]
     scores = np.array([[point["loss"], point["risk"]] for point in own], dtype=np.float64).reshape(len(own), 2)
     families = contributions([str(point["family"]) for point in own], scores)

@@ -33,7 +33,7 @@ from crypsis.run.choosing import (
 from crypsis.run.conditions import Value, parse
 from crypsis.run.search_state import spread
 from crypsis.run.solution import Solution
-from crypsis.text import offer_text
+from crypsis.text import intruder_text, offer_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -200,6 +200,21 @@ class Front:
             s.title: kept for s in self.baselines if s.feasible and (kept := s.figure(ANALYSES_KEPT)) is not None
         }
         return offer_text(offer.name, evaluation.figures, span, self.useful, offer.ruins, compared)
+
+    def intruders(self, solutions: Sequence[Solution]) -> tuple[str, ...]:
+        """Whose success the risks of some solutions are, in words.
+
+        Parameters
+        ----------
+        solutions : sequence of Solution
+            Solutions of the run.
+
+        Returns
+        -------
+        tuple of str
+        """
+        risky = [s for s in solutions if s.figure("risk") is not None]
+        return tuple(dict.fromkeys(intruder_text(s.evaluation.figures) for s in risky))
 
     def default(self) -> Solution:
         """The least loss within all limits.

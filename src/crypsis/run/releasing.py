@@ -23,7 +23,7 @@ from crypsis.run.front import Front
 from crypsis.run.solution import Solution
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
-from crypsis.text import ruin_text
+from crypsis.text import intruder_text, ruin_text
 from crypsis.text.offers import offer_title
 
 
@@ -131,7 +131,9 @@ def reason(front: Front, solution: Solution) -> str:
     if offers:
         return f"{text}{offer_title([each.name for each in offers])}: {front.why(offers[0])}"
     loss, risk = (f"{figure_of(solution, axis):.4g} %" for axis in ("loss", "risk"))
-    text += f"Chosen by hand: loss {loss}, risk {risk}."
+    text += (
+        f"Chosen by hand: loss {loss}, risk {risk}, the people found by {intruder_text(solution.evaluation.figures)}."
+    )
     if front.offers:
         usual = front.offers[0].solution
         figures = [f"{figure_of(usual, axis):.4g} %" for axis in ("loss", "risk")]
@@ -195,6 +197,7 @@ def _points(front: Front, chosen: Solution) -> list[dict[str, Any]]:
             "kind": "chosen" if s.number == chosen.number else "baseline" if s.baseline else "solution",
             "loss": s.figure("loss"),
             "risk": s.figure("risk"),
+            "intruder": intruder_text(s.evaluation.figures),
         }
         for s in listed.values()
         if s.figure("loss") is not None and s.figure("risk") is not None

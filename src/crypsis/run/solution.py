@@ -77,7 +77,8 @@ class Solution:
     @property
     def complaints(self) -> tuple[str, ...]:
         """Why it may not be released, in words; empty if it may."""
-        return tuple(complaint_text(complaint, self.family) for complaint in self.evaluation.complaints)
+        figures = self.evaluation.figures
+        return tuple(complaint_text(complaint, self.family, figures) for complaint in self.evaluation.complaints)
 
     def content(self) -> dict[str, Any]:
         """The content of the store, as plain data."""

@@ -16,7 +16,7 @@ from crypsis.studio import jobs
 from crypsis.studio.run_status import RunStatus
 from crypsis.studio.session import Session
 from crypsis.studio.vega import Bundle
-from crypsis.text import burden_text, class_size_text, column_text, omission_text
+from crypsis.text import burden_text, class_size_text, column_text, intruder_text, omission_text
 
 PAGES = (("data", "/data", "Data"), ("goal", "/goal", "Goal"), ("front", "/", "Front"),
          ("compare", "/compare", "Compare"), ("release", "/release", "Release"))  # fmt: skip
@@ -41,6 +41,7 @@ class Studio:
         filters: dict[str, Callable[..., Any]] = {
             "figure": figure, "count": count, "whole": whole, "percent": percent, "omission": omission_text,
             "column_text": column_text, "class_size_text": class_size_text, "burden_text": burden_text,
+            "intruder": intruder_text,
         }  # fmt: skip
         self.environment.filters |= filters
 

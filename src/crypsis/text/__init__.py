@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from crypsis.rooms import load_when_used
 
 if TYPE_CHECKING:
-    from crypsis.text.attacks import attack_text, attacker_text, confidential_text, measured_attack_text
+    from crypsis.text.attacks import attack_text, attacker_text, confidential_text, intruder_text, measured_attack_text
     from crypsis.text.cards import card_facts, opening_text
     from crypsis.text.estimates import analyses_text
     from crypsis.text.evaluations import complaint_text, omission_text
@@ -37,6 +37,7 @@ __all__ = [
     "exchange_text",
     "finding_text",
     "grouping_text",
+    "intruder_text",
     "level_text",
     "measured_attack_text",
     "missing_text",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
 from crypsis.attacks.measured_attack import Attacker, MeasuredAttack
@@ -13,6 +13,8 @@ _ATTACKERS = {
     "class-risk": "an intruder who knows {columns} of everybody, reaches the class of each person and guesses in it",
     "record-linkage": "an intruder who knows {columns} of a person and takes the nearest record",
     "one-to-one-linkage": "an intruder who knows {columns} of everybody and assigns people to records one-to-one",
+    "learned-linkage": "an intruder who knows {columns} of everybody, has learned on a similar file how people were "
+    "masked and assigns people to records one-to-one",
     "held-out-linkage": "the most successful of intruders who know some columns, or weigh all, and take the nearest "
     "record, here by {columns}",
     "probabilistic-linkage": "an intruder who knows {columns} of everybody and links records by how often columns "
@@ -67,6 +69,28 @@ def attacker_text(measure: str, columns: Sequence[str]) -> str:
     return _ATTACKERS.get(measure, _ANY_ATTACKER).format(columns=", ".join(columns) or _EVERY_QUASI)
 
 
+def intruder_text(figures: Mapping[str, float | None]) -> str:
+    """Whose success the overall risk of a solution is, by the figures it was measured with.
+
+    figures  of the solution: beside "risk" the measures it is made of, and "risk.NAME" for each of several intruders
+
+    Examples
+    --------
+    >>> intruder_text({"risk": 9.0, "class-risk": 9.0})
+    'an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it'
+    >>> intruder_text({"risk": 9.0, "class-risk": 9.0, "risk.register": 9.0, "risk.neighbour": 4.0})
+    'an intruder who knows the columns of scenario register of everybody, reaches the class of each person and guesses \
+in it'
+    """
+    risk = figures.get("risk")
+    scenarios = {n.removeprefix("risk."): v for n, v in figures.items() if n.startswith("risk.") and v is not None}
+    knows = [f"the columns of scenario {max(scenarios, key=lambda n: scenarios[n])}"] if scenarios else []
+    for name in _ATTACKERS:
+        if risk is not None and figures.get(name) == risk:
+            return attacker_text(name, knows)
+    return attacker_text("overall risk", knows)
+
+
 def is_attacker_text(text: str, columns: Collection[str]) -> bool:
     """Whether a text names an attacker who knows some of the columns, and says nothing else.
 
@@ -91,7 +115,7 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
 
     Examples
     --------
-    >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 4.9)
+    >>> found = MeasuredAttack(Attacker.ONE_TO_ONE, "register", ("age",), True, 4.12, (3.6, 4.7), 900, 900, 4.9)
     >>> measured_attack_text(found)
     'an intruder who knows all quasi-identifiers of everybody and assigns people to records one-to-one finds 4.1 % \
 (3.6–4.7) of the people; who knows these columns alone is expected to find at most 4.9 %, classes over records'
@@ -102,11 +126,18 @@ def measured_attack_text(attack: MeasuredAttack) -> str:
     if attack.found is None or attack.interval is None:
         return f"{who} was not tried: {attack.skipped}"
     low, high = map(share_text, attack.interval)
-    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of the people"
+    text = f"{who} finds {share_text(attack.found)} % ({low}–{high}) of {_looked_for(attack)}"
     if attack.class_risk is None:
         return text
     most = share_text(attack.class_risk)
     return f"{text}; who knows these columns alone is expected to find at most {most} %, classes over records"
+
+
+def _looked_for(attack: MeasuredAttack) -> str:
+    if attack.people >= attack.people_in_all:
+        return "the people"
+    more = "may find more" if attack.class_risk is None else "may find somewhat more, up to that bound"
+    return f"{attack.people} people drawn from {attack.people_in_all} (who looks for everybody {more})"
 
 
 def confidential_text(known: ConfidentialKnowledge) -> str:

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from crypsis.measures.evaluation import Complaint, Omission
+from crypsis.measures.measure import measures
+from crypsis.text.attacks import attacker_text, intruder_text
 
 NO_CLASSES = "class sizes say nothing after perturbation: equal values do not mean equal people"
 
 
-def complaint_text(complaint: Complaint, family: str) -> str:
+def complaint_text(complaint: Complaint, family: str, figures: Mapping[str, float | None] | None = None) -> str:
     """Why a table may not be released, in one sentence without a full stop.
+
+    figures  of the table, from which a limited risk names its intruder
 
     Examples
     --------
     >>> complaint_text(Complaint("limit", "risk", 5.0, 7.25), "recoding")
     'risk is 7.25, at most 5 is allowed'
+    >>> complaint_text(Complaint("limit", "class-risk", 5.0, 7.25), "recoding", {"class-risk": 7.25})
+    'class-risk is 7.25, at most 5 is allowed: found by an intruder who knows the quasi-identifiers of everybody, \
+reaches the class of each person and guesses in it'
     >>> complaint_text(Complaint("model", "k-anonymity", 5.0, 1.0, "at least", 3, 9, ("age", "sex")), "recoding")
     'k-anonymity requires at least 5 over age, sex and 1 is attained; 3 of 9 records offend'
     """
@@ -31,10 +40,18 @@ def complaint_text(complaint: Complaint, family: str) -> str:
     if complaint.kind == "limit":
         if attained is None:
             return f"{subject} is limited to {required:g} and cannot be read after {family}"
-        return f"{subject} is {attained:.4g}, at most {required:g} is allowed"
+        return f"{subject} is {attained:.4g}, at most {required:g} is allowed{_found_by(subject, figures or {})}"
     if attained is None:
         return f"use {subject!r} cannot be read"
     return f"use {subject!r} is {attained:.4g} off, {required:g} is tolerated"
+
+
+def _found_by(subject: str, figures: Mapping[str, float | None]) -> str:
+    """Whose success a limited risk is; empty for any other measure."""
+    if subject == "risk" and figures:
+        return f": found by {intruder_text(figures)}"
+    name = subject.split(",")[0].split(".")[0]
+    return f": found by {attacker_text(name, ())}" if name in measures and measures[name].aim == "risk" else ""
 
 
 def omission_text(omission: Omission | None) -> str:

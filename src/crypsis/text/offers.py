@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from crypsis.errors import listing
 from crypsis.measures.utility.usefulness import Ruin, Usefulness, ruined_columns
+from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import number_text
 
 TITLES = {
@@ -47,8 +48,8 @@ def offer_text(
 
     Examples
     --------
-    >>> print(offer_text("faithful", {"loss": 4.0, "risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
-    The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5); less risk would cost more loss.
+    >>> print(offer_text("faithful", {"loss": 4.0, "risk": 9.0, "class-risk": 9.0}, (8.0, 10.5), crypsis.Usefulness()))
+    The least loss of all solutions that keep every demand: 4 %. The risk is 9 % (95 % interval 8 to 10.5): so many people are found by an intruder who knows the quasi-identifiers of everybody, reaches the class of each person and guesses in it; less risk would cost more loss.
     """  # noqa: E501
     words = _words(name, figures, interval, useful, bool(ruins)) + _kept(figures.get("analyses"), baselines or {})
     if ruins:
@@ -101,22 +102,22 @@ def _words(
     useful: Usefulness,
     ruined: bool,
 ) -> str:
-    loss, risk = number_text(figures.get("loss")), number_text(figures.get("risk"))
+    loss, risk, who = number_text(figures.get("loss")), number_text(figures.get("risk")), intruder_text(figures)
     span = f" (95 % interval {number_text(interval[0])} to {number_text(interval[1])})" if interval else ""
     if name == "faithful":
         return (
-            f"The least loss of all solutions that keep every demand: {loss} %. The risk is {risk} %{span}; less risk "
-            f"would cost more loss."
+            f"The least loss of all solutions that keep every demand: {loss} %. The risk is {risk} %{span}: so "
+            f"many people are found by {who}; less risk would cost more loss."
         )
     if name == "balanced":
         return (
-            f"The least sum of loss and risk: {loss} % and {risk} %{span}. From here on, a point less risk costs more "
-            f"than a point of loss, or lies inside the interval of the risk."
+            f"The least sum of loss and risk: {loss} % and {risk} %{span}; so many people are found by {who}. From "
+            f"here on, a point less risk costs more than a point of loss, or lies inside the interval of the risk."
         )
     bounds = f"{'' if ruined else 'no ruined column, '}at most {number_text(useful.loss)} % loss"
     return (
-        f"The least risk of the files that are still useful ({bounds}): {risk} %{span}, at {loss} % loss. No loss was "
-        f"paid for a lower risk that lies inside the interval."
+        f"The least risk of the files that are still useful ({bounds}): {risk} %{span}, at {loss} % loss; so many "
+        f"people are found by {who}. No loss was paid for a lower risk that lies inside the interval."
     )
 
 

@@ -141,7 +141,8 @@ def front_text(points: Sequence[Mapping[str, Any]]) -> str:
     Parameters
     ----------
     points : sequence of mappings
-        With family, kind ("solution", "baseline" or "chosen"), loss and risk.
+        With family, kind ("solution", "baseline" or "chosen"), loss and risk; the chosen one with whose success the
+        risk is ("intruder").
 
     Returns
     -------
@@ -154,6 +155,7 @@ def front_text(points: Sequence[Mapping[str, Any]]) -> str:
     if chosen is None:
         return f"{text}; none is marked as chosen."
     text += f"; the chosen one loses {number_text(chosen['loss'])} % at a risk of {number_text(chosen['risk'])} %"
+    text += f" (people found by {chosen['intruder']})" if chosen.get("intruder") else ""
     baselines = [p for p in points if p["kind"] == "baseline"]
     beaten = sum(p["loss"] >= chosen["loss"] and p["risk"] >= chosen["risk"] for p in baselines)
     return f"{text}, no worse in both than {beaten} of {len(baselines)} baselines." if baselines else f"{text}."

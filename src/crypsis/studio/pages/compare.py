@@ -20,7 +20,7 @@ from crypsis.table.table import Table
 
 SHOWN = {
     "loss": "information loss, %",
-    "risk": "disclosure risk, %",
+    "risk": "people found by the intruder of the plan, %",
     "uses": "change of the uses",
     "k": "smallest equivalence class (k)",
     "unique": "people unique in the file",

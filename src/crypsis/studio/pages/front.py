@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from crypsis.charts.studio import front_picture
-from crypsis.errors import CrypsisError, SearchError
+from crypsis.errors import CrypsisError, SearchError, listing
 from crypsis.measures.utility.usefulness import ruined_columns
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
@@ -226,7 +226,8 @@ def _summary(found: Front, default: int | None) -> str:
     low, high, best = found.solutions[0], found.solutions[-1], found.pick(default)
     return (
         f"Most faithful that passes: solution {best.number} ({best.title}), {_place(best)}. {len(found.solutions)} of "
-        f"{len(found.everything)} measured solutions are on the front, from {_place(low)} to {_place(high)}."
+        f"{len(found.everything)} measured solutions are on the front, from {_place(low)} to {_place(high)}. Risk: per "
+        f"cent of the people found by {listing(found.intruders([best, low, high]))}."
     )
 
 
