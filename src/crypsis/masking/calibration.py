@@ -32,8 +32,9 @@ from crypsis.table.table import Column, Table
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-FEW = 20
-"""Distinct numbers up to which a group publishes one that a record holds, and each has moments of its own."""
+FEW, FEWEST, SUPPORT = 20, 3, 100
+"""Distinct numbers up to which a group publishes one that a record holds, and each has moments of its own; but no more
+than one in so many records, beyond three, as a few groups of each value keep no moments."""
 FREQUENT = 10
 """Records of a value from which on its indicator has moments."""
 LEVELS = 20
@@ -49,8 +50,9 @@ PRICE = 0.02
 SWEEPS, PASSES, UNCHANGED = 2, 8, 0.002
 """Times that all columns of labels are gone through, turns of every group in each, and share of changed groups below
 which a column is done."""
-MAPS, ROUNDS, REACH = 4, 24, 40
-"""Linear maps in a row, rounds of exchanges of each number, and how many places apart groups exchange."""
+MAPS, ROUNDS, REACH, TURNS = 4, 24, 40, 3
+"""Linear maps in a row, rounds of exchanges of each number, how many places apart groups exchange, and how often
+exchanges and labels take turns."""
 RIDGE, MOST_RIDGE = 1e-4, 10.0
 """Added to the moments of the features, at first and at most: more where the restored variance would be negative."""
 CHUNK = 20_000
@@ -278,7 +280,8 @@ def _is_labelled(table: Table, name: str) -> bool:
     if not table.attribute(name).numeric:
         return True
     values = table.column(name)
-    return len(np.unique(values[~np.isnan(values)])) <= FEW
+    distinct = len(np.unique(values[~np.isnan(values)]))
+    return distinct <= max(FEWEST, min(FEW, len(values) // SUPPORT))
 
 
 def _count_levels(table: Table, name: str) -> list[tuple[int, int]]:
@@ -405,11 +408,12 @@ class _Publication:
                     best, kept = gap, dict(self.values)
             for column in numbers:
                 self._publish(column, kept[column.name])
-        if self.known.labels and self.known.numbers:
-            self._relabel()
-        for _ in range(SWEEPS):
-            for column in numbers:
-                self._exchange(column)
+        for _ in range(TURNS if numbers else 0):
+            if self.known.labels:
+                self._relabel()
+            for _ in range(SWEEPS):
+                for column in numbers:
+                    self._exchange(column)
 
     def _publish(self, column: _Numbers, values: Floats) -> None:
         """Take values of a number, and follow them in the sums."""
