@@ -39,7 +39,9 @@ from crypsis.table.table import Table
 ROWS, COLUMNS, K = (10**3, 10**4, 10**5, 10**6), (5, 20, 50), 5
 SEEDS, ANALYSES = (1, 2, 3), 200
 HELD = {
-    "PSID7682": People("AER", "experience,weeks,occupation,industry,south,smsa,married,gender,union,ethnicity", "", "", "id"),
+    "PSID7682": People(
+        "AER", "experience,weeks,occupation,industry,south,smsa,married,gender,union,ethnicity", "", identifier="id"
+    ),
     "Medicaid1986": People("AER", "children,age,income,gender,ethnicity,school,enroll,program", ""),
     "CreditCard": People("AER", "age,owner,selfemp,dependents,months,income", ""),
     "Chile": People("carData", "region,population,sex,age,education,income", ""),
@@ -47,7 +49,7 @@ HELD = {
     "medpar": People("COUNT", "los,hmo,white,age80,provnum", ""),
     "RetSchool": People("Ecdat", "exp76,grade76,black,south76,smsa76,region,age76,sinmom14", ""),
     "k401ksubs": People("wooldridge", "inc,marr,male,age,fsize,incsq,agesq", ""),
-    "NCbirths": People("Stat2Data", "Plural,Sex,MomAge,Weeks,Marital,RaceMom,HispMom", "", "", "ID"),
+    "NCbirths": People("Stat2Data", "Plural,Sex,MomAge,Weeks,Marital,RaceMom,HispMom", "", identifier="ID"),
     "smoking": People("openintro", "gender,age,marital_status,highest_qualification,nationality,ethnicity,region", ""),
 }  # fmt: skip
 """Tables of people not used for any choice, with the columns that others know; all other columns are unmasked."""

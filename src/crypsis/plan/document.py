@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import REASONED, waiver_key
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, TableError
 from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
@@ -384,10 +384,10 @@ def _refuse_scale(table: Table, name: str, scale: Scale) -> None:
     if scale == "automatic" or (table.attribute(name).numeric and scale == "raw"):
         return
     if not table.attribute(name).numeric:
-        raise PlanError(f"columns.{name}.scale: {name!r} holds no numbers, so it has no scale; drop it")
+        raise TableError(f"columns.{name}.scale: {name!r} holds no numbers, so it has no scale; drop it")
     low = int((table.column(name) <= 0).sum())
     if low:
-        raise PlanError(
+        raise TableError(
             f'columns.{name}.scale: {low} of its values are 0 or less and have no logarithm; write scale = "raw", or '
             f"drop it"
         )
