@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from crypsis.encodings import PartitionEncoding
 from crypsis.encodings.partition import partition_genome, partition_key
 from crypsis.masking import Microaggregation, partitioners
+from crypsis.masking.representatives import Representative, Representatives
 from crypsis.masking.scaling import embed
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -38,6 +39,25 @@ def test_a_genome_by_hand() -> None:
     # Ages: four deviations of 2 from the group's mean, over the variance (2 · 12² + 2 · 8²) / 4 = 104. Towns: x and y
     # of the second group are one apart, so half a square is lost, over the variance 3/4 · 1/4 of three x and one y.
     assert description.facts["SSE"] == pytest.approx(4 * 4 / 104 + 0.5 / (3 / 16))
+
+
+def test_moments_that_are_given_up_are_said() -> None:
+    """Two groups keep only distributions; with more, one pay decides its moments and 120 records allow few towns."""
+    chosen = Representatives(Representative.CALIBRATED, Representative.CALIBRATED)
+    few = PartitionEncoding(small(), ("age", "town"), Microaggregation(k=2))
+    genome = partition_genome(np.array([0, 0, 1, 1, 1]), 2, chosen)
+    assert few.describe(genome, few.decode(genome)).message.endswith(
+        "; there are too few groups for moments: only distributions are kept"
+    )
+    towns = {f"town {j}": [f"{(j + 1) * i % 11}" for i in range(120)] for j in range(3)}
+    columns = {"pay": [*range(1, 120), 10**6], **towns}
+    table = Table.from_columns(columns, dict.fromkeys(columns, "quasi"))
+    encoding = PartitionEncoding(table, tuple(columns), Microaggregation(k=5))
+    genome = partition_genome(np.arange(120) // 5, 5, chosen)
+    message = encoding.describe(genome, encoding.decode(genome)).message
+    assert "; moments are not kept of the " in message
+    assert "rarest values of town" in message
+    assert message.endswith("of pay (one record decides them)")
 
 
 @pytest.mark.parametrize("name", ["mdav", "cbfs", "v-mdav"])

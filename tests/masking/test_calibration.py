@@ -11,6 +11,7 @@ import crypsis
 from crypsis.masking import calibration
 from crypsis.masking.calibration import bind, calibrate
 from crypsis.masking.representatives import Representative, published_by_column
+from crypsis.table.locks import lock
 from crypsis.table.table import Table
 
 
@@ -147,7 +148,9 @@ def test_a_dominated_column_has_no_moments() -> None:
     pay = table.column("pay").copy()
     pay[3] = 1e9
     table = table.with_columns({"pay": pay})
-    assert bind(table, tuple(table.quasi_identifiers)).dropped["pay"] == 1
+    assert bind(table, tuple(table.quasi_identifiers)).given_up(40).dominated == ["pay"]
+    assert not bind(table, tuple(table.quasi_identifiers)).given_up(40).everything
+    assert bind(table, tuple(table.quasi_identifiers)).given_up(5).everything
 
 
 def test_no_more_features_than_the_root_of_the_records() -> None:
@@ -175,3 +178,44 @@ def test_moments_are_worked_out_once_for_a_table(monkeypatch: pytest.MonkeyPatch
     for _ in range(3):
         calibrate(table, table.quasi_identifiers, groups(table, 3))
     assert made == [1]
+
+
+def test_an_amount_that_one_person_has_is_no_label() -> None:
+    """Visits 0 to 9 are labels of 2000 people; one person alone has 14, which no group publishes."""
+    rng = np.random.default_rng(13)
+    visits = rng.integers(0, 10, 2000).astype(float)
+    visits[17] = 14.0
+    age = np.round(visits * 5 + rng.normal(0, 4, 2000), 1)
+    table = Table.from_columns({"visits": visits, "age": age}, {"visits": "quasi", "age": "quasi"})
+    found = calibrate(table, ["visits", "age"], groups(table, 2))["visits"]
+    assert {*np.unique(found)} <= {*map(float, range(10))}
+
+
+def test_the_scale_of_moments_can_be_chosen() -> None:
+    """Raw, log and both give different files; logarithms come nearer where they are asked for than where not."""
+    table = people(600, 14)
+    labels = groups(table, 5)
+    found = {}
+    for scale in ("raw", "log", "both"):
+        own = table.with_columns({}, attributes={"pay": table.attribute("pay").but(scale=scale)})
+        found[scale] = calibrate(own, own.quasi_identifiers, labels)["pay"]
+    assert len({each.tobytes() for each in found.values()}) == 3
+    score, pay = table.column("score"), table.column("pay")
+    wanted = np.corrcoef(np.log(pay), score)[0, 1]
+    gaps = {scale: abs(np.corrcoef(np.log(each), score)[0, 1] - wanted) for scale, each in found.items()}
+    assert gaps["log"] <= gaps["raw"]
+
+
+def test_locked_strata_are_not_crossed() -> None:
+    """With sex locked, groups hold one sex each; sex stays as collected and the moments with it stay near."""
+    table = lock(people(1000, 15), ["sex"])
+    method = crypsis.Microaggregation(k=5, numbers="calibrated", categories="calibrated")
+    masked = method.mask(table, np.random.default_rng(0))
+    labels = method.partitions(table, np.random.default_rng(0))[0]
+    sex = table.column("sex")
+    assert np.array_equal(masked.column("sex"), sex)
+    assert all(len(np.unique(sex[labels == g])) == 1 for g in range(labels.max() + 1))
+    assert crypsis.KAnonymity(k=5).judge(masked).holds
+    before, after = ([each.column("pay")[sex == s].mean() for s in (0, 1)] for each in (table, masked))
+    error = table.column("pay").std() / np.sqrt(500)
+    assert after == pytest.approx(before, abs=0.5 * error)

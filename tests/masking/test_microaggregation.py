@@ -105,7 +105,7 @@ def test_kinds_take_their_own_aggregate() -> None:
             Attribute("order", Kind.ORDINAL, QUASI, ("a", "b", "c", "d")),
             Attribute("name", Kind.NOMINAL, QUASI, ("u", "v", "w")),
         ),
-        (np.array([1.0, 2, 6, 7]), np.array([3, 0, 1, 3], dtype=np.int32), np.array([2, 1, 1, 2], dtype=np.int32)),
+        (np.array([1.0, 1, 7, 7]), np.array([3, 0, 1, 3], dtype=np.int32), np.array([2, 1, 1, 2], dtype=np.int32)),
     )
     masked = mask(table, k=4)
     assert [masked.column(name)[0] for name in table.names] == [4.0, 1, 1]

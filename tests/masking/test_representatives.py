@@ -158,3 +158,24 @@ def test_importance_weighs_distance_and_loss() -> None:
         expected = (weights[0] * age + weights[1] * hours) / sum(weights)
         assert CellLoss().against(weighed(*weights)).read(masked) == pytest.approx(expected)
     assert CellLoss(columns=("age",)).against(weighed(0, 1)).read(masked) == pytest.approx(age), "read alone it counts"
+
+
+@pytest.mark.parametrize("way", [Representative.MEDIAN, Representative.MODE])
+def test_an_amount_that_one_person_has_is_not_published(way: Representative) -> None:
+    """Group 0: the middle 20 is one person's, and the mean is published; in group 1 several people have 7."""
+    table = Table.from_columns({"pay": [10.0, 20.0, 33.0, 7.0, 7.0, 8.0]}, {"pay": "quasi"})
+    column = represented(table, "pay", np.array([0, 0, 0, 1, 1, 1], dtype=np.int32), way).column
+    assert column.tolist() == [21.0, 21.0, 21.0, 7.0, 7.0, 7.0]
+
+
+@given(st.lists(st.integers(0, 30), min_size=6, max_size=40), st.integers(2, 5), st.sampled_from(["median", "mode"]))
+@settings(max_examples=40, deadline=None)
+def test_single_amounts_only_where_they_are_means(amounts: list[int], k: int, numbers: str) -> None:
+    table = Table.from_columns({"pay": [float(each) for each in amounts]}, {"pay": "quasi"})
+    method = Microaggregation(k=k, numbers=numbers)
+    labels = method.partitions(table, np.random.default_rng(0))[0]
+    published = method.aggregated(table, [labels]).column("pay")
+    for group in range(labels.max() + 1):
+        held = [each for each, of in zip(amounts, labels, strict=True) if of == group]
+        value = published[labels == group][0]
+        assert amounts.count(value) != 1 or value == pytest.approx(np.mean(held))

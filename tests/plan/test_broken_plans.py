@@ -210,6 +210,11 @@ CONTRADICTIONS = {
         '{ role = "identifier", hierarchy = "merge:2" }',
         "has no effect",
     ),
+    "a scale for an identifier": (
+        '{ role = "identifier" }',
+        '{ role = "identifier", scale = "log" }',
+        "columns.person: scale has no effect",
+    ),
 }
 
 DATA = {
@@ -220,6 +225,12 @@ DATA = {
         '[[scenario]]\nname = "a"\nknows = ["agee"]\n[run]',
         "no column 'agee' (did you mean 'age'?)",
     ),
+    "logarithms of zeros": (
+        'kind = "numeric" }\ndiag',
+        'kind = "numeric", scale = "log" }\ndiag',
+        "have no logarithm; write scale",
+    ),
+    "a scale of words": ('sex = { role = "quasi" }', 'sex = { role = "quasi", scale = "log" }', "holds no numbers"),
     "bad hierarchy": ("intervals:5,10,20", "intervals:5,7", "columns.age.hierarchy: "),
     "more k than people": ("k = 3\n[[search]]", "k = 5000\n[[search]]", "require[1]: classes of at least 5000"),
     "a search that cannot": ('"partition"', '"local-recoding"', "search[1] (local-recoding): column"),
@@ -242,7 +253,10 @@ def changed(old: str | None, new: str | None) -> str:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("plans")
-    write_table(example(60, seed=2), path / "people.csv")
+    people = example(60, seed=2)
+    hours = people.column("hours").copy()
+    hours[0] = 0.0
+    write_table(people.with_columns({"hours": hours}), path / "people.csv")
     return path
 
 

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.errors import SearchError
-from crypsis.masking.representatives import Representative, published_by_column
+from crypsis.masking.representatives import Representative, moments_given_up, published_by_column
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, treatments_text
+from crypsis.text import blanked_text, given_up_text, treatments_text
 
 WAYS = tuple(Representative)
 
@@ -92,6 +92,8 @@ class CompositeEncoding(RememberingEncoding):
             f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records, each publishing "
             f"{treatments_text(by_way)}"
         )
+        lost = moments_given_up(self.table, dict(zip(self.names, genes.treatments, strict=True)), len(sizes))
+        message += given_up_text(*lost) if lost else ""
         facts: dict[str, float | int | str] = {
             "k": genes.k,
             "effective_k": int(np.nanmin(effective)) if len(effective) else 0,

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.errors import SearchError
-from crypsis.masking.representatives import Representative, published_by_column
+from crypsis.masking.representatives import Representative, moments_given_up, published_by_column
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, grouping_text, treatments_text
+from crypsis.text import blanked_text, given_up_text, grouping_text, treatments_text
 
 Groups = tuple[tuple[int, ...], ...]
 """Positions of columns by group: sorted inside a group, groups sorted by their first column."""
@@ -140,7 +140,20 @@ class GroupingEncoding(RememberingEncoding):
         by_way: dict[str, list[str]] = defaultdict(list)
         for name, way in zip(self.names, ways, strict=True):
             by_way[str(way)].append(name)
-        return f"{text}, each publishing {treatments_text(by_way)}"
+        return f"{text}, each publishing {treatments_text(by_way)}{self._given_up(genome)}"
+
+    def _given_up(self, genome: Genome) -> str:
+        """Which moments the calibrated columns do not keep."""
+        p, n, ways = len(self.names), int(self.table.kept.sum()), self.ways(genome)
+        values, dominated, few = dict[str, int](), dict[str, None](), False
+        for number, columns in enumerate(groups_of(genome[: p + 1])):
+            clusters = len(np.unique(genome[p + 1 + number * n : p + 1 + (number + 1) * n]))
+            lost = moments_given_up(self._source, {self.names[place]: ways[place] for place in columns}, clusters)
+            if lost is not None:
+                values |= lost.values
+                dominated |= dict.fromkeys(lost.dominated)
+                few = few or lost.everything
+        return given_up_text(values, list(dominated), few)
 
 
 def groups_of(candidate: Genome) -> Groups:

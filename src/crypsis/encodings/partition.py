@@ -17,10 +17,10 @@ from crypsis.encodings.encoding import Description, Genome, RememberingEncoding,
 from crypsis.kernels.squares import sse
 from crypsis.masking.locking import strata, within_strata
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.representatives import Representatives, published
+from crypsis.masking.representatives import Representatives, moments_given_up, published
 from crypsis.privacy.properties import class_sizes
 from crypsis.table.table import Table
-from crypsis.text import blanked_text, representatives_text
+from crypsis.text import blanked_text, given_up_text, representatives_text
 
 LACKING = "others of their group lack a value"
 TAIL = 2
@@ -63,6 +63,9 @@ class PartitionEncoding(RememberingEncoding):
             f"{len(sizes)} groups of {int(sizes.min())} to {int(sizes.max())} similar records share their "
             f"{', '.join(self.names)}"
         ) + representatives_text(*self._words(representatives(genome)))
+        ways = {name: representatives(genome).of(self.table.attribute(name)) for name in self.names}
+        lost = moments_given_up(self.table, ways, len(sizes))
+        message += given_up_text(*lost) if lost else ""
         facts = {"k": k, "effective_k": effective, "groups": len(sizes), "SSE": sse(self.points, labels)}
         blanked = blanked_cells(self.table, masked, self.names)
         if any(blanked.values()):

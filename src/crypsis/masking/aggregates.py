@@ -49,3 +49,13 @@ def modes(values: Values, labels: Labels, groups: int) -> tuple[Values, Present]
     most, filled = np.zeros(groups, dtype=values.dtype), np.zeros(groups, dtype=np.bool_)
     most[group[order]], filled[group] = value[order], True
     return most, filled
+
+
+def replace_single_amounts(chosen: Values, collected: Values, values: Values, labels: Labels, groups: int) -> Values:
+    """One number per group, the mean of the group in place of an amount that exactly one person has.
+
+    chosen     float64[groups]: the middle or most frequent number of each group
+    collected  float64[records]: the column of all people, missing ones too
+    """
+    amounts, people = np.unique(collected[~np.isnan(collected)], return_counts=True)
+    return np.where(np.isin(chosen, amounts[people == 1]), means(values, labels, groups)[0], chosen)

@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -24,7 +25,7 @@ from numpy.typing import NDArray
 
 from crypsis.kernels.calibration import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
 from crypsis.masking.aggregates import means
-from crypsis.table.attribute import UNPUBLISHED, Kind
+from crypsis.table.attribute import UNPUBLISHED, Kind, Scale
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.precision import decimals, moment_step
 from crypsis.table.table import Column, Table
@@ -32,8 +33,9 @@ from crypsis.table.table import Column, Table
 Floats = NDArray[np.float64]
 Labels = NDArray[np.int32]
 
-FEW = 20
-"""Distinct numbers up to which a group publishes one that a record holds, and each has moments of its own."""
+FEW, FEWEST, SUPPORT = 20, 3, 100
+"""Distinct numbers up to which a group publishes one that a record holds, and each has moments of its own; but no more
+than one in so many records, beyond three, as a few groups of each value keep no moments."""
 FREQUENT = 10
 """Records of a value from which on its indicator has moments."""
 LEVELS = 20
@@ -49,8 +51,11 @@ PRICE = 0.02
 SWEEPS, PASSES, UNCHANGED = 2, 8, 0.002
 """Times that all columns of labels are gone through, turns of every group in each, and share of changed groups below
 which a column is done."""
-MAPS, ROUNDS, REACH = 4, 24, 40
-"""Linear maps in a row, rounds of exchanges of each number, and how many places apart groups exchange."""
+MAPS, ROUNDS, REACH, TURNS = 4, 24, 40, 3
+"""Linear maps in a row, rounds of exchanges of each number, how many places apart groups exchange, and how often
+exchanges and labels take turns."""
+NEAR = 0.05
+"""Root mean square of the gaps of a number, in standard errors, below which groups exchange no more."""
 RIDGE, MOST_RIDGE = 1e-4, 10.0
 """Added to the moments of the features, at first and at most: more where the restored variance would be negative."""
 CHUNK = 20_000
@@ -80,6 +85,16 @@ class _Labels:
         """How many features there are."""
         return int(self.table.shape[1])
 
+    @cached_property
+    def shared_codes(self) -> NDArray[np.int64]:
+        """int64[n]: codes of what may be published: an amount that one record has becomes the nearest of several."""
+        counts = np.bincount(self.codes, minlength=len(self.table))[:-1]
+        several = np.flatnonzero(counts > 1)
+        if self.values.dtype.kind != "f" or not len(several):
+            return self.codes
+        nearest = several[np.abs(self.values[:, None] - self.values[several]).argmin(axis=1)]
+        return np.append(np.where(counts > 1, np.arange(len(counts)), nearest), len(counts))[self.codes]
+
     def features(self, rows: slice) -> Floats:
         """float64[r, f]: the features of some records."""
         return self.table[self.codes[rows]]
@@ -104,12 +119,14 @@ class _Numbers:
     """A column of many numbers.
 
     values   float64[n]: NaN where missing
-    centres, spreads  float64[f]: of its features: the number, and the logarithm of a skew one
+    logs     bool[f]: which features are the logarithm; the others are the number itself
+    centres, spreads  float64[f]: of the features
     step     numbers are published as multiples of it
     """
 
     name: str
     values: Floats
+    logs: tuple[bool, ...]
     centres: Floats
     spreads: Floats
     step: float
@@ -121,8 +138,9 @@ class _Numbers:
 
     def standardise(self, values: Floats) -> Floats:
         """float64[r, f]: features of values; 0 where they are missing."""
-        raw = np.column_stack([values, np.log(np.where(values > 0, values, np.nan))])
-        return np.nan_to_num((raw[:, : self.width] - self.centres) / self.spreads)
+        scales = [np.log(np.where(values > 0, values, np.nan)) if log else values for log in self.logs]
+        raw = np.stack(scales, axis=1) if scales else np.zeros((len(values), 0))
+        return np.nan_to_num((raw - self.centres) / self.spreads)
 
     def features(self, rows: slice) -> Floats:
         """float64[r, f]: the features of some records."""
@@ -135,9 +153,8 @@ class _Numbers:
 
     def sums(self, labels: Labels, sizes: Floats) -> Floats:
         """float64[G, f]: the features added up over the records of each group."""
-        sums = np.zeros((len(sizes), self.width))
-        np.add.at(sums, labels, self.standardise(self.values))
-        return sums
+        features = self.standardise(self.values)
+        return np.stack([np.bincount(labels, each, len(sizes)) for each in features.T], axis=1)
 
     @cached_property
     def present(self) -> NDArray[np.bool_]:
@@ -189,13 +206,26 @@ def bind(table: Table, names: tuple[str, ...]) -> Calibration:
     return known[names]
 
 
+class GivenUp(NamedTuple):
+    """Moments that a calibrated file does not keep.
+
+    values      column → number of its values, the rarest ones, for whose moments there are too few records
+    dominated   numbers of which one record makes up most of the variance, or that do not vary
+    everything  whether there are too few groups for any moment: only distributions are kept
+    """
+
+    values: dict[str, int]
+    dominated: list[str]
+    everything: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Calibration:
     """The columns of a table as features, and the moments that a published file should keep.
 
     labels, numbers  columns that groups share
     beside           columns that are published as they are
-    dropped          values of columns, or numbers, whose moments are not kept: column → how many
+    dropped          values without moments, the rarest ones, where there are too few records for all: column → number
     """
 
     table: Table = field(repr=False)
@@ -227,11 +257,13 @@ class Calibration:
             if name in names:
                 column = _read_column(kept, name, allowed[name])
                 (labelled if isinstance(column, _Labels) else numbers).append(column)  # type: ignore[arg-type]
-                if isinstance(column, _Numbers) and not column.width:
-                    dropped[name] = 1
             elif (column := _read_column(kept, name, allowed[name])).width:
                 beside.append(column)
         return cls(table, tuple(labelled), tuple(numbers), tuple(beside), dropped)
+
+    def given_up(self, groups: int) -> GivenUp:
+        """Which moments so many groups do not keep."""
+        return GivenUp(self.dropped, [c.name for c in self.numbers if not c.width], groups < FEWEST_GROUPS)
 
     @cached_property
     def _columns(self) -> tuple[_Labels | _Numbers, ...]:
@@ -263,8 +295,11 @@ class Calibration:
 
     def publish(self, labels: Labels, filling: bool = False, beside: Table | None = None) -> dict[str, Column]:
         """The calibrated columns for groups of the kept records, beside what is published of other columns."""
+        from threadpoolctl import threadpool_limits
+
         shown = self.beside if beside is None else tuple(column.replace_values(beside) for column in self.beside)
-        return _Publication(self, _number_by_first(labels), filling, shown).columns()
+        with threadpool_limits(limits=1):  # the matrices are narrow: threads wait for each other longer than they work
+            return _Publication(self, _number_by_first(labels), filling, shown).columns()
 
 
 def _number_by_first(labels: Labels) -> Labels:
@@ -278,7 +313,8 @@ def _is_labelled(table: Table, name: str) -> bool:
     if not table.attribute(name).numeric:
         return True
     values = table.column(name)
-    return len(np.unique(values[~np.isnan(values)])) <= FEW
+    distinct = len(np.unique(values[~np.isnan(values)]))
+    return distinct <= max(FEWEST, min(FEW, len(values) // SUPPORT))
 
 
 def _count_levels(table: Table, name: str) -> list[tuple[int, int]]:
@@ -333,12 +369,21 @@ def _read_numbers(table: Table, name: str) -> _Numbers:
     centred = known - known.mean()
     total = float((centred**2).sum())
     if not total or float((centred**2).max()) > DOMINANT * total:
-        return _Numbers(name, values, np.zeros(0), np.ones(0), step)
-    scales = [known]
-    if known.min() > 0 and abs(_skewness(known)) > max(SKEW, STRAIGHTENED * abs(_skewness(np.log(known)))):
-        scales.append(np.log(known))
+        return _Numbers(name, values, (), np.zeros(0), np.ones(0), step)
+    logs = _choose_scales(known, table.attribute(name).scale)
+    scales = [np.log(known) if log else known for log in logs]
     centres, spreads = (np.array([f(scale) for scale in scales]) for f in (np.mean, np.std))
-    return _Numbers(name, values, centres, np.where(spreads > 0, spreads, 1.0), step)
+    return _Numbers(name, values, logs, centres, np.where(spreads > 0, spreads, 1.0), step)
+
+
+def _choose_scales(values: Floats, scale: Scale) -> tuple[bool, ...]:
+    """Which features a number has: False for itself, True for its logarithm, which only positive numbers have."""
+    if scale == "raw" or values.min() <= 0:
+        return (False,)
+    if scale != "automatic":
+        return (True,) if scale == "log" else (False, True)
+    skew = abs(_skewness(values)) > max(SKEW, STRAIGHTENED * abs(_skewness(np.log(values))))
+    return (False, True) if skew else (False,)
 
 
 def _skewness(values: Floats) -> float:
@@ -405,11 +450,12 @@ class _Publication:
                     best, kept = gap, dict(self.values)
             for column in numbers:
                 self._publish(column, kept[column.name])
-        if self.known.labels and self.known.numbers:
-            self._relabel()
-        for _ in range(SWEEPS):
-            for column in numbers:
-                self._exchange(column)
+        for _ in range(TURNS if numbers else 0):
+            if self.known.labels:
+                self._relabel()
+            for _ in range(SWEEPS):
+                for column in numbers:
+                    self._exchange(column)
 
     def _publish(self, column: _Numbers, values: Floats) -> None:
         """Take values of a number, and follow them in the sums."""
@@ -446,7 +492,7 @@ class _Publication:
     def _held(self, column: _Labels) -> LabelChoices:
         """The values that the records of each group hold; none but missing where one is, unless it is filled."""
         m = len(column.table)
-        pairs, counts = np.unique(self.of * np.int64(m) + column.codes, return_counts=True)
+        pairs, counts = np.unique(self.of * np.int64(m) + column.shared_codes, return_counts=True)
         group, level = pairs // m, pairs % m
         lacking = np.zeros(self.groups, dtype=np.bool_)
         lacking[group[level == m - 1]] = True
@@ -482,8 +528,7 @@ class _Publication:
     def _relabel_column(self, column: _Labels, sums: Floats, target: Floats) -> None:
         """Groups change their labels in one column, beside the sums of the features of all others."""
         chosen = self.chosen[column.name]
-        levels = -target
-        np.add.at(levels, chosen, sums)
+        levels = np.stack([sums[chosen == level].sum(axis=0) for level in range(len(target))]) - target
         shares = np.bincount(column.codes, minlength=len(levels)) / self.records
         variance = np.maximum(shares * (1.0 - shares), 1.0 / self.records)
         gaps = LabelGaps(levels, 1.0 / (variance * self.records), column.scores @ levels, column.scores)
@@ -561,14 +606,20 @@ class _Publication:
         features = np.ascontiguousarray(self._sums[:, place] / self.sizes[:, None])
         target = (self.known._targets[0] * np.outer(self._ratios, self._ratios))[place][:, others]
         gaps = features.T @ sums - target
+        order = shown[np.lexsort((values[shown], self.sizes[shown]))]
         for _ in range(ROUNDS):
-            order = shown[np.lexsort((values[shown], self.sizes[shown]))]
+            if float((gaps**2).mean()) < NEAR**2 * self.records:
+                break
             apart = int(self.rng.integers(1, max(2, min(len(order) // 2 + 1, REACH))))
             places = np.arange(len(order) - apart)
             pairs = places[(places // apart) % 2 == 0]
             one, other = order[pairs], order[pairs + apart]
             same = self.sizes[one] == self.sizes[other]
-            exchange_values(values, features, sums, gaps, one[same], other[same])
+            pairs, one, other = pairs[same], one[same], other[same]
+            before = values[one]
+            exchange_values(values, features, sums, gaps, one, other)
+            moved = values[one] != before  # a group that takes the value of another takes its place in the order too
+            order[pairs[moved]], order[pairs[moved] + apart] = other[moved], one[moved]
         self._publish(column, values)
 
     def _round_values(self, column: _Numbers) -> Floats:

@@ -1,8 +1,10 @@
-"""Repair of edit rules that a masking broke, without inventing values: whole classes are coarsened or blanked.
+"""Repair of edit rules that a masking broke: whole classes take values that keep them, or are coarsened or blanked.
 
-A class of records that are published alike stays one, so that class sizes never fall. In an offending class the column
-that costs least is published as the common ancestor of its collected values, or not at all; a rule `total = …` is first
-mended by the sum itself, which every record of the class shares.
+A class of records that are published alike stays one, so that class sizes never fall. A rule `total = …` is mended by
+the sum itself, which every record of the class shares; a rule `start <= end` of two masked numbers by their middle, so
+that both move as little as they can and their sum stays; any other by a value that records of the class hold and with
+which the rule is kept. Where none of these does, the column that costs least is published as the common ancestor of its
+collected values, or not at all: cells that are blank in some classes only would bias every mean.
 """
 
 from __future__ import annotations
@@ -21,6 +23,8 @@ from crypsis.table.rules import EditRule, violations
 from crypsis.table.rules.grammar import Arithmetic, ColumnValue, Constant, Relation, Value
 from crypsis.table.table import LOCAL, Table
 
+OTHERS = 4
+"""Values of a class that are tried in place of the one that breaks a rule."""
 LEAST = 3
 """Records of a class whose common ancestor is published; that of fewer would give back what was masked."""
 
@@ -55,7 +59,7 @@ def repaired(masked: Table, original: Table, rules: Sequence[EditRule]) -> Table
     for rule in rules:
         broken = _created(rule, masked, original)
         if broken.any():
-            masked = _computed(rule, masked, original, broken)
+            masked = _ordered(rule, _computed(rule, masked, original, broken), original, broken)
     for rule in rules:
         broken = _created(rule, masked, original)
         while broken.any():
@@ -108,6 +112,30 @@ def _computed(rule: EditRule, masked: Table, original: Table, broken: Flags) -> 
     return masked
 
 
+def _ordered(rule: EditRule, masked: Table, original: Table, broken: Flags) -> Table:
+    """With two masked numbers that changed places brought together in the middle, where the rule orders them."""
+    condition = rule.condition
+    if not isinstance(condition, Relation) or condition.sign not in ("<", "<=", ">", ">="):
+        return masked
+    sides = (condition.left, condition.right) if condition.sign[0] == "<" else (condition.right, condition.left)
+    names = [side.name for side in sides if isinstance(side, ColumnValue)]
+    if len(_open(masked, names)) < 2 or not all(map(masked.holds_numbers, names)):
+        return masked
+    low, high = (masked.column(name) for name in names)
+    rows = _whole(masked, broken) & (low >= high)
+    steps = [10.0 ** -decimals(original.column(name)) for name in names]
+    middle = (low + high) / 2
+    below, above = np.floor(middle / steps[0] + 1e-9) * steps[0], np.ceil(middle / steps[1] - 1e-9) * steps[1]
+    if condition.sign in ("<", ">"):
+        above = np.where(above <= below, below + steps[1], above)
+    found = {}
+    for name, column, wanted, step in zip(names, (low, high), (below, above), steps, strict=True):
+        collected = original.column(name)
+        inside = np.clip(wanted, np.nanmin(collected), np.nanmax(collected))
+        found[name] = np.where(rows, np.round(inside / step) * step, column)
+    return masked.with_columns(found)
+
+
 def _alike(mended: Table, rows: Flags, masked: Table) -> bool:
     """Whether no class was split by a change of some rows."""
     before, after = classes_of(masked, masked.quasi_identifiers), classes_of(mended, mended.quasi_identifiers)
@@ -149,6 +177,14 @@ def _changes(rule: EditRule, masked: Table, original: Table, rows: Flags) -> Ite
     for name in _open(masked, rule.columns):
         kin = _kin(masked, name)
         weight = sum(max(masked.attribute(each).importance, 0.1) for each in kin)
+        if len(kin) == 1 and masked.level(name) == 0:
+            for place in range(OTHERS):
+                other, changed = _held(masked, original, name, rows, place)
+                still = _whole(changed, _created(rule, changed, original) & other)
+                column = np.where(still, masked.column(name), changed.column(name))
+                wrong = [(each != original.column(name))[other].sum() for each in (column, masked.column(name))]
+                more = 0.25 * other.sum() if masked.attribute(name).numeric else max(wrong[0] - wrong[1], 0)
+                yield weight * (float(more) + 0.05 * float(other.sum())), masked.with_columns({name: column})
         if _has_ancestors(masked, name):
             coarser = masked
             for each in kin:
@@ -167,6 +203,29 @@ def _kin(masked: Table, name: str) -> list[str]:
     return [
         each for each in _open(masked, masked.names) if each in (name, lead) or masked.attribute(each).linked == lead
     ]
+
+
+def _held(masked: Table, original: Table, name: str, rows: Flags, place: int) -> tuple[Flags, Table]:
+    """With another value that records of each offending class hold, the most frequent one first; and where it is.
+
+    place  how many more frequent ones are left out; a number that only one record has is none
+    """
+    collected, published = original.column(name), masked.column(name)
+    values, codes, people = np.unique(collected, return_inverse=True, return_counts=True)
+    classes = classes_of(masked, masked.quasi_identifiers)
+    usable = rows & ~original.missing(name) & (collected != published)
+    if original.attribute(name).numeric:
+        usable &= people[codes] > 1
+    keys, records = np.unique(classes.of[usable] * np.int64(len(values)) + codes[usable], return_counts=True)
+    of, code = keys // len(values), keys % len(values)
+    order = np.lexsort((code, -records, of))
+    of, code = of[order], code[order]
+    rank = np.arange(len(of)) - np.searchsorted(of, of)
+    chosen = np.full(classes.count + 1, -1, dtype=np.int64)
+    chosen[of[rank == place]] = code[rank == place]
+    taken = rows & (chosen[classes.of] >= 0)
+    column = np.where(taken, values[np.maximum(chosen[classes.of], 0)], published).astype(published.dtype)
+    return taken, masked.with_columns({name: column})
 
 
 def _has_ancestors(masked: Table, name: str) -> bool:

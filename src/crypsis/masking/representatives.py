@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import TableError
-from crypsis.masking.aggregates import Labels, Present, Values, means, medians, modes
-from crypsis.masking.calibration import calibrate
+from crypsis.masking.aggregates import Labels, Present, Values, means, medians, modes, replace_single_amounts
+from crypsis.masking.calibration import GivenUp, bind, calibrate
 from crypsis.masking.marginals import marginals
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import MISSING, Hierarchy
@@ -39,11 +39,11 @@ class Representative(StrEnum):
     MEAN = "mean"
     """The arithmetic mean of numbers."""
     MEDIAN = "median"
-    """The middle number; of ordered categories the lower middle one."""
+    """The middle number, the mean where only one person has it; of ordered categories the lower middle one."""
     SPREAD = "spread"
     """The mean, moved away from the mean of the column so that the variance of the column is kept."""
     MODE = "mode"
-    """The most frequent value; the first in order where several are."""
+    """The most frequent value, the first in order where several are; the mean where it is one person's amount."""
     TYPICAL = "typical"
     """The lower median of ordered categories, the mode of unordered ones."""
     COMMON_ANCESTOR = "common-ancestor"
@@ -167,6 +167,8 @@ def represented(
         assert attribute.hierarchy is not None
         counts = np.bincount(leaves[leaves >= 0], minlength=attribute.hierarchy.size)
     shared, filled = _chosen(attribute, values[present], labels[present], groups, representative, counts)
+    if numbers and representative in (Representative.MEDIAN, Representative.MODE):
+        shared = replace_single_amounts(shared, column, values[present], labels[present], groups)
     if attribute.dates and numbers:
         shared = np.rint(shared)  # a date is a whole number of days or seconds
     if not filling:
@@ -350,7 +352,7 @@ def published_by_column(
     """
     open_ = [name for name in ways if not table.attribute(name).locked]
     together = [name for name in open_ if ways[name] is Representative.CALIBRATED]
-    free = [name for name in together if table.attribute(name).linked not in ways]
+    free = _calibrated(table, ways)
     joint = calibrate(table, free, labels, filling, onto)
     found = {name: Represented(joint[name], 0) for name in free}
     # What follows another column is led below; its own value stands where the lead has none.
@@ -366,6 +368,20 @@ def published_by_column(
             found[name] = _led(table, name, labels, found, filling)
     columns = {name: each.column for name, each in found.items()}
     return (onto or table).with_columns(columns, {name: each.level for name, each in found.items()})
+
+
+def _calibrated(table: Table, ways: Mapping[str, Representative]) -> list[str]:
+    """The columns that are calibrated: neither locked nor led by another one."""
+    names = (
+        name for name, way in ways.items() if way is Representative.CALIBRATED and not table.attribute(name).locked
+    )
+    return [name for name in names if table.attribute(name).linked not in ways]
+
+
+def moments_given_up(table: Table, ways: Mapping[str, Representative], groups: int) -> GivenUp | None:
+    """Which moments calibrated columns do not keep with so many groups; nothing where no column is calibrated."""
+    names = _calibrated(table, ways)
+    return bind(table, tuple(names)).given_up(groups) if names else None
 
 
 def _led(

@@ -57,6 +57,11 @@ def _columns(plan: Plan) -> list[str]:
                 f"no effect; drop it or change the role"
             )
         found += _counted(plan, name, column)
+        if column.scale != "automatic" and (column.role in UNPUBLISHED or column.kind not in (None, "numeric")):
+            because = f"its role is {column.role}" if column.role in UNPUBLISHED else f"its kind is {column.kind}"
+            found.append(
+                f"columns.{name}: scale has no effect, as moments are kept of published numbers and {because}; drop it"
+            )
         if column.because and column.role not in REASONED:
             reasoned = listing(map(str, REASONED))
             found.append(f"columns.{name}: because is the reason for the roles {reasoned}; its role is {column.role}")

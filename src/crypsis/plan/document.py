@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import REASONED, waiver_key
-from crypsis.errors import PlanError
+from crypsis.errors import PlanError, TableError
 from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
@@ -47,7 +47,7 @@ from crypsis.privacy.anonymity import missing_reading
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
 from crypsis.searches.search import Search
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
 from crypsis.table.locks import lock
@@ -383,7 +383,11 @@ class Plan(Settings):
             if column.order:
                 table = table.with_categories(name, column.order, Kind.ORDINAL)
         known = {name: column for name, column in self.columns.items() if name in table.names}
-        counted = {n: table.attribute(n).but(importance=c.importance, linked=c.linked) for n, c in known.items()}
+        for name, column in known.items():
+            _refuse_scale(table, name, column.scale)
+        counted = {
+            n: table.attribute(n).but(importance=c.importance, linked=c.linked, scale=c.scale) for n, c in known.items()
+        }
         return lock(table.with_columns({}, attributes=counted), [name for name, c in known.items() if c.lock])
 
 
@@ -393,6 +397,20 @@ def load(path: Path) -> dict[str, Any]:
         return read_toml(path, "plan", "see `crypsis init` for an example")
     except FileNotFoundError:
         raise PlanError(f"{path}: there is no such file; write a plan with `crypsis init FILE`") from None
+
+
+def _refuse_scale(table: Table, name: str, scale: Scale) -> None:
+    """Refuse logarithms of a column that has none."""
+    if scale == "automatic" or (table.attribute(name).numeric and scale == "raw"):
+        return
+    if not table.attribute(name).numeric:
+        raise TableError(f"columns.{name}.scale: {name!r} holds no numbers, so it has no scale; drop it")
+    low = int((table.column(name) <= 0).sum())
+    if low:
+        raise TableError(
+            f'columns.{name}.scale: {low} of its values are 0 or less and have no logarithm; write scale = "raw", or '
+            f"drop it"
+        )
 
 
 def _unless(at_most: float | None) -> float:

@@ -119,7 +119,7 @@ def _head(
         "#       column and two others single people out. May somebody know it? Make it quasi.",
         "# hierarchy: a file, or intervals:5,10,20 | dates:month,year | prefixes:3,2 | merge:8,4",
         "# linked: the column that determines this one, so that both are masked together. Also: importance = 0 to 5,",
-        "#       at_most = 20 (per cent of loss in this column), lock = true (as collected)",
+        '#       at_most = 20 (per cent of loss in this column), lock = true (as collected), scale = "log" (moments)',
     ]
     for column in columns:
         entry = f"role = {_quoted(column.role)}, kind = {_quoted(column.kind)}"

@@ -16,7 +16,7 @@ from crypsis.plan.catalogue import Named, measures, methods, models, searches
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName, Registry, Settings
 from crypsis.searches.search import Search
-from crypsis.table.attribute import Kind, Role
+from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.rules import read_rule
 
 
@@ -71,6 +71,11 @@ class Column(Settings):
     )
     linked: ColumnName = Field(
         default="", description="column that determines this one, e.g. country for its code: both are masked together"
+    )
+    scale: Scale = Field(
+        default="automatic",
+        description="scale on which a calibrated file keeps means of products with this number: raw, log or both; "
+        "automatic: raw, and log too where the number is skew",
     )
     because: str = Field(
         default="",

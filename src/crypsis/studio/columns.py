@@ -27,9 +27,9 @@ MOST_ORDERED = 200
 """Largest number of values that can be ordered by hand."""
 
 KEPT = {
-    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked"),
-    Role.OTHER: ("because",),
-    Role.CONFIDENTIAL: ("because",),
+    Role.QUASI_IDENTIFIER: ("importance", "at_most", "lock", "linked", "scale"),
+    Role.OTHER: ("because", "scale"),
+    Role.CONFIDENTIAL: ("because", "scale"),
 }
 """What the plan says of a column beside the grid, by the role for which it has a meaning."""
 

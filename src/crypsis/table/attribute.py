@@ -127,6 +127,8 @@ def read_kind(name: str, column: str) -> Kind:
 
 Dates = Literal["", "date", "datetime"]
 """What a number counts: nothing, days or seconds since 1970-01-01."""
+Scale = Literal["automatic", "raw", "log", "both"]
+"""On which scale calibrated files keep the moments of a number; automatic: raw, and log too where it is skew."""
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,8 @@ class Attribute:
         Whether it is published as collected although it is a quasi-identifier.
     linked : str
         The column that determines its values, so that both are published together; empty if there is none.
+    scale : {"automatic", "raw", "log", "both"}
+        On which scale calibrated files keep its moments.
 
     Examples
     --------
@@ -168,6 +172,7 @@ class Attribute:
     importance: float = 1.0
     locked: bool = False
     linked: str = ""
+    scale: Scale = "automatic"
 
     @property
     def numeric(self) -> bool:

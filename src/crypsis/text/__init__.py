@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from crypsis.text.profiles import reason_text
     from crypsis.text.reports import treatment_text
     from crypsis.text.rules import rule_text
-    from crypsis.text.treatments import exchange_text, treatments_text
+    from crypsis.text.treatments import exchange_text, given_up_text, treatments_text
 
 __all__ = [
     "analyses_text",
@@ -36,6 +36,7 @@ __all__ = [
     "decisions_text",
     "exchange_text",
     "finding_text",
+    "given_up_text",
     "grouping_text",
     "intruder_text",
     "level_text",

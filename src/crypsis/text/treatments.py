@@ -33,6 +33,30 @@ def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
     return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
 
 
+def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everything: bool) -> str:
+    """Which moments calibrated columns do not keep, to be added to a sentence; empty where all are kept.
+
+    values      number of values by column, the rarest ones, for which there are too few records
+    dominated   columns whose variance one record makes up
+    everything  whether there are too few groups for any moment
+
+    Examples
+    --------
+    >>> given_up_text({"town": 12}, ["pay"], False)
+    '; moments are not kept of the 12 rarest values of town (too few records), of pay (one record decides them)'
+    >>> given_up_text({}, [], True)
+    '; there are too few groups for moments: only distributions are kept'
+    """
+    if everything:
+        return "; there are too few groups for moments: only distributions are kept"
+    parts = [
+        f"of the {count} rarest values of {name} (too few records)" if count > 1 else f"of the rarest value of {name}"
+        for name, count in values.items()
+    ]
+    parts += [f"of {name} (one record decides them)" for name in dominated]
+    return f"; moments are not kept {', '.join(parts)}" if parts else ""
+
+
 def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
     """What an exchange of values between records did, and what it does not promise.
 

@@ -17,9 +17,9 @@ RULES = [read_rule("all = rent + food")]
 
 
 def expenses(records: int) -> Table:
-    """Amounts with their sum, which medians do not keep."""
+    """Amounts that several people have, with their sum, which medians do not keep."""
     rng = np.random.default_rng(5)
-    rent, food = rng.integers(1, 60, (2, records)).astype(float)
+    rent, food = rng.integers(1, 12, (2, records)).astype(float)
     columns = {"rent": rent, "food": food, "all": rent + food, "town": rng.choice(list("abcdef"), records).tolist()}
     return Table.from_columns(columns, dict.fromkeys(columns, "quasi"))
 
