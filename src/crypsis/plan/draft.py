@@ -64,8 +64,7 @@ def draft(
         records = k
     roled = table.with_roles({column.name: Role(column.role) for column in columns})
     classes = _Classes(k, *records_for_units(roled, records, largest), balanced=records > k)
-    stated = [name for name, entry in given.items() if entry.get("because")]
-    maskings = draft_maskings(table, columns, k, stated)
+    maskings = draft_maskings(table, columns, k, [name for name, entry in given.items() if entry.get("because")])
     head = _head(os.path.relpath(source, plan.parent), columns, classes, given, maskings)
     described = Plan.parse(tomllib.loads("\n".join(head)), where="draft").table(plan.parent)
     return "\n".join([*head, *_rules(described, columns), *_searches(described, classes.records), *_tail(table)])
