@@ -19,7 +19,7 @@ often the order of two offers of one table by printed risk is the reverse of tha
 and prints candidates scored per second and the share of the time in linkage.
 
 Tables, at most 2 000 records drawn at random of each: five of those on which methods were developed or judged before
-(OLD), and five on which nothing was tuned and nothing was run before this list was written (NEW).
+(OLD), and five on which nothing was tuned (NEW); SwissLabor, one of them, served to try this program out.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ LEARNED = "learned-linkage"
 """Figure of a perturbed solution: what the learned attacker finds."""
 MOST_PEOPLE, FEWEST_PEOPLE = 4_000, 100
 """People who are learned from and looked for at most, and at least."""
-FEWEST_BOOSTED = 2_000
+FEWEST_BOOSTED = 1_000
 """People from whom on trees learn more than a logit."""
 TREES, LEAVES, RATE = 60, 15, 0.1
 """Trees of the classifier, leaves of each, and its learning rate."""

@@ -407,19 +407,20 @@ class Objective:
 
         Where one-to-one linkage is the risk, the larger of both is.
         """
-        assigned = ONE_TO_ONE in found.figures
+        known = ONE_TO_ONE in found.figures
         for knows in filter(None, self.intruders.values()):
             published = PublishedClasses.of(self.original, masked, knows)
             learned = learned_linkage(published)
             if learned is not None and learned.found > (found.figures.get(LEARNED) or -1.0):
                 found.figures[LEARNED], found.intervals[LEARNED] = learned.found, learned.interval
-            if not assigned:
+            if not known:
                 reading = OneToOneLinkage(columns=knows).against(self.original).explain_classes(published)
                 if reading.value > (found.figures.get(ONE_TO_ONE) or -1.0):
                     found.figures[ONE_TO_ONE] = reading.value
                     found.remark(ONE_TO_ONE, reading)
-        worst = found.figures.get(LEARNED)
-        if worst is not None and self._one_to_one in self.risks_after(found.family) and worst > found.figures["risk"]:
+        worst, risk = found.figures.get(LEARNED), found.figures["risk"]
+        assigned = self._one_to_one in self.risks_after(found.family)
+        if assigned and worst is not None and risk is not None and worst > risk:
             found.figures["risk"], found.intervals["risk"] = worst, found.intervals[LEARNED]
 
     def _class_sizes(self, masked: Table, found: FiguresFound) -> None:
