@@ -39,6 +39,8 @@ CONTEXT: dict[Place, dict[str, Any]] = {
     ("masking method", "generalisation", "l"): {"level": 2, "suppression": 1.0},
     ("masking method", "generalisation", "confidential"): {"level": 2, "suppression": 1.0, "l": 3},
     ("masking method", "local-recoding", "confidential"): {"k": 3, "l": 3},
+    ("masking method", "local-recoding", "l"): {"loss": "glm"},
+    ("masking method", "local-recoding", "effort"): {"loss": "glm"},
     ("partitioner", "genetic", None): {"epochs": 1000},
     ("partitioner", "one-step", None): {"epochs": 100},
     ("partitioner", "two-step", None): {"epochs": 100},
