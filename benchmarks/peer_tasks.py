@@ -139,7 +139,7 @@ def recode(tool: str, folder: Path, times: int) -> Answer:
         from crypsis.masking.recoding import LocalRecoding
 
         table = adult().take(np.arange(FEW))
-        spent, masked = best(times, lambda: LocalRecoding(k=K).mask(table, np.random.default_rng(1)))
+        spent, masked = best(times, lambda: LocalRecoding(k=K, loss="glm").mask(table, np.random.default_rng(1)))
         classes = np.unique(masked.codes(table.quasi_identifiers), axis=0, return_inverse=True)[1]
         return {"seconds": spent, **labels(folder, tool, classes)}
     from anonypyx import models

@@ -7,7 +7,7 @@ from collections.abc import Generator as Iteration
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -74,6 +74,11 @@ class LocalRecoding(MaskingMethod):
         ge=10,
         le=10_000_000,
         description="most lattice nodes offered; the cheapest, and a sample above",
+    )
+    loss: Literal["information-loss", "glm"] = Field(
+        default="information-loss",
+        description="what a generalised cell costs: the information that records of its group lose on average, or the "
+        "general loss metric",
     )
     effort: int = Field(
         default=30_000_000, ge=0, description="most comparisons spent on moving records to cheaper classes afterwards"
@@ -155,7 +160,7 @@ class LocalRecoding(MaskingMethod):
         generator
         """
         of = strata(table, table.quasi_identifiers)
-        trees = _priced_trees(table, self.names(table))
+        trees = _priced_trees(table, self.names(table), self.loss)
         if of is None:
             return (yield from self._solved(table, trees, rng, contents))
         if thin := lock_obstacle(table, table.quasi_identifiers, self.k):
@@ -334,15 +339,20 @@ class _PaddedTree:
         return np.stack(table).astype(np.int32)
 
 
-def _priced_trees(table: Table, names: Sequence[str]) -> list[_PaddedTree]:
-    """The hierarchies of columns; a cell costs the information that records of its group lose on average, weighed."""
+def _priced_trees(table: Table, names: Sequence[str], loss: str = "information-loss") -> list[_PaddedTree]:
+    """The hierarchies of columns with what a cell costs, weighed by the importance of the columns."""
     lattice, found = Lattice.of(table, tuple(names)), list[_PaddedTree]()
     for attribute, hierarchy, weight in zip(
         lattice.attributes, lattice.hierarchies, weights(lattice.attributes), strict=True
     ):
-        leaf = table.leaf_codes(attribute.name)[table.kept]
-        counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
-        found.append(_PaddedTree.over(hierarchy, group_losses(hierarchy, counts, attribute.numeric)[0], weight))
+        if loss == "glm":
+            held = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
+            losses = [(each - 1) / max(hierarchy.size - 1, 1) for each in held]
+        else:
+            leaf = table.leaf_codes(attribute.name)[table.kept]
+            counts = np.bincount(leaf[leaf >= 0], minlength=hierarchy.size).astype(np.float64)
+            losses = group_losses(hierarchy, counts, attribute.numeric)[0]
+        found.append(_PaddedTree.over(hierarchy, losses, weight))
     return found
 
 

@@ -51,9 +51,8 @@ def draft(
     known = any(reason.clue is not Clue.SINGLING_OUT for column in quasi for reason in column.reasons[:1])
     columns = (seen if known else cautious(seen, table)).columns
     assumed = {Clue.DECLARED: DECLARED, Clue.OUTCOME_NAME: OUTCOME}
-    stated = {c.name: assumed[c.reasons[0].clue] for c in columns
-              if c.role == Role.CONFIDENTIAL and c.reasons[0].clue in assumed}  # fmt: skip
-    given = {name: {"because": why} for name, why in {**stated, **(because or {})}.items()}
+    why = {c.name: assumed.get(c.reasons[0].clue, "") for c in columns if c.role == Role.CONFIDENTIAL}
+    given = {name: {"because": text} for name, text in {**why, **(because or {})}.items() if text}
     masked = [column for column in columns if column.role == Role.QUASI_IDENTIFIER]
     leading = {column.name for column in masked if column.kind != Kind.NUMERIC}
     for link in links(table, [column.name for column in masked], leading):

@@ -238,7 +238,7 @@ def cell_costs(
         cells = [weight * np.append((each - 1) / max(hierarchy.size - 1, 1), 0.0) for each in held]
         return cells, cells
     known = codes >= 0
-    counts = np.bincount(codes[known], records[known].astype(np.float64), minlength=hierarchy.size)
+    counts = np.bincount(codes[known], records[known], minlength=hierarchy.size).astype(np.float64)
     lost, more = group_losses(hierarchy, counts, numbers)
     return (
         [weight * np.append(each, 0.0) for each in lost],
