@@ -143,7 +143,7 @@ def test_less_is_lost_than_by_mdav_and_local_recoding() -> None:
     objective, rng = Objective(table, MEASURES), np.random.default_rng(1)
     least = state.frontier.scores[:, 0].min()
     assert least < 0.95 * objective.score(crypsis.Microaggregation(k=5).mask(table, rng))[0]
-    assert least < 0.5 * objective.score(crypsis.LocalRecoding(k=5).mask(table, rng))[0]
+    assert least < 0.6 * objective.score(crypsis.LocalRecoding(k=5).mask(table, rng))[0]
 
 
 def test_scores_are_read_from_the_groups_alone() -> None:
