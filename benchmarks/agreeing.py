@@ -18,10 +18,10 @@ from statsmodels.regression.linear_model import OLS
 from statsmodels.stats.proportion import proportion_confint
 
 from crypsis.kernels import dominance
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
 from crypsis.measures import measures
+from crypsis.measures.estimate_use import fit
 from crypsis.measures.intervals import wilson
-from crypsis.measures.regression_use import fit
 from crypsis.privacy import models
 from crypsis.table.table import Table
 

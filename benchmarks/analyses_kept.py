@@ -463,7 +463,7 @@ CHILD = """
 import json, sys
 import numpy as np
 import crypsis
-from crypsis.plan.catalogue import searches
+from crypsis.plan.sections import searches
 from crypsis.measures import measures
 
 def lost(original, masked, name):

@@ -95,8 +95,7 @@ def make_releases(name: str, family: str, seconds: float, folder: Path) -> None:
 
     import crypsis
     from crypsis.engines import Serial
-    from crypsis.searches.offers import offers
-    from crypsis.searches.search import searches
+    from crypsis.searches.search import offers, searches
 
     table = make_table(name, categories=family == "masking")
     chosen = (
@@ -315,10 +314,13 @@ WRITTEN_HERE = {
 
 def attack(target: Target) -> dict[str, list[float]]:
     """What every attacker finds, per cent, with its 95 % interval."""
-    from crypsis.kernels.one_to_one import EXCLUDED, ShownClasses
-    from crypsis.measures.learned_linkage import learned_linkage
-    from crypsis.measures.one_to_one_linkage import attack_interval, attack_one_to_one
-    from crypsis.measures.published_classes import PublishedClasses
+    from crypsis.kernels.linkage import EXCLUDED, ShownClasses
+    from crypsis.measures.one_to_one_linkage import (
+        PublishedClasses,
+        attack_interval,
+        attack_one_to_one,
+        learned_linkage,
+    )
 
     lowest, width = np.nanmin(target.known, axis=0), np.nanmax(target.known, axis=0) - np.nanmin(target.known, axis=0)
     scale = np.where(target.ordered & (width > 0), width, 1.0)

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.caution import cautious
-from crypsis.measures.regression_use import RegressionUse
+from crypsis.audits.default_roles import cautious
+from crypsis.measures.estimate_use import RegressionUse
 from crypsis.measures.utility import Distributions, utility_card
 from crypsis.plan import Plan, draft
 from crypsis.run import Front, Run, Solution

@@ -48,10 +48,10 @@ def mdav() -> Callable[[], Any]:
 
 
 def mdav_by_tree() -> Callable[[], Any]:
-    from crypsis.kernels import neighbours, partitions
+    from crypsis.kernels import partitions
 
     values = points(20000, 4)
-    return lambda: neighbours.mdav_by_tree(values, 5, partitions.GENERIC, partitions.EUCLIDEAN)
+    return lambda: partitions.mdav_by_tree(values, 5, partitions.GENERIC, partitions.EUCLIDEAN)
 
 
 def v_mdav() -> Callable[[], Any]:
@@ -69,24 +69,24 @@ def cbfs() -> Callable[[], Any]:
 
 
 def path_optimum() -> Callable[[], Any]:
-    from crypsis.kernels import paths
+    from crypsis.kernels import optimal_partitions
 
     values = points(20000, 6)
-    return lambda: paths.path_optimum(values, 5)
+    return lambda: optimal_partitions.path_optimum(values, 5)
 
 
 def univariate_optimum() -> Callable[[], Any]:
-    from crypsis.kernels import paths
+    from crypsis.kernels import optimal_partitions
 
     values = np.sort(points(200_000, 1)[:, 0])
-    return lambda: paths.univariate_optimum(values, 5)
+    return lambda: optimal_partitions.univariate_optimum(values, 5)
 
 
 def halve_until() -> Callable[[], Any]:
-    from crypsis.kernels import blocks
+    from crypsis.kernels import halving
 
     values = points(200_000, 6)
-    return lambda: blocks.halve_until(values, np.arange(len(values)), 1000, 5)
+    return lambda: halving.halve_until(values, np.arange(len(values)), 1000, 5)
 
 
 def tour() -> Callable[[], Any]:
@@ -118,7 +118,7 @@ def linkage() -> Callable[[], Any]:
 
 def lattice_context() -> Any:
     import crypsis
-    from crypsis.searches.lattices.lattice_preparation import prepare
+    from crypsis.searches.lattices.evaluation import prepare
     from crypsis.table.lattice import Lattice
 
     table = crypsis.example(4000)
@@ -166,10 +166,10 @@ def undominated() -> Callable[[], Any]:
 
 
 def sse() -> Callable[[], Any]:
-    from crypsis.kernels import squares
+    from crypsis.kernels import annealing
 
     values, labels = points(100_000, 6), np.repeat(np.arange(20_000, dtype=np.int32), 5)
-    return lambda: squares.sse(values, labels)
+    return lambda: annealing.sse(values, labels)
 
 
 def genetic() -> Callable[[], Any]:

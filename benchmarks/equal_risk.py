@@ -37,8 +37,7 @@ from page_tables import replace_table
 
 import crypsis
 from crypsis.engines import Serial
-from crypsis.searches.offers import offers
-from crypsis.searches.search import Search, searches
+from crypsis.searches.search import Search, offers, searches
 from crypsis.table.table import Table
 
 RISKS, K = (20, 15, 10, 7, 5), 5

@@ -28,8 +28,8 @@ from page_tables import HOW_TO, replace_table
 
 import crypsis
 from crypsis.engines import Serial
-from crypsis.evolution.contribution import contributions
-from crypsis.plan.catalogue import searches
+from crypsis.evolution.frontier import contributions
+from crypsis.plan.sections import searches
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.table.files import read_table
 from crypsis.table.table import Table

@@ -23,12 +23,12 @@ import polars as pl
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.kernels.squares import sse
 from crypsis.searches import exhaustive
-from crypsis.searches.partitions.genetic import Genetic
-from crypsis.searches.partitions.hybrid import Hybrid, OneStep, TwoStep
-from crypsis.table.scaling import z_scores
+from crypsis.searches.partitions.ga_microaggregation import Genetic
+from crypsis.searches.partitions.hybrid_microaggregation import Hybrid, OneStep, TwoStep
+from crypsis.table.precision import z_scores
 
 K = 3
 SECTORS = ("RES", "COM", "IND", "OTHR", "TOT")

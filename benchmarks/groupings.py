@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.charts.operators import MUTATIONS, averaged, operator_picture, time_picture
+from crypsis.charts.experiments import MUTATIONS, averaged, operator_picture, time_picture
 from crypsis.evolution import Budget, Problem, State, evolve
 from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of, groups_of
 from crypsis.table.table import Table

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from crypsis.kernels import neighbours, partitions
-from crypsis.kernels.blocks import halve_until
+from crypsis.kernels import partitions
+from crypsis.kernels.annealing import sse
+from crypsis.kernels.halving import halve_until
 from crypsis.kernels.linkage import BUCKET, CodeGroups, Forest, Known, grow, linked
-from crypsis.kernels.squares import sse
-from crypsis.searches.lattices.lattice_preparation import prepare
+from crypsis.searches.lattices.evaluation import prepare
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -45,7 +45,7 @@ def categories(rows: int, columns: int) -> Table:
 
 
 def mdav(rows: int, columns: int) -> Work:
-    points, group = cloud(rows, columns), neighbours.mdav_by_tree if columns <= 15 else partitions.mdav
+    points, group = cloud(rows, columns), partitions.mdav_by_tree if columns <= 15 else partitions.mdav
     return lambda: group(points, 5, partitions.GENERIC, partitions.EUCLIDEAN)
 
 

@@ -23,15 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from crypsis.encodings.levels import levels_key
+from crypsis.encodings.generalisation import levels_key
 from crypsis.evolution import Budget, Problem, evolve
-from crypsis.masking.recoding import LocalRecoding
+from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.searches.lattices import evaluate_lattice, least_loss, minimal, optimum
-from crypsis.searches.lattices.feasible import feasible_strategy
-from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.operators import first_nodes
-from crypsis.searches.lattices.scoring import DemandScores
+from crypsis.searches.lattices.evaluation import prepare
+from crypsis.searches.lattices.models import feasible_strategy
+from crypsis.searches.lattices.operators import DemandScores, first_nodes
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy

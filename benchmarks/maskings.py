@@ -27,15 +27,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.engines import Serial
-from crypsis.kernels import trials
+from crypsis.kernels import mutations
 from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import PAPER, SWIFT, MaskingResult, MaskingSearch, evolve_maskings, hold_out
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import own_measures
-from crypsis.searches.maskings.strategy import crossed
-from crypsis.searches.maskings.trials import Parent, Proposal
-from crypsis.searches.populations import MaskedFiles, PaperFamilies, build_population
+from crypsis.searches.maskings.masking_search import MaskedFiles, PaperFamilies, build_population, own_measures
+from crypsis.searches.maskings.scoring import Ledgers
+from crypsis.searches.maskings.strategy import Parent, Proposal, crossed
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.table import Table
@@ -140,7 +138,7 @@ def cost_of(n: int) -> Row:
         columns = rng.integers(len(sizes), size=many)
         changes = np.stack([rng.integers(n, size=many), columns, rng.integers(np.array(sizes)[columns])], axis=1)
         slot = ledgers.slot(codes, b"0")
-        trials.attempts(ledgers.stack.frame, ledgers.stack.tallies, ledgers.trial, slot, changes, True)
+        mutations.attempts(ledgers.stack.frame, ledgers.stack.tallies, ledgers.trial, slot, changes, True)
 
     single, burst = seconds(lambda: changed(1), 300), seconds(lambda: changed(500), 3)
     unbeaten = Parent(codes, b"0", np.zeros(2), np.ones(4))  # no child survives: the parents stay as they are

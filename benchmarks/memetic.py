@@ -27,9 +27,9 @@ import vl_convert
 from numpy.typing import NDArray
 
 import crypsis
-from crypsis.kernels.squares import sse
-from crypsis.masking.partition import partitioners
-from crypsis.searches.partitions.bounds import best_bound
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import partitioners
+from crypsis.searches.partitions.lower_bound import best_bound
 
 Points = NDArray[np.float64]
 Row = dict[str, Any]

@@ -27,7 +27,7 @@ import crypsis
 from crypsis.engines import Serial
 from crypsis.measures.linkage_attacks import LinkageAttack, attack_credits, column_sets, searched_attacks
 from crypsis.measures.utility import Distributions
-from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
+from crypsis.searches.mixed_maskings.annealing import ExchangeLineages
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table

@@ -25,10 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.neighbours import mdav_by_tree
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, sse, univariate_optimum
-from crypsis.masking.blocks import Blocks
-from crypsis.masking.heuristics import CBFS, VMDAV, Univariate
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, mdav_by_tree, sse, univariate_optimum
+from crypsis.masking.partitioning import CBFS, VMDAV, Blocks, Univariate
 
 P, K = 10, 5
 LADDER = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)

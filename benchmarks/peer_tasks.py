@@ -136,7 +136,7 @@ def recode(tool: str, folder: Path, times: int) -> Answer:
     if tool == "crypsis":
         from lattices import adult
 
-        from crypsis.masking.recoding import LocalRecoding
+        from crypsis.masking.local_recoding import LocalRecoding
 
         table = adult().take(np.arange(FEW))
         spent, masked = best(times, lambda: LocalRecoding(k=K, loss="glm").mask(table, np.random.default_rng(1)))

@@ -26,7 +26,7 @@ import numpy as np
 import vl_convert
 from lattices import QUASI, adult, hierarchy
 
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
 from crypsis.masking.generalisation import Generalisation
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.searches.lattices import evaluate_lattice, optimum

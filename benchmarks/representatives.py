@@ -21,7 +21,7 @@ import numpy as np
 import crypsis
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.repairing import repaired
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.links import links
 from crypsis.table.precision import at_source_precision
 from crypsis.table.reference import reference_file

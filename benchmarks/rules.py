@@ -16,12 +16,12 @@ from pathlib import Path
 
 import numpy as np
 
-from crypsis.audits.caution import cautious
+from crypsis.audits.default_roles import cautious
 from crypsis.masking import Microaggregation
 from crypsis.masking.repairing import repaired
 from crypsis.measures import CellLoss
 from crypsis.plan import Plan, draft
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_table
 from crypsis.table.precision import at_source_precision

@@ -70,7 +70,7 @@ def ladder(largest: int) -> list[dict[str, Any]]:
 
 def rung(n: int) -> dict[str, Any]:
     from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, sse
-    from crypsis.masking.blocks import Blocks
+    from crypsis.masking.partitioning import Blocks
 
     Blocks(size=500).partition(np.random.default_rng(1).standard_normal((2_000, P)), K, np.random.default_rng(0))
     points = np.random.default_rng(0).standard_normal((n, P))
@@ -79,7 +79,7 @@ def rung(n: int) -> dict[str, Any]:
     row = {"rows": n, "cpu": cpu, "peak_gb": peak(), "loss": 100 * sse(points, labels) / total}
     row["least"] = int(np.bincount(labels).min())
     if n <= 100_000:
-        from crypsis.kernels.neighbours import mdav_by_tree
+        from crypsis.kernels.partitions import mdav_by_tree
 
         mdav_by_tree(points[:1_000], K, GENERIC, EUCLIDEAN)  # compiled before the clock starts
         plain, cpu, _ = clocked(lambda: mdav_by_tree(points, K, GENERIC, EUCLIDEAN))
@@ -141,7 +141,7 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_DATA, (int(cap * GB), int(cap * GB)))
     from crypsis.release.lazy_release import release_lazily
     from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
-    from crypsis.searches.lattices.indices import minimal
+    from crypsis.searches.lattices.operators import minimal
     from crypsis.table.hierarchy import Hierarchy
     from crypsis.table.lazy import count_lazily
 
@@ -186,8 +186,8 @@ def capped(folder: Path, rows: int, cap: float) -> dict[str, Any]:
 
 def linkage(n: int) -> dict[str, Any]:
     """Ten thousand people looked for among all published records; everybody, where there are not too many."""
-    from crypsis.masking.blocks import Blocks
     from crypsis.masking.microaggregation import Microaggregation
+    from crypsis.masking.partitioning import Blocks
     from crypsis.measures.record_linkage import RecordLinkage
     from crypsis.table.table import Table
 

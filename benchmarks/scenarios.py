@@ -20,7 +20,7 @@ from models import adult
 import crypsis
 from crypsis.measures.utility import Distributions
 from crypsis.privacy import KAnonymity
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.attribute import Kind
 from crypsis.table.table import Table
 

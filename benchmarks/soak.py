@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from crypsis.plan import Plan
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml
 from crypsis.run import Run
 from crypsis.studio import jobs, opening
 from crypsis.table.example import example

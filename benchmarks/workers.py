@@ -17,8 +17,8 @@ import numpy as np
 import crypsis
 from crypsis.engines import Engine, Processes, Serial, Threads
 from crypsis.evolution import Budget, evolve
-from crypsis.masking.blocks import Blocks
-from crypsis.searches.partitions.hybrid import TwoStep
+from crypsis.masking.partitioning import Blocks
+from crypsis.searches.partitions.hybrid_microaggregation import TwoStep
 from crypsis.searches.search import Search
 from crypsis.sensitivity import Design, PartitionerSubject, run_design
 from crypsis.table.table import Table

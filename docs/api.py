@@ -15,8 +15,8 @@ from docstrings import summary
 from pydantic import BaseModel
 
 import crypsis
+from crypsis.lazy_imports import public_names
 from crypsis.registry import Registry
-from crypsis.rooms import listed
 
 TRANSFORMERS = "crypsis.sklearn"
 """The public module that `crypsis` does not load, because it needs an extra."""
@@ -34,7 +34,7 @@ def write_api(folder: Path) -> None:
 def rooms() -> dict[str, tuple[str, ...]]:
     """Every room with a public name, and its public names."""
     found = dict[str, tuple[str, ...]]()
-    for name, room in listed("crypsis").items():
+    for name, room in public_names("crypsis").items():
         found[room] = (*found.get(room, ()), name)
     return found
 

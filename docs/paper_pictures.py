@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from crypsis.charts import to_png
 from crypsis.evolution import evolve
 from crypsis.masking import Microaggregation
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.measures import (
     CategoryDisclosure,
     CategoryLinkage,
@@ -34,12 +34,12 @@ from crypsis.measures.objective import Objective
 from crypsis.searches.exhaustive import optimal_partition
 from crypsis.searches.groupings import PAPER as GOMM
 from crypsis.searches.groupings import Evaluator, GroupingSearch, genome_of
-from crypsis.searches.groupings.adhoc import customary
+from crypsis.searches.groupings.operators import customary
 from crypsis.searches.lattices import LatticeSearch, minimal
 from crypsis.searches.maskings import PAPER as MASKING
 from crypsis.searches.maskings import Aims, evolve_maskings
-from crypsis.searches.partitions.genetic import Genetic
-from crypsis.searches.populations import PaperFamilies, build_population
+from crypsis.searches.maskings.masking_search import PaperFamilies, build_population
+from crypsis.searches.partitions.ga_microaggregation import Genetic
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import Hierarchy

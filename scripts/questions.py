@@ -18,13 +18,12 @@ from pathlib import Path
 
 from strangers import drawn
 
-from crypsis.audits.anticipation import anticipated
-from crypsis.audits.caution import cautious
+from crypsis.audits.default_roles import cautious
+from crypsis.audits.preview import anticipated
 from crypsis.errors import CrypsisError
 from crypsis.table.attribute import Role
-from crypsis.table.clues import Clue
 from crypsis.table.files import read_table
-from crypsis.table.profile import profile
+from crypsis.table.profile import Clue, profile
 
 
 @dataclass(frozen=True)

@@ -20,10 +20,10 @@ from typing import Any
 import pytest
 
 from crypsis.plan import Plan
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml
 from crypsis.studio import jobs, opening
 from crypsis.studio.jobs import Job
-from crypsis.studio.vega import Bundle
+from crypsis.studio.studio import Bundle
 
 PATIENCE = 240.0
 """Seconds until a wait is given up: kernels may have to be compiled first, and the machine be busy."""

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from crypsis.measures.categorical_ledger import Seven
 from crypsis.searches.maskings import MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import own_measures
+from crypsis.searches.maskings.masking_search import own_measures
+from crypsis.searches.maskings.scoring import Ledgers
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import crypsis
 from crypsis.masking import methods
 from crypsis.measures import measures
+from crypsis.plan.document import schema
 from crypsis.plan.draft import draft
-from crypsis.plan.schema import schema
 from crypsis.privacy import models
 from crypsis.searches import searches
 from crypsis.studio.pages.goal import _goal

@@ -18,7 +18,7 @@ import pytest
 import crypsis
 import crypsis.sklearn
 from crypsis.cli import main
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.measures import measures
 
 ROOT = Path(__file__).resolve().parents[1]

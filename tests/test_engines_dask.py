@@ -15,7 +15,7 @@ from dask import config as dask_config
 from crypsis.engines import Dask, Serial
 from crypsis.errors import EngineError, EngineLost
 from crypsis.evolution import Budget, evolve
-from crypsis.masking.blocks import Blocks
+from crypsis.masking.partitioning import Blocks
 from crypsis.searches.groupings.grouping_search import GroupingSearch
 from crypsis.table.table import Table
 from dask_cluster import Cluster

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from crypsis.engines import Threads
 from crypsis.masking import LocalRecoding
 from crypsis.measures import CellLoss, RecordLinkage
-from crypsis.measures import mixed_distance as linkage
+from crypsis.measures import record_linkage as linkage
 from crypsis.measures.objective import Objective
 from crypsis.pieces import Pieces, Underway, completed, together
 from crypsis.table.example import example

@@ -31,7 +31,7 @@ def test_a_name_that_does_not_exist_is_an_attribute_error() -> None:
 
 
 def test_everything_registered_is_public_under_its_own_name() -> None:
-    from crypsis.plan.catalogue import measures, models, searches
+    from crypsis.plan.sections import measures, models, searches
 
     for registry in (crypsis.methods, crypsis.partitioners, measures, models, searches):
         for name in registry:

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from crypsis.charts.sensitivity import sensitivity_picture
+from crypsis.charts.experiments import sensitivity_picture
 from crypsis.engines import Processes
 from crypsis.errors import PlanError, SearchError
 from crypsis.sensitivity import (
@@ -27,7 +27,7 @@ from crypsis.sensitivity import (
     compare,
     run_design,
 )
-from crypsis.sensitivity.comparison import critical_difference
+from crypsis.sensitivity.procedure import critical_difference
 from crypsis.table.table import Table
 
 

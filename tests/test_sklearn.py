@@ -33,8 +33,8 @@ from crypsis import sklearn as face
 from crypsis.masking import MDAV, VMDAV, methods
 from crypsis.masking.scaling import embed
 from crypsis.sklearn import LatticeGeneraliser, LocalRecoder, Microaggregator, Pram, RankSwapper
-from crypsis.sklearn.fitted_rows import fitted_rows
 from crypsis.sklearn.randomisers import keyed_draws, nearest
+from crypsis.sklearn.transformer import fitted_rows
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 

@@ -8,7 +8,7 @@ import numpy as np
 from ga_trials import K, drawn
 from verdicts import Report
 
-from crypsis.charts.sensitivity import sensitivity_picture
+from crypsis.charts.experiments import sensitivity_picture
 from crypsis.searches import exhaustive
 from crypsis.sensitivity import Results, SensitivityFindings
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.engines import engine
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.searches import exhaustive
 from crypsis.sensitivity import Design, PartitionerSubject, Results, run_design
 

@@ -28,7 +28,7 @@ from verdicts import WORK, Report, begin
 
 from crypsis.errors import SearchError
 from crypsis.searches import exhaustive
-from crypsis.searches.partitions.genetic import Genetic
+from crypsis.searches.partitions.ga_microaggregation import Genetic
 from crypsis.sensitivity import Results, analyse
 
 TABLES = 25

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from verdicts import Report
 
-from crypsis.charts.operators import MUTATIONS, operator_picture
+from crypsis.charts.experiments import MUTATIONS, operator_picture
 
 Rows = list[dict[str, Any]]
 GROUPS, ELEMENTS = MUTATIONS[:3], MUTATIONS[3:]

@@ -23,7 +23,7 @@ from gomm_misprints import slips
 from gomm_operators import pictures, section
 from verdicts import Report, begin
 
-from crypsis.charts.operators import time_picture
+from crypsis.charts.experiments import time_picture
 from crypsis.evolution import evolve
 from crypsis.searches.groupings import PAPER, Evaluator, GroupingSearch, genome_of, groups_of
 from crypsis.table.reference import reference_file

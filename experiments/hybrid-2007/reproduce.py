@@ -23,10 +23,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from verdicts import SIGMAS, WORK, Kept, Report, begin
 
 from crypsis.engines import engine
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.genetic import Genetic
-from crypsis.searches.partitions.hybrid import Hybrid, OneStep, TwoStep
+from crypsis.searches.partitions.ga_microaggregation import Genetic
+from crypsis.searches.partitions.hybrid_microaggregation import Hybrid, OneStep, TwoStep
 from crypsis.table.reference import reference_file
 
 K = 3

@@ -36,10 +36,10 @@ from crypsis.measures import (
     ProbabilisticLinkage,
     RankLinkage,
 )
-from crypsis.measures.categorical_measure import CategoricalMeasure
+from crypsis.measures.categorical_ledger import CategoricalMeasure
 from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import PAPER, Aims, evolve_maskings
-from crypsis.searches.populations import MaskedFiles, PaperFamilies, build_population
+from crypsis.searches.maskings.masking_search import MaskedFiles, PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.reference import reference_file
 from crypsis.table.table import Table

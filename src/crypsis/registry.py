@@ -18,7 +18,7 @@ from typing import Annotated, Any, Generic, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator
 
 from crypsis.errors import PlanError, listing, suggestion
-from crypsis.rooms import listed, place
+from crypsis.lazy_imports import position, public_names
 
 MOST = 2**31 - 1
 """Largest whole number of a setting, except a seed; a larger number is a typing error."""
@@ -178,7 +178,7 @@ class Registry(Generic[S]):
             return
         called = str(name).replace("-", "")
         for room in self._built_in:
-            for each in listed(room):
+            for each in public_names(room):
                 if each.lower().removesuffix("search") == called:
                     getattr(import_module(room), each)
         if name not in self._classes:
@@ -189,7 +189,7 @@ class Registry(Generic[S]):
         if not self._complete:
             self._complete = True
             for room in self._built_in:
-                for each in listed(room):
+                for each in public_names(room):
                     getattr(import_module(room), each)
             places = {name: self._place(cls) for name, cls in self._classes.items()}
             self._classes = {name: self._classes[name] for name in sorted(places, key=lambda each: places[each])}
@@ -200,7 +200,7 @@ class Registry(Generic[S]):
         """Where the rooms list a class, so that the order does not depend on what was imported first."""
         for number, room in enumerate(self._built_in):
             if cls.__module__.startswith(room):
-                return number, *place(room, cls.__module__)
+                return number, *position(room, cls.__module__)
         return (len(self._built_in),)
 
 

@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.attacks import AttackContext, Findings, Intruder, attack
-from crypsis.attacks.held_out import held_out
-from crypsis.attacks.identifying import nearest_record
-from crypsis.attacks.intersection import intersection
+from crypsis.attacks.attack_context import held_out
 from crypsis.attacks.linkability_inference import inference, linkability
+from crypsis.attacks.linkage import nearest_record
 from crypsis.attacks.outcome import Outcome, Rate, Untried
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
+from crypsis.attacks.several_releases import intersection
 from crypsis.attacks.singling_out import singling_out
 from crypsis.errors import TableError
 from crypsis.masking import Microaggregation, RankSwapping

@@ -7,16 +7,15 @@ import polars as pl
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.audits.anticipation import anticipated, in_groups, middle, similar
-from crypsis.audits.caution import cautious
+from crypsis.audits.default_roles import cautious
 from crypsis.audits.exposure import few_together
+from crypsis.audits.preview import anticipated, in_groups, middle, similar
 from crypsis.audits.published import Published
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.table.attribute import Role
-from crypsis.table.clues import Clue, Reason
 from crypsis.table.example import example
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile
+from crypsis.table.profile import Clue, Reason, profile
 from crypsis.table.table import Table
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.audits.averages import small_averages
+from crypsis.audits.arithmetic import small_averages
 from crypsis.masking import methods
 from crypsis.release.published import flatten, row_order
 from crypsis.table.attribute import Attribute, Kind, Role

@@ -8,13 +8,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.audits.anticipation import similar
-from crypsis.audits.caution import cautious
-from crypsis.audits.parts import restoring
+from crypsis.audits.default_roles import cautious
+from crypsis.audits.partial_values import restoring
+from crypsis.audits.preview import similar
 from crypsis.table.attribute import Role
-from crypsis.table.clues import Clue, Reason
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile
+from crypsis.table.profile import Clue, Reason, profile
 from crypsis.table.table import Table
 
 ROWS = 100

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.caution import cautious
-from crypsis.audits.cuts import _match_neighbours, find_cuts
+from crypsis.audits.default_roles import cautious
+from crypsis.audits.dependence import _match_neighbours, find_cuts
 from crypsis.audits.published import Published
 from crypsis.table.profile import profile
 from crypsis.table.table import Table

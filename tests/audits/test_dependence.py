@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.audits.dependence import dependence, determining
-from crypsis.audits.finding import FindingKind
-from crypsis.audits.published import Published
+from crypsis.audits.published import FindingKind, Published
 from crypsis.masking import Microaggregation
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table

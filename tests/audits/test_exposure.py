@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from crypsis.audits import audit
 from crypsis.audits.exposure import alone, few_together, singling_out
-from crypsis.audits.finding import Finding, FindingKind
-from crypsis.audits.published import Published
+from crypsis.audits.published import Finding, FindingKind, Published
 from crypsis.table.attribute import Role
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table

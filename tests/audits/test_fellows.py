@@ -7,7 +7,7 @@ import pytest
 
 import crypsis
 from crypsis.audits.dependence import dependence
-from crypsis.audits.fellows import fellows
+from crypsis.audits.household_inference import fellows
 from crypsis.audits.published import Published
 from crypsis.table.attribute import Role
 from crypsis.table.builders import build_hierarchy

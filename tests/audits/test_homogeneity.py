@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.homogeneity import homogeneous
+from crypsis.audits.exposure import homogeneous
 from crypsis.audits.published import Published
 from crypsis.table.table import Table
 from crypsis.text import finding_text

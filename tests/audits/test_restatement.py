@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.words import parts_of, words_of
+from crypsis.audits.tokens import parts_of, words_of
 from crypsis.masking import Microaggregation
 from crypsis.table.table import Table
 from crypsis.text import finding_text

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.audits import FindingKind, audit
-from crypsis.audits.caution import cautious
-from crypsis.audits.published import Published
-from crypsis.audits.units import (
+from crypsis.audits.default_roles import cautious
+from crypsis.audits.household_inference import (
     few_units,
     panel_records,
     records_for_units,
@@ -20,11 +19,11 @@ from crypsis.audits.units import (
     unit_columns,
     units_of_classes,
 )
+from crypsis.audits.published import Published
 from crypsis.masking import Microaggregation
 from crypsis.plan import draft
-from crypsis.table.clues import Clue
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile
+from crypsis.table.profile import Clue, profile
 from crypsis.table.table import Table
 from crypsis.text import finding_text
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import vl_convert
 
-from crypsis.charts.operators import MUTATIONS, PANELS, averaged, operator_picture, time_picture
+from crypsis.charts.experiments import MUTATIONS, PANELS, averaged, operator_picture, time_picture
 from crypsis.evolution import Tally
 
 

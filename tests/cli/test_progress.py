@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from crypsis.cli.progress import Watch
-from crypsis.run.progress import Progress
+from crypsis.cli.output import Watch
+from crypsis.run.gain import Progress
 
 
 def ended(capsys: pytest.CaptureFixture[str], **given: float) -> str:

@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from crypsis.encodings import LevelEncoding
-from crypsis.encodings.levels import levels_key
+from crypsis.encodings.generalisation import levels_key
 from crypsis.errors import TableError
 from crypsis.masking import Generalisation
 from crypsis.table.attribute import Attribute, Kind, Role

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from crypsis.encodings import RecodingEncoding
 from crypsis.masking import LocalRecoding
-from crypsis.masking.recoding import LocalClasses
+from crypsis.masking.local_recoding import LocalClasses
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.evolution.contribution import contributions
+from crypsis.evolution.frontier import contributions
 
 
 def test_by_hand() -> None:

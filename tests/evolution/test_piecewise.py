@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.engines import Engine, Serial, Threads
-from crypsis.evolution import Problem, State, piecewise
+from crypsis.evolution import Problem, State, problem
 from crypsis.measures import CellLoss, RecordLinkage
 from crypsis.measures.objective import Objective
 from crypsis.searches import searches
@@ -36,7 +36,7 @@ def advanced(name: str, guided: bool, engine: Engine, resumed: bool = False) -> 
 @pytest.mark.parametrize("guided", [False, True])
 def test_any_cut_gives_the_same_state(guided: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, quanta = advanced("composite", guided, Serial())
-    monkeypatch.setattr(piecewise, "RECORDS", 0)
+    monkeypatch.setattr(problem, "RECORDS", 0)
     cut, more = advanced("composite", guided, Serial())
     assert (cut, more > 2 * quanta) == (whole, guided), "without a guide, groups are scored at once"
     with Threads(2) as threads:
@@ -45,5 +45,5 @@ def test_any_cut_gives_the_same_state(guided: bool, monkeypatch: pytest.MonkeyPa
 
 def test_a_run_resumed_between_pieces_gives_the_same_state(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = advanced("composite", False, Serial())
-    monkeypatch.setattr(piecewise, "RECORDS", 8 * len(TABLE))
+    monkeypatch.setattr(problem, "RECORDS", 8 * len(TABLE))
     assert advanced("composite", False, Serial(), resumed=True)[0] == whole

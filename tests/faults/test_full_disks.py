@@ -22,8 +22,7 @@ from crypsis.studio import access
 from crypsis.studio.access import AccessControl, Credentials
 from crypsis.studio.app import build
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Studio
-from crypsis.studio.vega import Bundle
+from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.example import example
 from faults.test_disks import PLAN
 from run.runs import begun, bits, finished, folder_with

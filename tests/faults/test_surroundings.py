@@ -19,7 +19,7 @@ from crypsis.masking import out_of_core
 from crypsis.run import Run
 from crypsis.run.folder import held
 from crypsis.run.store import FORMAT
-from crypsis.studio.vega import home
+from crypsis.studio.studio import home
 from crypsis.table.files import read_table
 from faults.test_disks import PLAN
 from run.runs import begun, bits, finished, folder_with
@@ -82,7 +82,7 @@ def test_a_file_that_is_written_while_it_is_read_is_refused(
             os.truncate(path, 8 if change == "shorter" else 40)
         return real(handle)
 
-    monkeypatch.setattr("crypsis.table.raw_files.os.fstat", look)
+    monkeypatch.setattr("crypsis.table.text_files.os.fstat", look)
     with pytest.raises(TableError, match="changed while it was read; wait until it is written"):
         read_table(path)
 
@@ -99,7 +99,7 @@ def test_a_file_replaced_by_another_is_read_whole_from_one_of_them(
         os.replace(tmp_path / "new.csv", path)
         return real(handle)
 
-    monkeypatch.setattr("crypsis.table.raw_files.os.fstat", replace)
+    monkeypatch.setattr("crypsis.table.text_files.os.fstat", replace)
     assert read_table(path).column("a").tolist() == [1.0, 3.0]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import crypsis
-from crypsis.plan.catalogue import searches
+from crypsis.plan.sections import searches
 
 GLM = ("k", "glm")
 """The general loss metric by name, which the lattice search minimised by itself before."""

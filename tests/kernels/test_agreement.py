@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.agreement import FAR, leads, nearest, own_hits, own_patterns
+from crypsis.kernels.linkage import FAR, leads, nearest, own_hits, own_patterns
 
 
 @st.composite

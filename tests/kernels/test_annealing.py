@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from crypsis.kernels import annealing, regions
-from crypsis.kernels.squares import sse
-from crypsis.searches.partitions.space import PartitionSpace
-from crypsis.searches.partitions.walk import Walk
+from crypsis.kernels import annealing
+from crypsis.kernels.annealing import sse
+from crypsis.searches.partitions.space import PartitionSpace, Walk
 from naive.annealing import Annealer, Bits, group_sse, lists, total_sse
 
 
@@ -121,7 +120,7 @@ def test_what_is_not_free_stays_as_it_is(seed: int) -> None:
     made = walk(points, 3, seed + 1)
     made.load((np.arange(60) // 4).astype(np.int32))
     room = np.zeros(24, np.int32)
-    pool = room[: regions.region(made.groups, made.context, 7 * seed, room)]
+    pool = room[: annealing.region(made.groups, made.context, 7 * seed, room)]
     before, chance = made.labels(), np.array([seed + 5], np.uint64)
     annealing.anneal(made.groups, made.context, pool, 400, 5.0, 1.0, 0.3, chance)
     after = made.groups.labels
@@ -199,7 +198,7 @@ def test_a_region_consists_of_whole_groups_around_the_seed() -> None:
     points = np.random.default_rng(5).standard_normal((200, 2))
     made = walk(points, 4)
     room = np.zeros(40, np.int32)
-    pool = room[: regions.region(made.groups, made.context, 17, room)]
+    pool = room[: annealing.region(made.groups, made.context, 17, room)]
     labels = made.labels()
     assert 17 in pool
     assert len(set(pool.tolist())) == len(pool) > 40 - 2 * 4
@@ -220,6 +219,6 @@ def test_a_region_grows_from_the_nearest(room: int) -> None:
             if row not in wanted and len(wanted) + 7 <= room:
                 wanted.extend(np.flatnonzero(labels == labels[row]).tolist())
     pool = np.zeros(room, np.int32)
-    count = regions.region(made.groups, made.context, 3, pool)
+    count = annealing.region(made.groups, made.context, 3, pool)
     assert count > room - 7
     assert set(pool[:count].tolist()) == set(wanted)

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.blocks import halve_until, widest
+from crypsis.kernels.halving import halve_until, widest
 from crypsis.kernels.quickselect import select_between
 
 

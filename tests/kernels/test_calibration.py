@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.calibration import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
+from crypsis.kernels.representatives import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
 from naive import calibration as naive
 
 

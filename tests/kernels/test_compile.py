@@ -405,7 +405,8 @@ def test_a_kernel_from_the_cache_is_loaded_without_what_only_compiling_needs(tmp
 
 def test_a_kernel_is_compiled_once_it_ran_here_or_is_kept(tmp_path: Path) -> None:
     code = (
-        "import numpy as np; from crypsis.kernels.compile import is_compiled; from crypsis.kernels.squares import sse;"
+        "import numpy as np; from crypsis.kernels.compile import is_compiled; "
+        "from crypsis.kernels.annealing import sse;"
         "before = is_compiled(sse); sse(np.zeros((2, 1)), np.zeros(2, dtype=np.int32)); print(before, is_compiled(sse))"
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -9,15 +9,14 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.encodings.composite import CompositeEncoding, CompositeGenes
-from crypsis.kernels import composite, composite_walk
-from crypsis.kernels.group_cost import Costing
+from crypsis.kernels import composite
+from crypsis.kernels.composite import Costing
 from crypsis.masking.representatives import Representative
 from crypsis.measures.information_loss import information_losses
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
-from crypsis.searches.composites.space import CompositeSpace
-from crypsis.searches.composites.treatments import truthful
-from crypsis.searches.composites.walk import CompositeWalk
+from crypsis.searches.composites.annealing import CompositeWalk
+from crypsis.searches.composites.space import CompositeSpace, truthful
 from crypsis.table.attribute import weights
 from crypsis.table.table import Table
 
@@ -92,7 +91,7 @@ def test_a_dissolved_group_that_is_not_borne_comes_back() -> None:
     walk.room.heat[0] = 1e-9
     tried = [walk.groups.head[g] for g in range(len(before))]
     for seed in tried:
-        composite_walk.dissolve_group(
+        composite.dissolve_group(
             walk.groups, Costing(None, walk.cells, walk.room), walk.around, int(seed), np.uint64(0), walk.chance
         )
         after = sum(walk.costs())

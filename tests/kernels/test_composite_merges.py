@@ -8,16 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.composite_merges import best_partner
-from crypsis.kernels.group_cost import STEP, Costing
+from crypsis.kernels.composite import STEP, Costing, best_partner
 from crypsis.masking.representatives import Representative
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.model import PrivacyModel
+from crypsis.searches.composites.annealing import CompositeWalk
 from crypsis.searches.composites.space import PRICE, CompositeSpace
-from crypsis.searches.composites.walk import CompositeWalk
 from crypsis.table.attribute import weights
 from crypsis.table.table import Table
 

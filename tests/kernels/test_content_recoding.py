@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.masking.recoding import LocalRecoding, Publication
+from crypsis.masking.local_recoding import LocalRecoding, Publication
 from crypsis.privacy import BetaLikeness, KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.privacy.demands import class_demands
 from crypsis.table.table import Table

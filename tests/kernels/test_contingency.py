@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.contingency import pair_counts, table_gaps, weighted
+from crypsis.kernels.ledger import pair_counts, table_gaps, weighted
 
 ORIGINAL = np.array([[0, 0], [1, 0], [1, 1]], dtype=np.int32)
 MASKED = np.array([[0, 0], [0, 0], [1, 1]], dtype=np.int32)

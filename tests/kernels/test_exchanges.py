@@ -8,8 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.exchange_walk import ExchangePace, ExchangeSurroundings, excess, loss, walk_exchanges
-from crypsis.kernels.exchanges import ExchangeFile, LinkCounts
+from crypsis.kernels.exchanges import (
+    ExchangeFile,
+    ExchangePace,
+    ExchangeSurroundings,
+    LinkCounts,
+    excess,
+    loss,
+    walk_exchanges,
+)
 from crypsis.measures.linkage_attacks import DISTANCES, LinkageAttack
 from crypsis.searches.mixed_maskings.space import ExchangeSpace, near_rows
 from crypsis.table.table import Table

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.group_cost import column_cost, middle, unlike
+from crypsis.kernels.composite import column_cost, middle, unlike
 from crypsis.kernels.halving import cut, sort_by_line, survey_fellows, survey_order
 from crypsis.masking.representatives import Representative
 from crypsis.searches.composites.space import cells_of, halved, room_of

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.masking.marginals import marginals
+from crypsis.masking.representatives import marginals
 from naive import marginals as naive
 
 

@@ -7,10 +7,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels import neighbours
-from crypsis.kernels.neighbours import mdav_by_tree
-from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, GOMM, HYBRID, MANHATTAN, mdav
-from crypsis.kernels.record_tree import WIDTH, Tree, grow_tree, halve, shrink
+from crypsis.kernels import partitions
+from crypsis.kernels.partitions import (
+    EUCLIDEAN,
+    GENERIC,
+    GOMM,
+    HYBRID,
+    MANHATTAN,
+    WIDTH,
+    Tree,
+    grow_tree,
+    halve,
+    mdav,
+    mdav_by_tree,
+    shrink,
+)
 from reference import EIA_COLUMNS, numeric, standardised
 
 
@@ -128,14 +139,14 @@ def test_the_far_and_the_near_are_those_of_a_look_at_everybody(n: int, p: int, c
         centre = points[seed]
         ranked = sorted((span(points[row], centre, metric), row) for row in left if row != seed)
         expected = min((-distance, row) for distance, row in [*ranked, (0.0, int(seed))])[1]
-        assert neighbours.farthest(tree, centre, metric) == expected
+        assert partitions.farthest(tree, centre, metric) == expected
         k = min(len(left), 4)
         group, reach = np.empty(k, dtype=np.int64), np.empty(k)
-        neighbours.nearest(tree, centre, metric, int(seed), group, reach)
+        partitions.nearest(tree, centre, metric, int(seed), group, reach)
         assert group.tolist() == [seed, *(row for _, row in ranked[: k - 1])]
         assert reach.tolist() == [0.0, *(distance for distance, _ in ranked[: k - 1])]
     outside = np.full(p, 9.0)
-    assert neighbours.farthest(tree, outside, metric) == min((-span(points[r], outside, metric), r) for r in left)[1]
+    assert partitions.farthest(tree, outside, metric) == min((-span(points[r], outside, metric), r) for r in left)[1]
 
 
 @pytest.mark.parametrize("n, p, coarse", CASES)
@@ -155,9 +166,9 @@ def test_bounds_are_those_of_boxes_and_of_the_middle(n: int, p: int, coarse: boo
             round_trip = tree.high[node // WIDTH, p, node % WIDTH] + (abs(pull) ** power).sum()
             if metric == EUCLIDEAN:
                 round_trip -= 2 * np.minimum(pull * (low - tree.middle), pull * (high - tree.middle)).sum()
-            neighbours.most(tree, node // WIDTH, centre, metric)
+            partitions.most(tree, node // WIDTH, centre, metric)
             assert tree.strip[node % WIDTH] == pytest.approx(min((corners**power).sum(), round_trip))
-            neighbours.least(tree, node // WIDTH, centre, metric)
+            partitions.least(tree, node // WIDTH, centre, metric)
             gaps = np.maximum(0.0, np.maximum(low - centre, centre - high))
             assert tree.strip[node % WIDTH] == pytest.approx((gaps**power).sum())
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import nodes
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, CellBlock
-from crypsis.searches.lattices import lattice_preparation
+from crypsis.searches.lattices import evaluation
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
@@ -33,10 +33,10 @@ def test_a_node_equals_a_plain_count(table, share, rule, tallied, tail, label, d
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     k, l = data.draw(st.integers(1, 6)), data.draw(st.integers(0, 3))  # noqa: E741
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_preparation, "MOST_TALLIED", tallied)
-        patch.setattr(lattice_preparation, "MOST_TAIL", tail)
-        context = lattice_preparation.prepare(table, lattice, "illness", label, True)
-        lean = lattice_preparation.prepare(table, lattice, "illness", label, False)
+        patch.setattr(evaluation, "MOST_TALLIED", tallied)
+        patch.setattr(evaluation, "MOST_TAIL", tail)
+        context = evaluation.prepare(table, lattice, "illness", label, True)
+        lean = evaluation.prepare(table, lattice, "illness", label, False)
     for number in data.draw(st.lists(st.integers(0, lattice.size - 1), min_size=1, max_size=4)):
         levels = lattice.levels(number)
         expected, loss = plain(table, levels, rule, allowance, (k, l), label)
@@ -88,19 +88,15 @@ def test_listed_labels_leave_tallied_values_and_no_values_as_they_are(monkeypatc
     ]
     codes = [[0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 2, 3, 4, 4]]
     table = Table(tuple(made), tuple(np.array(column, dtype=np.int32) for column in codes))
-    monkeypatch.setattr(lattice_preparation, "MOST_TALLIED", 3)
+    monkeypatch.setattr(evaluation, "MOST_TALLIED", 3)
     for spread in (True, False):
-        context = lattice_preparation.prepare(table, Lattice.of(table), "illness", "label", spread)
+        context = evaluation.prepare(table, Lattice.of(table), "illness", "label", spread)
         read = figures(context.reading((0,), STRICTEST, 0), 0)
         assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (3, 1, 2 + 1, 0)
         read = figures(context.reading((0,), DEMANDED, 0, 2, 2), 0)
         assert (read["k"], read["l"], read["cm"], read["suppressed"]) == (4, 2, 2 + 3, 3)
     for label in ("label", None):
-        read = figures(
-            lattice_preparation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 3), 0
-        )
+        read = figures(evaluation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 3), 0)
         assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (4, 0, 1, 3)
-        read = figures(
-            lattice_preparation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 2), 0
-        )
+        read = figures(evaluation.prepare(table, Lattice.of(table), None, label, True).reading((0,), BY_SIZE, 2), 0)
         assert (read["k"], read["l"], read["classes"], read["suppressed"]) == (3, 0, 2, 0)

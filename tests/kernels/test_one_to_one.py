@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels import one_to_one
-from crypsis.kernels.one_to_one import ShownClasses, fill_classes, list_classes, score_guesses
+from crypsis.kernels import linkage
+from crypsis.kernels.linkage import ShownClasses, fill_classes, list_classes, score_guesses
 from naive import one_to_one as naive
 
 
@@ -90,9 +90,9 @@ def test_filled_classes_and_guesses_are_those_of_the_full_matrix(seed: int, peop
 def test_the_plain_functions_give_the_same() -> None:
     known, shown = drawn(3, 6, 9, 3)
     costs, listed = np.full((2, 6, 4), np.inf), np.full((2, 6, 4), -1)
-    insert, one_to_one.insert = one_to_one.insert, one_to_one._insert
+    insert, linkage.insert = linkage.insert, linkage._insert
     try:
-        one_to_one._list_classes(known, shown, costs, listed)
+        linkage._list_classes(known, shown, costs, listed)
     finally:
-        one_to_one.insert = insert
+        linkage.insert = insert
     np.testing.assert_array_equal(listed, list_classes(known, shown, 4)[1])

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.paths import label_cuts, path_optimum, univariate_optimum
+from crypsis.kernels.optimal_partitions import label_cuts, path_optimum, univariate_optimum
 from naive import partitions as naive
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.pricing import price
+from crypsis.kernels.optimal_partitions import price
 from naive.annealing import group_sse
 
 

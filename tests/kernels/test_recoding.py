@@ -16,7 +16,7 @@ from crypsis.kernels.recoding import (
     settle,
     widened,
 )
-from crypsis.masking.freezing import moved
+from crypsis.masking.local_recoding import moved
 from lattice_tables import random_hierarchy
 from naive import recoding as naive
 

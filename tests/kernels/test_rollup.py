@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from crypsis.kernels import rollup
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
-from crypsis.searches.lattices import lattice_preparation
+from crypsis.searches.lattices import evaluation
 from crypsis.table.lattice import Lattice
 from lattice_tables import random_table, tables
 from naive.equivalence_classes import group_by
@@ -30,13 +30,13 @@ from naive.nodes import figures, plain
 def test_every_node_is_that_of_a_plain_count_and_of_itself_alone(table, share, rule, tallied, tail, data):
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_preparation, "MOST_TALLIED", tallied)
-        patch.setattr(lattice_preparation, "MOST_TAIL", tail)
-        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
+        patch.setattr(evaluation, "MOST_TALLIED", tallied)
+        patch.setattr(evaluation, "MOST_TAIL", tail)
+        context = evaluation.prepare(table, lattice, "illness", "label", True)
     read = context.readings(rule, allowance, 3, 2)
     with pytest.MonkeyPatch.context() as patch:  # a walk that stops after every node gives the same
-        walk = partial(lattice_preparation.roll_up, most=1)
-        patch.setattr(lattice_preparation, "roll_up", walk)
+        walk = partial(evaluation.roll_up, most=1)
+        patch.setattr(evaluation, "roll_up", walk)
         for whole, cut in zip(read, context.readings(rule, allowance, 3, 2), strict=True):
             assert whole.tolist() == cut.tolist()
     for number in range(lattice.size):
@@ -56,8 +56,8 @@ def test_long_runs_are_merged_as_short_ones(seed, rows):
     table = random_table(seed, rows, 4)
     lattice = Lattice.of(table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_preparation, "MOST_TAIL", 0)
-        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
+        patch.setattr(evaluation, "MOST_TAIL", 0)
+        context = evaluation.prepare(table, lattice, "illness", "label", True)
     cells = np.stack([table.leaf_codes(name) for name in lattice.names], axis=1)
     for number in range(0, lattice.size, max(1, lattice.size // 12)):
         levels = lattice.levels(number)
@@ -75,8 +75,8 @@ def test_a_node_is_left_out_only_if_it_cannot_reach_k(table, k, share, tail):
     """Without a tail exactly those are: too many of their records stand in classes below k."""
     lattice, allowance = Lattice.of(table), int(share * len(table) + 1e-9)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_preparation, "MOST_TAIL", tail)
-        context = lattice_preparation.prepare(table, lattice, "illness", "label", True)
+        patch.setattr(evaluation, "MOST_TAIL", tail)
+        context = evaluation.prepare(table, lattice, "illness", "label", True)
     whole, pruned = context.readings(BY_SIZE, allowance), context.readings(BY_SIZE, allowance, prune=k)
     cells = [table.leaf_codes(name).tolist() for name in lattice.names]
     for number in range(lattice.size):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.squares import group_sizes, sse
+from crypsis.kernels.annealing import group_sizes, sse
 from naive import partitions as naive
 
 

@@ -9,7 +9,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.subsets import SubsetSearch, best_partition, extend, group_costs, least_shares, squared_distances
+from crypsis.kernels.optimal_partitions import (
+    SubsetSearch,
+    best_partition,
+    extend,
+    group_costs,
+    least_shares,
+    squared_distances,
+)
 from naive.subsets import optimum, partitions, sum_of_squares
 
 

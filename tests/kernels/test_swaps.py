@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.swaps import near_groups, swap_records
+from crypsis.kernels.annealing import near_groups, swap_records
 from naive import swaps as naive
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypsis.kernels import tsp
-from crypsis.searches.partitions.neighbourhoods import nearest
+from crypsis.searches.partitions.space import nearest
 from naive import tsp as naive
 
 

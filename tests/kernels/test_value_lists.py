@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.value_lists import Held, Listed, count_listed, squares_together
+from crypsis.kernels.ledger import Held, Listed, count_listed, squares_together
 
 Entry = tuple[int, int, int]
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError
+from crypsis.kernels.annealing import near_groups, swap_records
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, group_sizes, mdav, sse
-from crypsis.kernels.swaps import near_groups, swap_records
-from crypsis.masking.blocks import Blocks, balanced_blocks, join_blocks, mend_borders
+from crypsis.masking.partitioning import Blocks, balanced_blocks, join_blocks, mend_borders
 from naive import partitions as naive
 
 

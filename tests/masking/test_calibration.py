@@ -11,8 +11,7 @@ import crypsis
 from crypsis.masking import calibration
 from crypsis.masking.calibration import bind, calibrate
 from crypsis.masking.representatives import Representative, published_by_column
-from crypsis.table.locks import lock
-from crypsis.table.table import Table
+from crypsis.table.table import Table, lock
 
 
 def people(rows: int, seed: int) -> Table:

@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.partitions import group_sizes, path_optimum, sse
-from crypsis.masking import heuristics
-from crypsis.masking.blocks import Blocks
-from crypsis.masking.heuristics import MDAV, Univariate, first_component
-from crypsis.masking.partition import partitioners
+from crypsis.masking import partitioning
+from crypsis.masking.partitioning import MDAV, Blocks, Univariate, first_component, partitioners
 
 RNG = np.random.default_rng(0)
 NAMES = ["mdav", "v-mdav", "cbfs", "univariate", "blocks"]
@@ -87,9 +85,9 @@ def test_a_view_in_another_memory_order_is_the_same_table(name: str) -> None:
 def test_mdav_finds_the_same_groups_through_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(4).standard_normal((300, 4))
     for settings_of in ({}, {"ending": "hybrid"}, {"metric": "manhattan"}):
-        monkeypatch.setattr(heuristics, "TREE_FROM", 10**9)
+        monkeypatch.setattr(partitioning, "TREE_FROM", 10**9)
         plain = MDAV(**settings_of).partition(points, 3, RNG)
-        monkeypatch.setattr(heuristics, "TREE_FROM", 0)
+        monkeypatch.setattr(partitioning, "TREE_FROM", 0)
         assert (MDAV(**settings_of).partition(points, 3, RNG) == plain).all()
 
 

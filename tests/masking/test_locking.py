@@ -9,16 +9,15 @@ from hypothesis import strategies as st
 
 import crypsis
 from crypsis.errors import SearchError, TableError
+from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.masking.locking import lock_obstacle, within_strata
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.recoding import LocalRecoding
 from crypsis.masking.representatives import CATEGORIES, Representative
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.searches.search import searches
 from crypsis.table.example import example
 from crypsis.table.links import followed, links
-from crypsis.table.locks import lock
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, Table, lock
 
 
 def test_groups_are_cut_by_hand() -> None:

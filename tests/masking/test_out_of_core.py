@@ -8,9 +8,9 @@ import pytest
 
 from crypsis.engines import Processes
 from crypsis.errors import PlanError, TableError
-from crypsis.masking.blocks import Blocks
 from crypsis.masking.out_of_core import cut, microaggregate_files
-from crypsis.table.scaling import Scales
+from crypsis.masking.partitioning import Blocks
+from crypsis.table.precision import Scales
 
 COLUMNS = ("x", "y")
 

@@ -11,7 +11,7 @@ from crypsis.masking.coding import BottomCoding, GlobalRecoding, TopCoding
 from crypsis.masking.method import methods
 from crypsis.masking.noise import Noise
 from crypsis.masking.pram import Pram, category_counts, one_parameter, two_stage, unbiased_counts
-from crypsis.masking.swapping import RankSwapping
+from crypsis.masking.rank_swapping import RankSwapping
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 

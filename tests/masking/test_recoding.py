@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from adult import adult
 from crypsis.errors import PlanError, TableError
-from crypsis.masking.recoding import LocalRecoding, offered_nodes
+from crypsis.masking.local_recoding import LocalRecoding, offered_nodes
 from crypsis.measures.generalisation_loss import GeneralLoss
 from crypsis.table.attribute import Role
 from crypsis.table.table import LOCAL

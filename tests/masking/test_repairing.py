@@ -11,7 +11,7 @@ import crypsis
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.repairing import repaired
 from crypsis.plan import Plan
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.precision import at_source_precision
 from crypsis.table.rules import count_violations, read_rule
 from crypsis.table.table import LOCAL, Table

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from crypsis.errors import TableError
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.representatives import CATEGORIES, NUMBERS, Representative, Representatives, represented
-from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.information_loss import information_losses
+from crypsis.measures.information_loss import CellLoss, information_losses
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table

@@ -10,9 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
-from crypsis.measures.utility.analysis_draw import draw_analyses
-from crypsis.measures.utility.analyst_columns import SAMPLE, AnalystColumns, AnalystFile
+from crypsis.measures.utility.analyses import (
+    SAMPLE,
+    Analyses,
+    AnalysesChanged,
+    AnalystColumns,
+    AnalystFile,
+    draw_analyses,
+)
 from crypsis.measures.utility.interval_estimates import least_squares, logistic
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table

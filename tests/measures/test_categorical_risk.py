@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from categories import pairs_of_files, recoded, table
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import FAR
 from crypsis.kernels.ledger import mixture
+from crypsis.kernels.linkage import FAR
 from crypsis.measures.categorical_risk import CategoryDisclosure, CategoryLinkage, RankLinkage
 from crypsis.measures.intervals import wilson
 from crypsis.measures.probabilistic_linkage import ProbabilisticLinkage

@@ -7,7 +7,7 @@ import pytest
 
 from categories import table
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import FAR, patterns
+from crypsis.kernels.linkage import FAR, patterns
 from crypsis.measures.categories import (
     CategoryContext,
     agreements,

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.masking.recoding import LocalRecoding
-from crypsis.measures.cell_loss import CellLoss, cell_losses
+from crypsis.masking.local_recoding import LocalRecoding
+from crypsis.measures.information_loss import CellLoss, cell_losses
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy

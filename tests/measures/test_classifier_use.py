@@ -13,7 +13,7 @@ from crypsis.errors import TableError
 from crypsis.masking import Generalisation
 from crypsis.measures import ClassifierUse
 from crypsis.measures.classifier_use import FOLDS, RIDGE, area_under_curve
-from crypsis.measures.utility.logistic import fit_logistic
+from crypsis.measures.utility.interval_estimates import fit_logistic
 from crypsis.table.example import example
 from crypsis.table.table import Table
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import crypsis
-from crypsis.measures.constraint import LimitDemand, beyond, excess
-from crypsis.measures.objective import Objective
+from crypsis.measures.objective import LimitDemand, Objective, beyond, excess
 from crypsis.table.table import Table
 
 MEASURES = {"loss": crypsis.CellLoss(), "risk": crypsis.RecordLinkage()}

@@ -7,7 +7,7 @@ import pytest
 
 from crypsis.masking import LocalRecoding, Microaggregation
 from crypsis.measures import assess
-from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
+from crypsis.measures.assess import NOT_IN_PLACE, in_place
 from crypsis.table.aligning import align
 from crypsis.table.example import example
 from crypsis.table.restoring import to_frame

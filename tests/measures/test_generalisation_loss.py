@@ -7,7 +7,7 @@ import pytest
 
 from crypsis.errors import TableError
 from crypsis.masking.generalisation import generalise
-from crypsis.masking.recoding import LocalRecoding
+from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.measures.generalisation_loss import (
     AverageClassSize,
     ClassificationMetric,

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 
 import crypsis
-from crypsis.measures.learned_linkage import LearnedAttack, _candidates, _ranks, _rivals, fit_logit, learned_linkage
-from crypsis.measures.published_classes import PublishedClasses
+from crypsis.measures.one_to_one_linkage import (
+    LearnedAttack,
+    PublishedClasses,
+    _candidates,
+    _ranks,
+    _rivals,
+    fit_logit,
+    learned_linkage,
+)
 from crypsis.table.table import Table
 
 
@@ -87,7 +94,7 @@ def test_the_logit_is_the_one_of_greatest_likelihood() -> None:
 
 @pytest.mark.parametrize("fewest", [0, 10**9])
 def test_trees_and_logit_find_a_like_share(fewest: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crypsis.measures.learned_linkage.FEWEST_BOOSTED", fewest)
+    monkeypatch.setattr("crypsis.measures.one_to_one_linkage.FEWEST_BOOSTED", fewest)
     people, masked = shifted(300)
     found = attack(people, masked)
     assert found is not None

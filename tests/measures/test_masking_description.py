@@ -10,7 +10,7 @@ import pytest
 import crypsis
 from crypsis.measures.information_loss import information_losses
 from crypsis.measures.masking_description import ClassCount, Treatment, describe_masking
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 

@@ -3,12 +3,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.measures.cell_loss import CellLoss
 from crypsis.measures.generalisation_loss import ClassificationMetric
+from crypsis.measures.information_loss import CellLoss
+from crypsis.measures.measure import max_score, mean_score
 from crypsis.measures.numeric_loss import SquaredError, SquaredErrorRatio
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
-from crypsis.measures.score import max_score, mean_score
 from crypsis.table.table import Table
 
 

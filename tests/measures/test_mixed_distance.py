@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.mixed_distance import LinkagePair
-from crypsis.measures.record_linkage import RecordLinkage
+from crypsis.measures.record_linkage import LinkagePair, RecordLinkage
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import Table

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.measures.moments import (
+from crypsis.measures.numeric_loss import (
     CorrelationLoss,
     CovarianceLoss,
     EigenvalueLoss,

@@ -8,9 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.one_to_one import list_classes
-from crypsis.measures.one_to_one_linkage import attack_one_to_one
-from crypsis.measures.published_classes import PublishedClasses
+from crypsis.kernels.linkage import list_classes
+from crypsis.measures.one_to_one_linkage import PublishedClasses, attack_one_to_one
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table
 from naive import one_to_one as naive

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from crypsis.errors import TableError
-from crypsis.measures.pairing import Numbers, alike_codes, check_rows, middles, numeric_names
+from crypsis.measures.measure import Numbers, alike_codes, check_rows, middles, numeric_names
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from crypsis.measures.probabilistic_loss import PARTS, ProbabilisticLoss, density, pair_variances, probability
+from crypsis.measures.numeric_loss import PARTS, ProbabilisticLoss, density, pair_variances, probability
 from crypsis.table.table import Table
 from naive import measures as naive
 

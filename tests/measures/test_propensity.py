@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from crypsis.masking import Microaggregation
 from crypsis.measures.utility import Propensity, propensity_score
-from crypsis.measures.utility.logistic import fit_labellings, logistic_scores
-from crypsis.measures.utility.propensity import pmse
-from crypsis.measures.utility.propensity_design import LEVELS, TERMS, pair_terms, paired_design
+from crypsis.measures.utility.interval_estimates import fit_labellings, logistic_scores
+from crypsis.measures.utility.propensity import LEVELS, TERMS, pair_terms, paired_design, pmse
 from crypsis.table.example import example
 from crypsis.table.table import Table
 from reference import numeric

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from crypsis.errors import TableError
-from crypsis.measures.regression_use import Fit, RegressionUse, Regressor, fit, overlap
+from crypsis.measures.estimate_use import Fit, RegressionUse, Regressor, fit, overlap
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import statsmodels.api as sm
 
-from crypsis.measures.utility.analysis_draw import Analysis
+from crypsis.measures.utility.analyses import Analysis
 
 Cells = Sequence[float | str | None]
 Answer = list[tuple[float, float]]

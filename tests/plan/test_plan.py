@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 from crypsis.audits import audit
-from crypsis.audits.caution import cautious
+from crypsis.audits.default_roles import cautious
 from crypsis.plan import Plan, draft, read_budget
 from crypsis.plan.checking import check
-from crypsis.plan.schema import schema
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml, schema
 from crypsis.run.folder import plan_fingerprint
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.example import example
@@ -121,7 +120,7 @@ def _offered(line: str) -> bool:
 
 
 def test_a_draft_for_a_large_table_begins_with_what_is_quick(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("crypsis.plan.draft", "crypsis.searches.offers", "crypsis.searches.partitions.partition_search"):
+    for module in ("crypsis.plan.draft", "crypsis.searches.search", "crypsis.searches.partitions.partition_search"):
         monkeypatch.setattr(import_module(module), "LARGE", 50)
     path = tmp_path / "people.csv"
     write_table(example(80, seed=5), path)

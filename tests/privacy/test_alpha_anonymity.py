@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.privacy.alpha_anonymity import AlphaKAnonymity
+from crypsis.privacy.anonymity import AlphaKAnonymity
 from crypsis.table.table import Table
 from naive import models as naive
 

@@ -22,7 +22,7 @@ from crypsis.measures.objective import Objective
 from crypsis.plan.checking import check
 from crypsis.plan.draft import draft
 from crypsis.privacy.anonymity import missing_reading
-from crypsis.table.missing_cells import READINGS, alike_records, true_codes
+from crypsis.table.equivalence_classes import READINGS, alike_records, true_codes
 from crypsis.table.table import Table
 from naive import missing_cells as naive
 

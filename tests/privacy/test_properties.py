@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.privacy.properties import (
+from crypsis.privacy.model import (
     class_sizes,
     failing,
     sensitive_counts,

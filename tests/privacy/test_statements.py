@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
-from crypsis.privacy.model import models
-from crypsis.privacy.properties import failing
+from crypsis.privacy.model import failing, models
 from crypsis.table.attribute import Role
 from crypsis.table.table import Table
 

@@ -17,8 +17,8 @@ from crypsis.masking import Microaggregation
 from crypsis.plan import Plan
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish, verify
-from crypsis.release.count_release import publish_counted
-from crypsis.release.file_findings import audit_files
+from crypsis.release.findings import audit_files
+from crypsis.release.lazy_release import publish_counted
 from crypsis.release.manifest import write_sealed
 from crypsis.table.example import example
 from crypsis.table.files import write_table

@@ -13,7 +13,7 @@ import pytest
 
 import crypsis
 from cli.test_commands import crypsis as command
-from crypsis.attacks.measured_attack import Attacker, MeasuredAttack, measure_attacks, worst_attacks
+from crypsis.attacks.linkage import Attacker, MeasuredAttack, measure_attacks, worst_attacks
 from crypsis.errors import ReleaseRefused
 from crypsis.measures.class_risk import class_risk
 from crypsis.release import MeasuredLimit, publish, verify
@@ -104,7 +104,7 @@ def test_a_release_whose_classes_are_miscounted_is_refused(
     def count_half(table: Table, columns: Sequence[str]) -> float:
         return class_risk(table, columns) / 2
 
-    monkeypatch.setattr("crypsis.attacks.measured_attack.class_risk", count_half)
+    monkeypatch.setattr("crypsis.attacks.linkage.class_risk", count_half)
     with pytest.raises(ReleaseRefused, match=r"contradict each other.*classes over records; please report this"):
         publish(masked, tmp_path / "out", models=K5, original=people, waivers=WAIVED)
     assert not (tmp_path / "out").exists()

@@ -15,7 +15,7 @@ from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity, LDiversity, TCloseness
 from crypsis.privacy.anonymity import smallest_class
 from crypsis.release import check_release, verify
-from crypsis.release.count_release import judge_counted, publish_counted, tuples_of
+from crypsis.release.lazy_release import judge_counted, publish_counted, tuples_of
 from crypsis.rulebook import read_rulebook
 from crypsis.searches.lattices.evaluation import optimum
 from crypsis.table.frames import wrap

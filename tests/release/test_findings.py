@@ -15,13 +15,13 @@ from cli.test_commands import crypsis
 from crypsis.audits import Published
 from crypsis.errors import PlanError, ReleaseRefused
 from crypsis.masking import Microaggregation, RankSwapping
-from crypsis.masking.recoding import LocalRecoding
+from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity
-from crypsis.release import MeasuredLimit, ReleaseDescription, file_findings, publish, verify
-from crypsis.release.count_release import publish_counted
+from crypsis.release import MeasuredLimit, ReleaseDescription, findings, publish, verify
 from crypsis.release.evidence import evidence_of
-from crypsis.release.file_findings import audit_files
+from crypsis.release.findings import audit_files
+from crypsis.release.lazy_release import publish_counted
 from crypsis.release.published import flatten, row_order
 from crypsis.rulebook import Rulebook
 from crypsis.table.attribute import Kind
@@ -275,7 +275,7 @@ def test_two_columns_of_counted_files_together(tmp_path: Path, monkeypatch: pyte
     frame.write_parquet(tmp_path / "data" / "a.parquet")
     single = list(Counter(frame.select("town", "way").rows()).values()).count(1)
     for part in (5_000_000, 20):
-        monkeypatch.setattr(file_findings, "PART", part)
+        monkeypatch.setattr(findings, "PART", part)
         found = audit_files(tmp_path / "data", roles)
         assert {each.columns for each in found.findings} == {("town", "way"), ("way", "town")}
         assert all(each.refuses and each.records == single for each in found.findings)
@@ -294,7 +294,7 @@ def test_values_are_counted_part_by_part(tmp_path: Path, monkeypatch: pytest.Mon
     frame[1200:].write_parquet(tmp_path / "data" / "b.parquet")
     expected = int((values.drop_nulls().value_counts()["count"] == 1).sum())
     for part in (5_000_000, 300):
-        monkeypatch.setattr(file_findings, "PART", part)
+        monkeypatch.setattr(findings, "PART", part)
         found = audit_files(tmp_path / "data", dict.fromkeys(frame.columns, "other")).findings
         assert [(each.columns, each.records) for each in found] == [(("x",), expected), (("t",), expected)]
 

@@ -13,8 +13,7 @@ from crypsis.masking import Microaggregation, RankSwapping
 from crypsis.measures import measures
 from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.release import MeasuredLimit, ReleaseDescription, check_release, publish, verify
-from crypsis.release.published import flatten
-from crypsis.release.readback import put_back
+from crypsis.release.published import flatten, put_back
 from crypsis.rulebook import read_rulebook
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.example import example

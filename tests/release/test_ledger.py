@@ -11,12 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.attacks.together import Together, reveal_together, tuples_together
+from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.errors import ReleaseRefused, TableError
 from crypsis.privacy import KAnonymity
 from crypsis.release import ReleaseDescription, ReleaseLedger, diff_release, publish, verify
-from crypsis.release.ledger import earlier_findings, findings_of
-from crypsis.release.sources import ENOUGH, KEPT, Sketch, source_digest
+from crypsis.release.ledger import ENOUGH, KEPT, Sketch, earlier_findings, findings_of, source_digest
 from crypsis.table.table import Table
 from crypsis.text import finding_text
 

@@ -9,7 +9,7 @@ import pytest
 
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.representatives import CATEGORIES, Representative
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import CellLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.release import publish, verify

@@ -7,7 +7,7 @@ import polars as pl
 
 from crypsis.privacy import KAnonymity
 from crypsis.release import shuffling
-from crypsis.release.count_release import publish_counted
+from crypsis.release.lazy_release import publish_counted
 from crypsis.release.published import row_order
 from crypsis.release.shuffling import shuffle_files
 from crypsis.table.lazy import count_lazily

@@ -15,7 +15,7 @@ from crypsis.errors import ReleaseRefused
 from crypsis.masking import methods
 from crypsis.privacy import models
 from crypsis.release import publish
-from crypsis.release.unexplained import unexplained_cells
+from crypsis.release.guarantees import unexplained_cells
 from crypsis.table.files import read_table, write_table
 from crypsis.table.table import Table
 from test_missing_stays_missing import holed

@@ -16,9 +16,9 @@ from crypsis.masking import Microaggregation
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.privacy import KAnonymity
 from crypsis.release import MeasuredLimit, ReleaseDescription, publish, verify
-from crypsis.release.closed_content import foreign_public
 from crypsis.release.manifest import digests, seal, sha256
 from crypsis.release.published import read_published
+from crypsis.release.verification import foreign_public
 from crypsis.report import external_html
 from crypsis.table.attribute import Role
 from crypsis.table.example import example

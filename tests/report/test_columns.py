@@ -12,7 +12,7 @@ from crypsis.measures import CellLoss, RuleViolations
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish
 from crypsis.release.guarantees import MeasuredLimit
-from crypsis.report.columns import describe_columns
+from crypsis.report.content import describe_columns
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.table import LOCAL, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.report.hardest import RecordHarm, hardest_groups
+from crypsis.report.content import RecordHarm, hardest_groups
 from crypsis.report.histograms import FEW, class_size_histogram, distributions, value_text
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.builders import build_hierarchy

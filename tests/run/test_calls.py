@@ -16,8 +16,8 @@ from crypsis.encodings import (
     PartitionEncoding,
     RecodingEncoding,
 )
-from crypsis.masking.recoding import LocalRecoding
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.masking.local_recoding import LocalRecoding
+from crypsis.measures.information_loss import CellLoss
 from crypsis.measures.objective import Objective
 from crypsis.plan import Plan
 from crypsis.run import Run

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from crypsis.errors import PlanError, SearchError
-from crypsis.measures.evaluation import Complaint, Evaluation
-from crypsis.run.conditions import parse
+from crypsis.measures.objective import Complaint, Evaluation
+from crypsis.run.choosing import parse
 from crypsis.run.front import Front
 from crypsis.run.search_state import is_milestone, spread
 from crypsis.run.solution import BASELINE, Solution

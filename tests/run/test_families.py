@@ -9,11 +9,10 @@ from typer.testing import CliRunner
 
 import crypsis
 from crypsis.cli.app import app
-from crypsis.measures.evaluation import Complaint, Evaluation
-from crypsis.run.families import closest, family_contributions, missed
-from crypsis.run.front import Front
+from crypsis.measures.objective import Complaint, Evaluation
+from crypsis.run.front import Front, closest, family_contributions, missed
 from crypsis.run.solution import Solution
-from crypsis.text.evaluations import change_text
+from crypsis.text.reports import change_text
 
 
 def solution(number: int, title: str, loss: float, risk: float, *complaints: Complaint) -> Solution:

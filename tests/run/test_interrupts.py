@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from crypsis.run.interrupts import interrupts_deferred
+from crypsis.run.clock import interrupts_deferred
 
 
 @pytest.fixture(autouse=True)

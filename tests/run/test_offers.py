@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.attacks.measured_attack import measure_attacks
+from crypsis.attacks.linkage import measure_attacks
 from crypsis.cli import options
-from crypsis.measures.evaluation import Complaint, Evaluation
+from crypsis.measures.objective import Complaint, Evaluation
 from crypsis.measures.utility import Usefulness
 from crypsis.run.choosing import DEFAULT_PICK, RULES
 from crypsis.run.front import Front

@@ -17,21 +17,20 @@ import pytest
 import crypsis
 from crypsis.engines import Serial, engine
 from crypsis.errors import CrypsisError, PlanError, SearchError
-from crypsis.masking.datafly import datafly, datafly_steps
-from crypsis.masking.generalisation import Generalisation
+from crypsis.masking.generalisation import Generalisation, datafly, datafly_steps
 from crypsis.measures.estimate_use import EstimateUse
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.pieces import completed
 from crypsis.plan import Plan
 from crypsis.privacy.anonymity import KAnonymity
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.run import Run
 from crypsis.run.baselines import baselines
 from crypsis.run.folder import held
+from crypsis.run.schedule import Writing
 from crypsis.run.search_state import SearchState
 from crypsis.run.store import FORMAT
-from crypsis.run.writing import Writing
 from crypsis.table.example import example
 from crypsis.table.files import write_table
 from crypsis.table.lattice import Lattice

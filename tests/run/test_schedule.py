@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 import crypsis
 from crypsis.evolution import Frontier
 from crypsis.run import Run
-from crypsis.run.clock import Clock, Moment, charged_now, command_start
+from crypsis.run.clock import Clock, Moment, Pace, charged_now, command_start
 from crypsis.run.gain import Gains, Outlook, hypervolume, next_in_turn, relative
-from crypsis.run.pace import Pace
 from crypsis.run.schedule import Schedule
 from crypsis.table.example import example
 from run.runs import begun, finished, folder_with

@@ -18,8 +18,7 @@ from typer.testing import CliRunner
 from crypsis.cli.app import app
 from crypsis.errors import CrypsisError, SearchError
 from crypsis.run import Run
-from crypsis.run.sealed_rows import row_digest
-from crypsis.run.store import Row, Store
+from crypsis.run.store import Row, Store, row_digest
 from run.runs import begun, bits, finished, folder_with
 
 FLIPS = 300

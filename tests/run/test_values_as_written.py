@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import crypsis
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.frames import as_table
 from crypsis.table.precision import at_source_precision, moment_step

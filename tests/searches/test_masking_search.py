@@ -18,8 +18,8 @@ from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.searches.maskings import MaskingSearch
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.first_files import MethodFiles
-from crypsis.searches.populations import OF_EACH_OTHER, PaperFamilies, with_others
+from crypsis.searches.maskings.masking_search import OF_EACH_OTHER, PaperFamilies, with_others
+from crypsis.searches.maskings.strategy import MethodFiles
 from crypsis.searches.search import searches
 from crypsis.table.example import example
 from crypsis.table.table import Table

@@ -22,10 +22,9 @@ from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
 from crypsis.searches.maskings import Aims, MaskingSearch, pose_maskings
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.full_readings import FullReadings
-from crypsis.searches.maskings.ledgers import Ledgers
-from crypsis.searches.maskings.posing import FreshCounts, own_measures
-from crypsis.searches.maskings.trials import Parent, Proposal
+from crypsis.searches.maskings.masking_search import FreshCounts, own_measures
+from crypsis.searches.maskings.scoring import FullReadings, Ledgers
+from crypsis.searches.maskings.strategy import Parent, Proposal
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
 RECIPES = {
@@ -183,7 +182,7 @@ def test_a_child_counts_the_same_followed_or_afresh(monkeypatch):
     original, population = scene(n=30)
     found = []
     for price in (0.0, np.inf):
-        monkeypatch.setattr("crypsis.searches.maskings.ledgers.PER_AMENDMENT", price)
+        monkeypatch.setattr("crypsis.searches.maskings.scoring.PER_AMENDMENT", price)
         files = ledgers(original, population)
         codes = [files.stack.tallies.codes[who].copy() for who in range(2)]
         parent = Parent(codes[0], bytes([0]), files.trial.pairs[0].copy(), np.ones(4))

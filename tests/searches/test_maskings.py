@@ -10,12 +10,12 @@ from categories import recoded, table
 from crypsis.errors import SearchError
 from crypsis.measures.categorical_loss import DistanceLoss
 from crypsis.measures.categorical_risk import CategoryLinkage
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.measures.information_loss import CellLoss
 from crypsis.measures.measure import measures
 from crypsis.measures.objective import Objective
 from crypsis.privacy import KAnonymity
 from crypsis.searches.maskings import Aims, MaskingSearch, evolve_maskings, hold_out
-from crypsis.searches.maskings.rays import best_on_each, neighbours, rays, steepest
+from crypsis.searches.maskings.strategy import best_on_each, neighbours, rays, steepest
 
 SIZES, ORDINAL = [5, 4, 3], [True, True, False]
 

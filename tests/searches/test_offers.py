@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from crypsis.searches import offers as module
+from crypsis.searches import search as module
 from crypsis.searches import searches
-from crypsis.searches.offers import offers
+from crypsis.searches.search import offers
 from crypsis.table.example import example
 from crypsis.table.table import Table
 

@@ -8,7 +8,7 @@ import pytest
 from categories import table
 from crypsis.errors import PlanError
 from crypsis.masking import GlobalRecoding, RankSwapping, TopCoding
-from crypsis.searches.populations import PaperFamilies, build_population
+from crypsis.searches.maskings.masking_search import PaperFamilies, build_population
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.table import Table
 

@@ -15,8 +15,7 @@ from crypsis.studio.access import DOOR, AccessControl, Credentials, own_host
 from crypsis.studio.app import build
 from crypsis.studio.server import entry_file, listen
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Studio
-from crypsis.studio.vega import Bundle
+from crypsis.studio.studio import Bundle, Studio
 
 HOME = "http://127.0.0.1:8000"
 SECRET = "Zebulon Q. Rarename"

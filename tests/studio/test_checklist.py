@@ -10,14 +10,13 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from crypsis.measures.evaluation import Complaint
+from crypsis.measures.objective import Complaint
 from crypsis.plan.sections import Column
 from crypsis.release import verify
 from crypsis.studio.app import build
-from crypsis.studio.checklist import checklist
+from crypsis.studio.publishing import checklist
 from crypsis.studio.session import Session
-from crypsis.studio.studio import Studio
-from crypsis.studio.vega import Bundle
+from crypsis.studio.studio import Bundle, Studio
 from crypsis.table.attribute import Role
 from run.runs import PLAN, begun, finished, folder_with
 

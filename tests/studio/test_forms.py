@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from crypsis.plan.catalogue import measures, models, searches
+from crypsis.plan.sections import measures, models, searches
 from crypsis.registry import Registry, Settings
 from crypsis.studio.forms import entries
 

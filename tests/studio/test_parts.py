@@ -19,8 +19,7 @@ from crypsis.privacy import KAnonymity, LDiversity
 from crypsis.studio import jobs, opening
 from crypsis.studio.columns import MOST_ORDERED, entry, grid, settle
 from crypsis.studio.comparison import MOST_COLUMNS, association_changes, cramer, explained_match
-from crypsis.studio.forms import answers, entries, number
-from crypsis.studio.goal_form import apply_goal
+from crypsis.studio.forms import answers, apply_goal, entries, number
 from crypsis.studio.opening import safe_name
 from crypsis.studio.pages.compare import MOST_DRAWN
 from crypsis.studio.pages.front import MOST_MARKS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from crypsis.plan import Plan
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml
 from crypsis.studio.rewriting import rewrite
 
 PLAN = """# Agreed in the meeting of March.

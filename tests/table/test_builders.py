@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.builders import build_hierarchy
+from crypsis.table.builders import build_hierarchy, interval_centres
 from crypsis.table.files import read_hierarchy
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.number_builders import interval_centres
 from reference import reference
 
 

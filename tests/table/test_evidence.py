@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crypsis.table.clues import Clue
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile
+from crypsis.table.profile import Clue, profile
 
 RNG = np.random.default_rng(1)
 BODY = RNG.normal(70, 12, 300).round(1)

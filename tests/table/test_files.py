@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Kind, Role
-from crypsis.table.delimited import Delimited
 from crypsis.table.files import (
     atomic_folder,
     read_hierarchy,
@@ -33,6 +32,7 @@ from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.restoring import to_frame
 from crypsis.table.table import Table
+from crypsis.table.text_files import Delimited
 from reference import reference
 
 

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.counts import count_distinct
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice, LevelDescription, describe_level
+from crypsis.table.lazy import count_distinct
 from crypsis.table.table import Table
 from crypsis.text import level_text, node_text
 from lattice_tables import random_table, tables

@@ -13,10 +13,9 @@ from crypsis.masking.generalisation import Generalisation
 from crypsis.release import lazy_release
 from crypsis.release.lazy_release import release_lazily
 from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
-from crypsis.table.counts import count_distinct
 from crypsis.table.frames import wrap
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.lazy import count_lazily, lazy_frame, scan, tally
+from crypsis.table.lazy import count_distinct, count_lazily, lazy_frame, scan, tally
 from crypsis.table.restoring import to_frame
 from lazy_engines import QUASI, opened, people
 from waiving import waiving

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from crypsis.privacy.diversity import LDiversity
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.lookalikes import LookAlikes, folded_codes, look_alikes, merged, rounded_numbers
-from crypsis.table.spellings import fold_label
+from crypsis.table.lookalikes import LookAlikes, fold_label, folded_codes, look_alikes, merged, rounded_numbers
 from crypsis.table.table import Table
 
 SPELLINGS = ["HIV", "hiv", "HIV ", " Hiv", "\u200bHIV", "\uff28\uff29\uff36", "hiv\u00a0"]

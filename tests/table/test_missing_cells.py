@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.table import missing_cells as module
-from crypsis.table.missing_cells import count_conservative, count_own, count_target, count_wildcard
+from crypsis.table import equivalence_classes as module
+from crypsis.table.equivalence_classes import count_conservative, count_own, count_target, count_wildcard
 from naive import missing_cells as naive
 from reference import conformance, reference
 

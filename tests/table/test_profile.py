@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.table.attribute import Role
-from crypsis.table.clues import Clue, Reason, name_words
 from crypsis.table.example import example
 from crypsis.table.files import read_table
 from crypsis.table.frames import wrap
-from crypsis.table.profile import profile, suggested_builder
+from crypsis.table.profile import Clue, Reason, name_words, profile, suggested_builder
 from crypsis.table.restoring import to_frame
 from reference import reference
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.table import scaling as module
-from crypsis.table.scaling import Scales, z_scores
+from crypsis.table import precision as module
+from crypsis.table.precision import Scales, z_scores
 
 NAN = math.nan
 

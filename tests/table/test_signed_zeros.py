@@ -14,11 +14,11 @@ from crypsis.masking.out_of_core import microaggregate_files
 from crypsis.privacy import KAnonymity
 from crypsis.release import publish
 from crypsis.release.lazy_release import release_lazily
+from crypsis.table.encoding import positive_zeros
 from crypsis.table.files import read_table, write_table
 from crypsis.table.frames import wrap
 from crypsis.table.lazy import count_lazily
 from crypsis.table.restoring import to_frame
-from crypsis.table.signed_zeros import positive_zeros
 from crypsis.table.table import Table
 
 SIX = [-0.0, 0.0, 0.0, 0.0, 0.0, 0.0]

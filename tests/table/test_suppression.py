@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST
 from crypsis.masking.generalisation import generalise
-from crypsis.searches.lattices.lattice_preparation import prepare
+from crypsis.searches.lattices.evaluation import prepare
 from crypsis.table import suppression as module
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice

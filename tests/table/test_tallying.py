@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.table import tallying
-from crypsis.table.tallying import tally_packed
+from crypsis.table import lazy
+from crypsis.table.lazy import tally_packed
 
 CELLS = {
     "word": st.sampled_from(["a", "b", "ab", "", "ü", None]),
@@ -34,8 +34,8 @@ def test_packed_counts_are_those_of_a_group_by(rows):
 def test_batches_and_waiting_keys_change_nothing(monkeypatch):
     frame = pl.DataFrame({"a": [n * n % 17 for n in range(5_000)], "b": [str(n % 5) for n in range(5_000)]})
     whole = tally_packed(frame.lazy(), ["a", "b"], "n")
-    monkeypatch.setattr(tallying, "BATCH", 100)
-    monkeypatch.setattr(tallying, "PENDING", 50)
+    monkeypatch.setattr(lazy, "BATCH", 100)
+    monkeypatch.setattr(lazy, "PENDING", 50)
     assert tally_packed(frame.lazy(), ["a", "b"], "n").equals(whole)
     assert whole["n"].sum() == 5_000
 

@@ -11,7 +11,7 @@ from crypsis.measures.utility import AnalysesKept, EstimateChange, utility_card
 from crypsis.report.content import _answers
 from crypsis.table.table import Table
 from crypsis.text import card_facts
-from crypsis.text.estimates import analyses_text, category_rows, change_text, number_rows
+from crypsis.text.cards import analyses_text, category_rows, change_text, number_rows
 
 
 def skewed() -> tuple[Table, Table]:

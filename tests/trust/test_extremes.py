@@ -28,10 +28,9 @@ from crypsis.measures import measures
 from crypsis.plan import Plan, read_budget, sections
 from crypsis.privacy import models
 from crypsis.registry import MOST, Registry
-from crypsis.run.sealed_rows import digest_of
-from crypsis.run.store import Store
+from crypsis.run.store import Store, digest_of
 from crypsis.searches import searches
-from crypsis.table import capacity
+from crypsis.table import files
 from crypsis.table.files import read_table
 from run.runs import PLAN, begun, finished, folder_with
 
@@ -142,7 +141,7 @@ def test_a_parquet_file_that_claims_a_billion_records_is_refused(
     rows: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = claiming(tmp_path / "people.parquet", rows)
-    monkeypatch.setattr(capacity, "CONTAINER", tmp_path / "limit")
+    monkeypatch.setattr(files, "CONTAINER", tmp_path / "limit")
     (tmp_path / "limit").write_text(str(8 << 30))
     with pytest.raises(TableError, match=f"claims {rows} records of 1 column, which need"):
         read_table(path)
@@ -162,12 +161,12 @@ def test_a_device_is_no_file() -> None:
 
 
 def test_the_memory_of_a_container_counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(capacity, "CONTAINER", tmp_path / "limit")
-    whole = capacity.memory()
+    monkeypatch.setattr(files, "CONTAINER", tmp_path / "limit")
+    whole = files.memory()
     (tmp_path / "limit").write_text("max\n")
-    assert capacity.memory() == whole <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    assert files.memory() == whole <= os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     (tmp_path / "limit").write_text("1000000\n")
-    assert capacity.memory() == 1_000_000
+    assert files.memory() == 1_000_000
 
 
 def boasting(array: np.ndarray, rows: int) -> bytes:

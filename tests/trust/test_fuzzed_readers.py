@@ -31,9 +31,9 @@ from crypsis.run import Run
 from crypsis.run.folder import STORE, Lock
 from crypsis.run.store import Store
 from crypsis.sensitivity import Design, Results, run_design
+from crypsis.table.builders import read_hierarchy
 from crypsis.table.example import example
 from crypsis.table.files import read_table, write_hierarchy, write_table
-from crypsis.table.hierarchy_files import read_hierarchy
 from run.runs import begun, finished, folder_with
 from waiving import waiving
 

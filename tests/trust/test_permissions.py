@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from crypsis.cli.app import app
 from crypsis.kernels.compile import cache_folder, kernel
 from crypsis.kernels.sealed_cache import KEY
-from crypsis.studio import vega
+from crypsis.studio import studio
 from crypsis.studio.opening import upload_folder, write_example
 from crypsis.studio.session import Session
 from run.runs import folder_with
@@ -58,7 +58,7 @@ def test_the_studio_s_own_files_are_private(tmp_path: Path, monkeypatch: pytest.
     base = tmp_path / "state"
     base.mkdir(mode=0o700)
     monkeypatch.setenv("CRYPSIS_STUDIO_HOME", str(base / "a" / "b"))
-    home = vega.home()
+    home = studio.home()
     upload_folder(home)
     write_example(home / "example", home / "example" / "plan.toml", rows=60)
     session = Session(home / "example" / "people.csv", home / "example" / "plan.toml")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from crypsis.attacks.attack_context import AttackContext, Intruder
-from crypsis.attacks.few_columns import few_columns
-from crypsis.attacks.held_out import held_out
-from crypsis.attacks.identifying import nearest_record
-from crypsis.attacks.intersection import ATTACK, intersection
+from crypsis.attacks.attack_context import AttackContext, Intruder, held_out
 from crypsis.attacks.linkability_inference import inference, linkability
+from crypsis.attacks.linkage import nearest_record
 from crypsis.attacks.outcome import Findings, Outcome, Untried
 from crypsis.attacks.reversal import undo_microaggregation, undo_rank_swapping
-from crypsis.attacks.singling_out import singling_out
+from crypsis.attacks.several_releases import ATTACK, intersection
+from crypsis.attacks.singling_out import few_columns, singling_out
 from crypsis.errors import TableError, listing
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.frames import Frame, as_table

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from crypsis.attacks.attack_context import AttackContext, Flags, Numbers, nearest_sets
 from crypsis.attacks.outcome import Outcome, Rate, Untried
-from crypsis.measures.pairing import alike_codes, finite_numbers
+from crypsis.measures.measure import alike_codes, finite_numbers
 from crypsis.table.attribute import Role
-from crypsis.table.scaling import Scales
+from crypsis.table.precision import Scales
 from crypsis.table.table import Table
 
 Floats = NDArray[np.float64]

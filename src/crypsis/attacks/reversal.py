@@ -16,13 +16,13 @@ import scipy
 from numpy.typing import NDArray
 
 from crypsis.attacks.attack_context import SAME, AttackContext
-from crypsis.attacks.identifying import identify, parts
+from crypsis.attacks.linkage import identify, parts
 from crypsis.attacks.outcome import Outcome, Untried
-from crypsis.measures.pairing import alike_codes
+from crypsis.measures.measure import alike_codes
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.scaling import Scales
+from crypsis.table.precision import Scales
 from crypsis.table.table import Table
 
 Flags = NDArray[np.bool_]

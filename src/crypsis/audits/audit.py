@@ -7,25 +7,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from crypsis.audits.arithmetic import arithmetic
-from crypsis.audits.averages import small_averages
-from crypsis.audits.cuts import find_cuts
-from crypsis.audits.dependence import dependence
-from crypsis.audits.exposure import alone, few_together, singling_out
-from crypsis.audits.fellows import fellows
-from crypsis.audits.finding import Finding, FindingKind, find_reason
-from crypsis.audits.homogeneity import homogeneous
+from crypsis.audits.arithmetic import arithmetic, small_averages
+from crypsis.audits.dependence import dependence, find_cuts
+from crypsis.audits.exposure import alone, few_together, homogeneous, singling_out
+from crypsis.audits.household_inference import fellows, few_units
 from crypsis.audits.invention import filled, invented
-from crypsis.audits.parts import restoring_parts
-from crypsis.audits.published import Published
+from crypsis.audits.partial_values import restoring_parts
+from crypsis.audits.published import Finding, FindingKind, Published, find_reason
 from crypsis.audits.restatement import restated
-from crypsis.audits.units import few_units
 from crypsis.errors import TableError
 from crypsis.table.aligning import aligned_pair
 from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.lookalikes import look_alikes
-from crypsis.table.missing_cells import MissingReading
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table

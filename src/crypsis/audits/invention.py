@@ -6,8 +6,7 @@ from itertools import combinations
 
 import numpy as np
 
-from crypsis.audits.finding import Finding, FindingKind
-from crypsis.audits.published import Published, collected_codes
+from crypsis.audits.published import Finding, FindingKind, Published, collected_codes
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
+import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES, unlikely
-from crypsis.audits.finding import Finding, FindingKind
-from crypsis.audits.published import LONG_WORD, Flags, Published, number_labels
-from crypsis.audits.words import LONGEST, holders, words_of
+from crypsis.audits.published import LONG_WORD, Finding, FindingKind, Flags, Published, number_labels
+from crypsis.audits.tokens import LONGEST, holders, words_of
+from crypsis.errors import TableError
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.spellings import fold_text
+from crypsis.table.lookalikes import fold_text
 from crypsis.table.table import Table
 
 LONG_VALUE = 4
@@ -188,3 +190,32 @@ def _targets(seen: Published) -> Iterator[_Target]:
         if len(values) > 1:
             long = [line if len(line) >= LONG_VALUE else "" for line in lines]
             yield _Target(name, of, sets, long, hidden, left_out)
+
+
+# -- What a file holds beside its table.
+
+EXPECTED = ("ARROW:schema",)
+"""Entries of a Parquet file that describe its columns and nothing else."""
+
+
+def metadata(file: Path) -> list[Finding]:
+    """Entries in the metadata of a Parquet file beside the types of its columns.
+
+    Parameters
+    ----------
+    file : Path
+        A published file; text files have no metadata.
+
+    Returns
+    -------
+    list of Finding
+        One, whose `columns` are the names of the entries, or none.
+    """
+    if file.suffix != ".parquet":
+        return []
+    try:
+        entries = pl.read_parquet_metadata(file)
+    except (OSError, pl.exceptions.PolarsError):
+        raise TableError(f"{file.name}: its metadata cannot be read; write the file again") from None
+    odd = tuple(sorted(name for name in entries if name not in EXPECTED))
+    return [Finding(FindingKind.METADATA, odd, 0, 0.0)] if odd else []

@@ -11,10 +11,12 @@ import os
 import sys
 import traceback
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from crypsis.cli import (
     assess,
@@ -35,7 +37,6 @@ from crypsis.cli import (
     profile,
     release,
     report,
-    resume,
     rulebooks,
     run,
     schema,
@@ -44,10 +45,29 @@ from crypsis.cli import (
     studio,
     verify,
 )
-from crypsis.cli.beginning import OWN_PROCESS
-from crypsis.cli.listing import listing
-from crypsis.cli.option_groups import ungrouped
+from crypsis.cli.options import ungrouped
+from crypsis.cli.run import OWN_PROCESS
 from crypsis.errors import CrypsisError, EngineLost, Interrupted, ReleaseRefused
+
+if TYPE_CHECKING:
+    from crypsis.registry import Registry
+
+
+def listing(title: str, room: str, registry: str) -> type[TyperCommand]:
+    """A command whose help ends with the members of a registry; the room is imported when the help is asked for."""
+
+    class Listing(TyperCommand):
+        def format_epilog(self, ctx: Any, formatter: Any) -> None:
+            known: Registry[Any] = getattr(import_module(room), registry)
+            with formatter.section(title):
+                formatter.write_dl([(name, known[name].in_brief()) for name in sorted(known)])
+
+    return Listing
+
+
+# -- The commands, and where an error becomes a sentence and an exit code.
+#
+# 0 done or passed · 1 a check failed · 2 bad usage or input · 3 stopped, can be resumed · 70 an internal error
 
 app = typer.Typer(
     name="crypsis",
@@ -65,7 +85,7 @@ COMMANDS = (
     check.check,
     schema.schema,
     run.run,
-    resume.resume,
+    run.resume,
     front.front,
     show.show,
     compare.compare,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs, options
-from crypsis.cli.option_groups import Roles
+from crypsis.cli import options
+from crypsis.cli.options import Roles
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import TableError
 
@@ -36,17 +36,17 @@ def assess(
     privacy model fails.
     """
     from crypsis.measures import assess as assess_tables
-    from crypsis.measures.correspondence import NOT_IN_PLACE, in_place
+    from crypsis.measures.assess import NOT_IN_PLACE, in_place
     from crypsis.privacy.anonymity import smallest_class
     from crypsis.table.aligning import read_aligned
     from crypsis.text import over_all_text
 
-    document = inputs.read_plan(columns.plan)
+    document = options.read_plan(columns.plan)
     before = columns.read(original)
     if not before.quasi_identifiers:
         before = _suggested(before)
     after = read_aligned(before, masked)
-    demands = inputs.requirements(require, document)
+    demands = options.requirements(require, document)
     with working(f"measuring {len(before)} records"):
         corresponding = in_place(before, after)
         assessment = assess_tables(before, after, family=family, corresponding=corresponding)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs, options
-from crypsis.cli.option_groups import AttackFiles, IntruderOptions, Roles
+from crypsis.cli import options
+from crypsis.cli.options import AttackFiles, IntruderOptions, Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError, TableError, listing, suggestion
 
@@ -44,7 +44,7 @@ def attack(
     from crypsis.attacks import attack as try_attacks
     from crypsis.masking import methods
 
-    intruder = _intruder(Intruder, {**asdict(knowledge), "knows": inputs.split(knowledge.knows)})
+    intruder = _intruder(Intruder, {**asdict(knowledge), "knows": options.split(knowledge.knows)})
     people, outsiders = columns.read(files.original), columns.read(files.control) if files.control else None
     if Path(release).exists():
         if set_:
@@ -54,7 +54,7 @@ def attack(
     elif release in methods:
         if outsiders is not None:
             raise PlanError(f"{release} masks one half of the original and keeps the other as control; omit --control")
-        people, outsiders, published = _tried(people, methods.build(release, **inputs.settings(set_)), knowledge.seed)
+        people, outsiders, published = _tried(people, methods.build(release, **options.settings(set_)), knowledge.seed)
         together = True
     else:
         known = list(methods)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs, options, rulebooks
-from crypsis.cli.option_groups import Roles
+from crypsis.cli import options, rulebooks
+from crypsis.cli.options import Roles
 from crypsis.cli.output import say, say_json, table, working
 from crypsis.errors import TableError
 
@@ -35,7 +35,7 @@ def audit(
     Exit 1 if something stops a release and is not waived. For a raw file: what must be decided before a release.
     """
     from crypsis.audits import audit as look
-    from crypsis.audits.metadata import metadata
+    from crypsis.audits.restatement import metadata
     from crypsis.privacy.anonymity import missing_reading
     from crypsis.release.evidence import data_file, manifest_of, order_of, reading_of
 
@@ -49,7 +49,7 @@ def audit(
         elif original is not None:
             before = columns.read(original)
             published = _beside(before, published, file)
-        document = inputs.read_plan(columns.plan)
+        document = options.read_plan(columns.plan)
         said = {**(document.waivers() if document is not None else {}), **rulebooks.waivers_of(waive)}
         unstated = document.unstated() if document is not None and not file.is_dir() else ()
         demands = document.models() if document is not None else []

@@ -9,9 +9,8 @@ import typer
 
 from crypsis.cli import options
 from crypsis.cli.front import show_front
-from crypsis.cli.output import figure, say, working
-from crypsis.cli.progress import Watch
-from crypsis.cli.searching import free
+from crypsis.cli.output import Watch, figure, say, working
+from crypsis.cli.run import free
 
 if TYPE_CHECKING:
     from crypsis.table.table import Table

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.option_groups import Roles
+from crypsis.cli.options import Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 
 if TYPE_CHECKING:

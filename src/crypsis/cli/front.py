@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.inputs import pairs
+from crypsis.cli.options import pairs
 from crypsis.cli.output import figure, say, say_json, table
 
 if TYPE_CHECKING:
@@ -59,14 +59,14 @@ def _families_content(found: Front) -> list[dict[str, Any]]:
     """What each search contributed, as plain data."""
     from dataclasses import asdict
 
-    from crypsis.run.families import family_contributions
+    from crypsis.run.front import family_contributions
 
     return [asdict(each) for each in family_contributions(found)]
 
 
 def _show_families(found: Front) -> None:
     """What each search contributed, as a table and a sentence."""
-    from crypsis.run.families import family_contributions
+    from crypsis.run.front import family_contributions
     from crypsis.text.reports import families_text
 
     listed = family_contributions(found)
@@ -111,8 +111,7 @@ def front_content(found: Front, chosen: Sequence[Solution] | None = None) -> dic
 
 def show_front(found: Front, chosen: Sequence[Solution]) -> None:
     """Print solutions of a front, its baselines, and what is not on it for which reason."""
-    from crypsis.measures.all_knowing import ALL_KNOWING
-    from crypsis.measures.objective import ANALYSES_KEPT
+    from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT
 
     axes: list[str] = [name for name in ("loss", "risk", "uses") if name in found.axes]
     if any(ALL_KNOWING in solution.evaluation.figures for solution in found.everything):
@@ -159,8 +158,8 @@ def show_front(found: Front, chosen: Sequence[Solution]) -> None:
 
 def _show_closest(found: Front) -> None:
     """What comes closest to release, and what would have to be allowed for it."""
-    from crypsis.run.families import closest
-    from crypsis.text.evaluations import change_text
+    from crypsis.run.front import closest
+    from crypsis.text.reports import change_text
 
     nearest = closest(found.everything)
     if nearest is not None:
@@ -198,7 +197,7 @@ def _line(solution: Solution, axes: Sequence[str], found: Front) -> tuple[str, .
 
 def _standing(solution: Solution, found: Front) -> str:
     """What a solution is offered as, and how many of its columns are ruined."""
-    from crypsis.measures.utility.usefulness import ruined_columns
+    from crypsis.measures.utility.card import ruined_columns
 
     if not solution.feasible:
         return "not releasable"

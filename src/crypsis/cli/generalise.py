@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs, options
+from crypsis.cli import options
 from crypsis.cli.output import figure, say, say_json, say_released, table, warn, working
 from crypsis.errors import EngineError, PlanError, ReleaseRefused
 
@@ -51,7 +51,7 @@ def generalise(
     Needs a hierarchy for every quasi-identifier; guarantees k-anonymity and distinct l-diversity.
     """
     from crypsis.plan import Plan
-    from crypsis.release.count_release import provable
+    from crypsis.release.lazy_release import provable
     from crypsis.searches.lattices.evaluation import evaluate_lattice, optimum
 
     document = Plan.read(plan)
@@ -131,7 +131,7 @@ def _levels(texts: list[str] | None, best: tuple[int, ...], held: LazyTable) -> 
     if not texts:
         return best
     names = list(held.counts.names)[: len(best)]
-    given = inputs.pairs(inputs.split(texts), "--level")
+    given = options.pairs(options.split(texts), "--level")
     if set(given) != set(names) or not all(text.isdigit() for text in given.values()):
         raise PlanError(
             f"--level: give a whole number for every quasi-identifier, e.g. {','.join(f'{n}=0' for n in names)}"
@@ -144,7 +144,7 @@ def _front(nodes: pl.DataFrame) -> pl.DataFrame:
     import numpy as np
     import polars as pl
 
-    from crypsis.searches.lattices.indices import minimal
+    from crypsis.searches.lattices.operators import minimal
 
     aims = [nodes[name].to_numpy().astype(np.float64) for name in ("k", "l") if name in nodes.columns]
     best = minimal(np.stack([*aims, -nodes["glm"].to_numpy()], axis=1))
@@ -172,8 +172,7 @@ def _release(
     from dataclasses import asdict
 
     from crypsis.release import ReleaseDescription, verify
-    from crypsis.release.count_release import publish_counted
-    from crypsis.release.lazy_release import lattice_of
+    from crypsis.release.lazy_release import lattice_of, publish_counted
     from crypsis.text import node_text
 
     message = node_text(lattice_of(held), levels)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.option_groups import Roles
+from crypsis.cli.options import Roles
 from crypsis.cli.output import say
 from crypsis.errors import CrypsisError, PlanError, TableError, listing
 
@@ -52,7 +52,7 @@ def init(
     asked, the column that exposes most first; --cautious settles them all. A confidential column by which people would
     be found needs a reason why nobody outside knows it; without one, --cautious masks it.
     """
-    from crypsis.audits.caution import cautious as settle
+    from crypsis.audits.default_roles import cautious as settle
     from crypsis.plan import draft, draft_uses
     from crypsis.table.attribute import Role
     from crypsis.table.files import write_atomically
@@ -119,9 +119,9 @@ def _asked_uses(table: Table) -> dict[str, EstimateUse]:
 
 def _exposing(seen: Profile, table: Table, because: Mapping[str, str]) -> dict[str, str]:
     """Confidential columns by which people would be found, the most exposing first, with the finding in words."""
-    from crypsis.audits.anticipation import anticipated
+    from crypsis.audits.preview import anticipated
     from crypsis.table.attribute import Role
-    from crypsis.table.clues import Clue
+    from crypsis.table.profile import Clue
     from crypsis.text import finding_text
 
     stated = {column.name for column in seen.columns if column.reasons[0].clue is Clue.DECLARED} | set(because)
@@ -151,7 +151,7 @@ def _asked_who_knows(seen: Profile, table: Table, because: dict[str, str]) -> Pr
 def _asked(seen: Profile) -> tuple[Profile, dict[str, str]]:
     """What the custodian says about every undecided column, the most exposing first, and the reasons given."""
     from crypsis.table.attribute import Role
-    from crypsis.table.clues import Clue, Reason
+    from crypsis.table.profile import Clue, Reason
 
     open_ = sorted((c for c in seen.columns if c.role == Role.UNDECIDED), key=lambda column: -column.unique)
     answers, because = dict[str, str](), dict[str, str]()

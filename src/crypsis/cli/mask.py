@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, options
-from crypsis.cli.option_groups import BlockEngine, MaskedFile, Roles
+from crypsis.cli import options
+from crypsis.cli.options import BlockEngine, MaskedFile, Roles
 from crypsis.cli.output import figure, say, say_json, table, warn, working
 from crypsis.errors import PlanError, TableError
 
@@ -43,7 +43,7 @@ def mask(
     out = target.out
     if out.exists():
         raise TableError(f"{out}: already exists; choose another name or remove it first")
-    chosen = methods.build(method, **inputs.settings(set_))
+    chosen = methods.build(method, **options.settings(set_))
     original = columns.read(file)
     for note in original.notes:
         warn(note)
@@ -52,7 +52,7 @@ def mask(
             "no column is named to be masked; name the quasi-identifiers with --quasi age,region "
             "(or --quasi '*'), or see what `crypsis profile` suggests"
         )
-    rng = inputs.randomness(target.seed)
+    rng = options.randomness(target.seed)
     with working(f"masking {len(original)} records by {method}"):
         apart = (
             original

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,6 +14,8 @@ import typer
 
 if TYPE_CHECKING:
     from crypsis.release import Verification
+    from crypsis.run import Progress
+    from crypsis.run.gain import Found
 
 
 def say(text: str = "") -> None:
@@ -93,3 +96,119 @@ def working(what: str) -> Iterator[None]:
     else:
         typer.echo(what, err=True)
         yield
+
+
+# -- Progress of a run on stderr: a live line on a terminal, a plain one now and then elsewhere, nothing if quiet.
+
+EVERY = 5.0
+"""Seconds between plain lines."""
+LONG_STILL, SHORT = 0.3, 10.0
+"""A front that has not moved for this share of the time, which counts as at least so many seconds, stands still."""
+BASELINES = ("baseline", "making")
+"""Steps of a baseline: the last one, and those before it."""
+WORTH_A_WORD = 0.5
+"""Seconds of compiling, or beyond the budget, that are worth a word."""
+
+
+class Watch:
+    """The progress of a run so far, for the line that ends it."""
+
+    def __init__(self) -> None:
+        self._generations, self.seconds = dict[str, int](), 0.0
+        self._compiling, self._beyond, self._still = 0.0, 0.0, 0.0
+
+    def follow(self, steps: Iterable[Progress], quiet: bool) -> None:
+        """Let a run proceed to its end and print its progress."""
+        seen = map(self._note, steps)
+        if quiet:
+            for _ in seen:
+                pass
+        elif sys.stderr.isatty():
+            _live(seen)
+        else:
+            _print_lines(seen)
+
+    def close(self, solutions: int) -> None:
+        """Print the last line; of a short run it may be the only one."""
+        done = sum(self._generations.values())
+        lines = [
+            f"finished: {done} generation{'s'[: done != 1]}, {solutions} solution{'s'[: solutions != 1]} measured",
+            f"{self._compiling:.1f} s of compiling not charged" if self._compiling >= WORTH_A_WORD else "",
+            f"the budget was too small for a first solution: {self._beyond:.1f} s more" if self._late else "",
+            f"nothing better in the last {self._still:.0f} s" if _is_long(self._still, self.seconds) else "",
+        ]
+        typer.echo(f"[{self.seconds:6.1f} s, 100 %] {'; '.join(filter(None, lines))}", err=True)
+
+    @property
+    def _late(self) -> bool:
+        return self._beyond >= WORTH_A_WORD
+
+    def _note(self, step: Progress) -> Progress:
+        if step.what not in BASELINES:
+            self._generations[step.title] = step.generation
+        self.seconds = max(self.seconds, step.seconds)
+        self._compiling = max(self._compiling, step.compiling)
+        self._beyond = max(self._beyond, step.beyond)
+        self._still = step.found.still if step.found.points else 0.0
+        return step
+
+
+def progress_text(step: Progress, rate: float) -> str:
+    """'partition: generation 12, 1480 evaluations (310/s); 24 points, loss from 8.2 %, risk from 0.4 %'."""
+    if step.what in BASELINES:
+        doing = f"baseline {step.title}"
+    else:
+        speed = f" ({rate:.0f}/s)" if rate > 0 else ""
+        verb = "measuring its front" if step.what in ("measured", "measuring") else f"generation {step.generation}"
+        doing = f"{step.title}: {verb}, {step.evaluations} evaluations{speed}"
+    return f"{doing}; {found_text(step.found, step.seconds)}"
+
+
+def found_text(found: Found, seconds: float) -> str:
+    """What a run has found so far, and for how long nothing has moved if that is long."""
+    if not found.points:
+        return "nothing to release yet"
+    points = f"{found.points} point{'s'[: found.points != 1]}"
+    text = f"{points}, loss from {found.loss:.3g} %, people found by the plan's intruder from {found.risk:.3g} %"
+    return f"{text}, nothing better for {found.still:.0f} s" if _is_long(found.still, seconds) else text
+
+
+def _is_long(still: float, seconds: float) -> bool:
+    """Whether a front that has not moved for so long stands still, after so many seconds of a run."""
+    return still >= LONG_STILL * max(seconds, SHORT)
+
+
+class _Rate:
+    """Evaluations per second of all searches together, since watching began."""
+
+    def __init__(self) -> None:
+        self._started, self._first, self._last = time.monotonic(), dict[str, int](), dict[str, int]()
+
+    def seen(self, step: Progress) -> float:
+        if step.evaluations:
+            self._first.setdefault(step.title, step.evaluations if step.generation else 0)
+            self._last[step.title] = step.evaluations
+        done = sum(self._last[title] - self._first[title] for title in self._last)
+        return done / max(time.monotonic() - self._started, 1e-3)
+
+
+def _print_lines(steps: Iterable[Progress]) -> None:
+    last, rate = -EVERY, _Rate()
+    for step in steps:
+        speed = rate.seen(step)
+        if step.what == "baseline" or time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            typer.echo(f"[{step.seconds:6.1f} s, {100 * step.used:3.0f} %] {progress_text(step, speed)}", err=True)
+
+
+def _live(steps: Iterable[Progress]) -> None:
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TimeRemainingColumn())
+    rate = _Rate()
+    with Bars(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("starting", total=1.0)
+        for step in steps:
+            bars.update(task, completed=step.used, description=progress_text(step, rate.seen(step)))

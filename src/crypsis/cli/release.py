@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, options, rulebooks
-from crypsis.cli.option_groups import BundleOptions, Demands, Roles
+from crypsis.cli import options, rulebooks
+from crypsis.cli.options import BundleOptions, Demands, Roles
 from crypsis.cli.output import say, say_json, say_released, working
 from crypsis.errors import PlanError
 
@@ -39,7 +39,7 @@ def release(
     if file.is_dir():
         _release_from_run(file, pick, bundle, demands, json)
         return
-    document = inputs.read_plan(columns.plan)
+    document = options.read_plan(columns.plan)
     if bundle.format not in ("csv", "parquet"):
         raise PlanError(f"--format {bundle.format!r}: choose csv or parquet")
     before = columns.read(original) if original else None
@@ -48,7 +48,7 @@ def release(
         publish(
             masked,
             bundle.out,
-            models=inputs.requirements(demands.require, document),
+            models=options.requirements(demands.require, document),
             original=before,
             description=ReleaseDescription(title=bundle.title, method=bundle.method, family=bundle.family),
             format="parquet" if bundle.format == "parquet" else "csv",
@@ -70,7 +70,7 @@ def _limits(texts: list[str] | None) -> list[MeasuredLimit]:
     from crypsis.release import MeasuredLimit
 
     limits = []
-    for name, text in inputs.pairs(texts, "--limit").items():
+    for name, text in options.pairs(texts, "--limit").items():
         try:
             limits.append(MeasuredLimit(measures.build(name), float(text), name))
         except ValueError:

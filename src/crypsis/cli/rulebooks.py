@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from crypsis.cli import inputs, options
+from crypsis.cli import options
 from crypsis.cli.output import say, say_json, table
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ def book_of(name: str | None) -> Rulebook | None:
 
 def waivers_of(values: Sequence[str] | None) -> dict[str, str]:
     """['rows=agreed with the board'] → {'rows': 'agreed with the board'}."""
-    return inputs.pairs(values, "--waive")
+    return options.pairs(values, "--waive")
 
 
 def rule_waivers(values: Sequence[str] | None) -> dict[str, str]:

@@ -2,19 +2,92 @@
 
 from __future__ import annotations
 
+import signal
 from contextlib import nullcontext
+from contextvars import ContextVar
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
 from crypsis.cli import options
-from crypsis.cli.beginning import command_began
+from crypsis.cli.front import OUTLINE, front_content, show_front
 from crypsis.cli.generalise import warn_if_large
-from crypsis.cli.option_groups import PlanEngine
-from crypsis.cli.output import working
-from crypsis.cli.searching import carry_out, free
-from crypsis.errors import PlanError
+from crypsis.cli.options import PlanEngine
+from crypsis.cli.output import Watch, say, say_json, warn, working
+from crypsis.errors import EngineLost, PlanError
+
+if TYPE_CHECKING:
+    from crypsis.run import Run
+    from crypsis.run.clock import Moment
+
+STOPPED = 3
+
+
+def carry_out(started: Run, quiet: bool, json: bool) -> None:
+    """Let a run proceed, print its progress and its front, and close it; exit 3 if it was stopped."""
+    signal.signal(signal.SIGTERM, _as_interrupt)
+    stopped, watch = False, Watch()
+    try:
+        watch.follow(started.proceed(), quiet)
+    except KeyboardInterrupt:
+        stopped = True
+    except EngineLost:
+        warn(f"the run is kept; continue it with: crypsis resume {started.folder}")
+        raise
+    front = started.front
+    if not (quiet or stopped):
+        watch.close(len(front.everything))
+    if json:
+        say_json({"run": str(started.folder), "finished": not stopped, **front_content(front)})
+    else:
+        if not (stopped or front.everything):
+            warn(
+                "the budget ended before a first solution was measured; give a larger one to `crypsis resume --budget`"
+            )
+        outline = front.outline(OUTLINE)
+        show_front(front, outline)
+        if len(outline) < len(front):
+            say(f"{len(front) - len(outline)} more are between these: crypsis front {started.folder}")
+        say()
+        say(f"run folder: {started.folder} (internal; never publish it)")
+        if stopped:
+            say(f"stopped; continue with: crypsis resume {started.folder}")
+        elif front.solutions:
+            say(f"Next: crypsis show {started.folder}")
+            say(f"      crypsis release {started.folder} -o release")
+    started.close()
+    if stopped:
+        raise typer.Exit(STOPPED)
+
+
+def _as_interrupt(*_: object) -> NoReturn:
+    raise KeyboardInterrupt
+
+
+def free(folder: Path) -> Path:
+    """The folder, or the first free name beside it."""
+    candidate, number = folder, 2
+    while candidate.exists():
+        candidate = folder.with_name(f"{folder.name}-{number}")
+        number += 1
+    return candidate
+
+
+# -- When a command began: with its process, or now where it is called within another program.
+
+OWN_PROCESS: ContextVar[bool] = ContextVar("OWN_PROCESS", default=False)
+"""Whether the command line has its process for itself."""
+
+
+def command_began() -> Moment:
+    """When the running command was given: interpreter start, imports and reading are after it."""
+    from crypsis.run.clock import Moment, command_start
+
+    return command_start() if OWN_PROCESS.get() else Moment.now()
+
+
+# -- `crypsis run`: run the searches of a plan.
 
 
 def run(
@@ -53,3 +126,28 @@ def run(
             started = Run.start(document, folder, engine, home=plan.parent, text=text, seed=seed, budget=budget)
         started.began = began
         carry_out(started, quiet, json)
+
+
+# -- `crypsis resume`: continue a run.
+
+
+def resume(
+    folder: options.RunFolder,
+    place: PlanEngine,
+    budget: options.Budget = None,
+    quiet: options.Quiet = False,
+    json: options.Json = False,
+) -> None:
+    """Continue a run.
+
+    One that was stopped or killed, or, with a larger --budget, one that has ended.
+    """
+    began = command_began()
+    from crypsis.run import Run
+
+    with Run.open(folder) as opened:
+        document = opened.plan
+    with place.opened(document) as engine:
+        continued = Run.resume(folder, engine, budget=budget)
+        continued.began = began
+        carry_out(continued, quiet, json)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from crypsis.cli import inputs, options
-from crypsis.cli.option_groups import Effort, Factorial, Fixed, Roles
+from crypsis.cli import options
+from crypsis.cli.options import Effort, Factorial, Fixed, Roles
 from crypsis.cli.output import figure, say, say_json, table, working
 from crypsis.errors import PlanError
 
@@ -36,7 +36,7 @@ def sensitivity(
     Example: crypsis sensitivity genetic uniform:11x2 -v mutation_rate=0:1:0.1 -v population=10:100:10 -s epochs=1000
     --out study. The same command continues a study that was stopped.
     """
-    from crypsis.charts.sensitivity import sensitivity_picture
+    from crypsis.charts.experiments import sensitivity_picture
     from crypsis.engines import engine
     from crypsis.sensitivity import Design, analyse, run_design
     from crypsis.table.files import write_atomically
@@ -66,11 +66,11 @@ def sensitivity(
 def levels(texts: list[str]) -> dict[str, list[Any]]:
     """['rate=0:1:0.5', 'name=a,b'] → {'rate': [0.0, 0.5, 1.0], 'name': ['a', 'b']}."""
     found: dict[str, list[Any]] = {}
-    for setting, text in inputs.pairs(texts, "--vary").items():
+    for setting, text in options.pairs(texts, "--vary").items():
         if text.count(":") == 2:
             found[setting] = _steps(setting, text)
         else:
-            found[setting] = [inputs.settings([f"value={part}"])["value"] for part in inputs.split([text])]
+            found[setting] = [options.settings([f"value={part}"])["value"] for part in options.split([text])]
     return found
 
 
@@ -90,9 +90,9 @@ def _steps(setting: str, text: str) -> list[Any]:
 def _subject(name: str, data: str, fixed: Fixed, columns: Roles) -> Subject:
     import numpy as np
 
-    from crypsis.masking.partition import partitioners
+    from crypsis.masking.partitioning import partitioners
     from crypsis.masking.scaling import embed
-    from crypsis.plan.catalogue import searches
+    from crypsis.plan.sections import searches
     from crypsis.sensitivity import PartitionerSubject, SearchSubject
     from crypsis.table.table import Table
 
@@ -112,7 +112,7 @@ def _subject(name: str, data: str, fixed: Fixed, columns: Roles) -> Subject:
         )
     else:
         held = columns.read(Path(data))
-    settings = inputs.settings(fixed.set_)
+    settings = options.settings(fixed.set_)
     if name in searches:
         return SearchSubject(name, held, settings, fixed.generations)
     if not held.quasi_identifiers:

@@ -103,7 +103,7 @@ def _show_card(card: UtilityCard) -> None:
 
 def _show_estimates(card: UtilityCard) -> None:
     """What an analyst keeps: estimates before and after, and analyses drawn at random."""
-    from crypsis.text.estimates import FIGURES, analyses_text, category_rows, change_text, kept_text, number_rows
+    from crypsis.text.cards import FIGURES, analyses_text, category_rows, change_text, kept_text, number_rows
 
     numbers, categories = number_rows(card.estimates), category_rows(card.estimates)
     if numbers:

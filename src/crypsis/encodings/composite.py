@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
 from crypsis.errors import SearchError
 from crypsis.masking.representatives import Representative, moments_given_up, published_by_column
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, given_up_text, treatments_text
 

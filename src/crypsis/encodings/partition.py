@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.encodings.encoding import Description, Genome, RememberingEncoding, blanked_cells
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
 from crypsis.masking.locking import strata, within_strata
 from crypsis.masking.microaggregation import Microaggregation
 from crypsis.masking.representatives import Representatives, moments_given_up, published
-from crypsis.privacy.properties import class_sizes
+from crypsis.privacy.model import class_sizes
 from crypsis.table.table import Table
 from crypsis.text import blanked_text, given_up_text, representatives_text
 

@@ -12,10 +12,259 @@ from typing import NamedTuple
 
 import numpy as np
 
-from crypsis.kernels.annealing import bearable, bears, below, draw
-from crypsis.kernels.arrays import Floats, Int32s, Ints, Words
+from crypsis.kernels.annealing import HOPELESS, bearable, bears, below, draw
+from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
+from crypsis.kernels.class_contents import ContentDemands, ContentRoom, group_shortfall
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.group_cost import Cells, Charges, Room, charge, column_cost, unlike
+from crypsis.kernels.quickselect import select_between
+
+MEDIAN, MEAN, MODE, ANCESTOR, CHEAPEST, UNANIMOUS, FREE = 0, 1, 2, 3, 4, 5, 6
+"""What a group publishes: the middle value; the mean; the most frequent value; the lowest common ancestor; the cheaper
+of ancestor and most frequent value; the value all share, else nothing;
+whatever it likes at no cost."""
+
+
+STEP = 0.1
+"""Share of its cells that a group is charged for demands it misses, however narrowly."""
+
+
+class Cells(NamedTuple):
+    """The columns of the records.
+
+    codes    int32[n, p]: leaf of the hierarchy, or any code of the value; −1 is missing
+    values   float64[n, p], not negative: number from the least over the standard deviation, rank; without an order, any
+             in which near values of the hierarchy follow each other
+    blanks   float64[n, p]: what a record loses of which nothing is published
+    numbers  bool[p]: whether a squared distance of values is lost, not a whole cell wherever values differ
+    wrong    float64[p]: what a false category loses
+    rules    int64[p]: what a group publishes
+    weights  float64[p]: what a lost cell counts for
+    heights  int64[p]: the highest level of the hierarchy; −1 without one
+    starts   int64[p, levels]: where the groups of a level begin in the two arrays below, leaf by leaf
+    above    int32[…]: group of each leaf at each level
+    widths   float64[…]: what a record of that leaf loses, generalised to its group
+    """
+
+    codes: Int32s
+    values: Floats
+    blanks: Floats
+    numbers: Flags
+    wrong: Floats
+    rules: Ints
+    weights: Floats
+    heights: Ints
+    starts: Ints
+    above: Int32s
+    widths: Floats
+
+
+class Charges(NamedTuple):
+    """What groups must hold, and what they are charged where they do not.
+
+    demands, contents  what is demanded of their confidential values, and buffers for that
+    price  float64[1]: what a group that meets no demand is charged, as a share of its cells
+    """
+
+    demands: ContentDemands
+    contents: ContentRoom
+    price: Floats
+
+
+class Room(NamedTuple):
+    """Buffers, and how many cells were read.
+
+    rows   int64[2, n]: members of two groups;  line  float64[n]: values of one column
+    tally  int64[codes]: zero between uses;  work  int64[1]
+    saved  float64[m, p + 2]: costs of groups that a change may have to give back
+    heat   float64[2]: temperature, and price of a group
+    """
+
+    rows: Ints
+    line: Floats
+    tally: Ints
+    work: Ints
+    saved: Floats
+    heat: Floats
+
+
+class Costing(NamedTuple):
+    """What groups cost: of which cells, with which charges for demands that are missed, in which buffers."""
+
+    charges: Charges | None
+    cells: Cells
+    room: Room
+
+
+def _middle(line: Floats, m: int) -> float:
+    """The lower middle of the first m values, which are rearranged."""
+    select_between(line, None, 0, m, (m - 1) // 2)
+    return float(line[(m - 1) // 2])
+
+
+middle = kernel(_middle)
+
+
+def _line_cost(cells: Cells, a: int, rows: Ints, m: int, mean: bool, room: Room) -> float:
+    """Sum of squared distances from the mean or the median; of categories, what those lose that are not the median."""
+    line, centre = room.line, 0.0
+    for t in range(m):
+        line[t] = cells.values[rows[t], a]
+        centre += line[t]
+    centre = centre / m if mean else middle(line, m)
+    if not mean and cells.numbers[a] and m % 2 == 0:
+        above = np.inf
+        for t in range(m // 2, m):
+            above = min(above, line[t])
+        centre += (above - centre) / 2.0
+    total = 0.0
+    for t in range(m):
+        if cells.numbers[a]:
+            total += (line[t] - centre) * (line[t] - centre)
+        elif line[t] != centre:
+            total += cells.wrong[a]
+    return total
+
+
+line_cost = kernel(_line_cost)
+
+
+def _mode_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
+    """What records lose with another value than the most frequent one."""
+    most = 0
+    for t in range(m):
+        code = cells.codes[rows[t], a]
+        room.tally[code] += 1
+        if room.tally[code] > most:
+            most = room.tally[code]
+    for t in range(m):
+        room.tally[cells.codes[rows[t], a]] = 0
+    return float((m - most) * cells.wrong[a])
+
+
+mode_cost = kernel(_mode_cost)
+
+
+def _blank_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
+    """What records lose of which nothing is published; nothing where there was nothing."""
+    total = 0.0
+    for t in range(m):
+        if cells.codes[rows[t], a] >= 0:
+            total += cells.blanks[rows[t], a]
+    return total
+
+
+blank_cost = kernel(_blank_cost)
+
+
+def _ancestor_cost(cells: Cells, a: int, rows: Ints, m: int) -> float:
+    """What records lose that are generalised to their lowest common ancestor, or blanked where there is none."""
+    level, first = 0, cells.codes[rows[0], a]
+    for t in range(1, m):
+        code = cells.codes[rows[t], a]
+        while level <= cells.heights[a]:
+            start = cells.starts[a, level]
+            if cells.above[start + code] == cells.above[start + first]:
+                break
+            level += 1
+        if level > cells.heights[a]:
+            return blank_cost(cells, a, rows, m)
+    total = 0.0
+    for t in range(m):
+        total += cells.widths[cells.starts[a, level] + cells.codes[rows[t], a]]
+    return total
+
+
+ancestor_cost = kernel(_ancestor_cost)
+
+
+def _column_cost(cells: Cells, a: int, rows: Ints, m: int, room: Room) -> float:
+    """Cells that the first m of the rows lose in a column as a group, times the weight of the column."""
+    rule, first = cells.rules[a], cells.codes[rows[0], a]
+    if rule == FREE or cells.weights[a] == 0.0:
+        return 0.0
+    room.work[0] += m
+    present, alike = 0, True
+    for t in range(m):
+        code = cells.codes[rows[t], a]
+        present += code >= 0
+        alike = alike and code == first
+    if alike:
+        return 0.0
+    if present < m:
+        return float(cells.weights[a] * blank_cost(cells, a, rows, m))
+    cost = np.inf
+    if rule in (ANCESTOR, CHEAPEST) and cells.heights[a] >= 0:
+        cost = ancestor_cost(cells, a, rows, m)
+    elif rule in (ANCESTOR, UNANIMOUS):
+        cost = blank_cost(cells, a, rows, m)
+    if rule in (MEDIAN, MEAN):
+        cost = line_cost(cells, a, rows, m, rule == MEAN, room)
+    elif rule in (MODE, CHEAPEST):
+        cost = min(cost, mode_cost(cells, a, rows, m, room))
+    return float(cells.weights[a] * cost)
+
+
+column_cost = kernel(_column_cost)
+
+
+def _total_cost(cells: Cells, order: Ints, bounds: Ints, room: Room) -> float:
+    """Cells that all groups lose, the rows of group g being order[bounds[g] : bounds[g + 1]]."""
+    total = 0.0
+    for g in range(bounds.size - 1):
+        rows, m = order[bounds[g] :], bounds[g + 1] - bounds[g]
+        for a in range(cells.codes.shape[1]):
+            total += column_cost(cells, a, rows, m, room)
+    return total
+
+
+total_cost = kernel(_total_cost)
+
+
+def _charge(charges: Charges | None, cells: Cells, rows: Ints, m: int, room: Room) -> float:
+    """What the first m of the rows are charged as a group for the demands they miss, in cells; nothing for None.
+
+    Without demands nothing of them is compiled: the type None decides, not a value.
+    """
+    if charges is None:
+        return 0.0
+    room.work[0] += m
+    missed = group_shortfall(charges.demands, charges.contents, rows, m)
+    if missed == 0.0:
+        return 0.0
+    whole = 0.0
+    for a in range(cells.weights.size):
+        whole += cells.weights[a]
+    return float(charges.price[0] * whole * m * (STEP + missed))
+
+
+charge = kernel(_charge)
+
+
+def _unlike(cells: Cells, i: int, j: int) -> float:
+    """How much two records differ: what both lose as a group, column by column."""
+    total = 0.0
+    for a in range(cells.codes.shape[1]):
+        one, other = cells.codes[i, a], cells.codes[j, a]
+        if one == other:
+            continue
+        if one < 0 or other < 0:
+            total += cells.weights[a] * (cells.blanks[i, a] if other < 0 else cells.blanks[j, a])
+        elif cells.numbers[a]:
+            apart = cells.values[i, a] - cells.values[j, a]
+            total += cells.weights[a] * 0.5 * apart * apart
+        else:
+            total += cells.weights[a] * cells.wrong[a]
+    return total
+
+
+unlike = kernel(_unlike)
+
+# -- Annealing of groups on cell loss itself: records move, trade places, groups split and dissolve.
+#
+# Groups are doubly linked lists of records in slots 0 … used − 1, so that no size is foreseen. Of every group the cost
+# of each column is kept; a change is judged by working out anew the columns that it touches: a column in which a group
+# loses nothing stays so when a record leaves, and when one enters that has the common value. Work is counted in cells
+# that were read: a walk ends after so many, whatever the sizes of the groups.
 
 _32, _LOW = np.uint64(32), np.uint64(2**32 - 1)
 
@@ -286,3 +535,216 @@ def _near_record(around: Surroundings, i: int, anywhere: np.uint64, chance: Word
 
 
 near_record = kernel(_near_record)
+
+# -- The walk over composite groups: which change is tried next, and when it ends.
+
+TRIES = 8
+"""Near records looked at for one of another group."""
+
+
+class WalkSettings(NamedTuple):
+    """How a walk goes.
+
+    least  smallest group;  limit  cells that may be read;  hot, cold  temperatures at its beginning and end, in cells
+    dissolving  probability of that change;  anywhere  probability that a far record is looked at
+    price  what every group costs beside what it loses, in cells: the dearer, the fewer there are
+    """
+
+    least: int
+    limit: int
+    hot: float
+    cold: float
+    dissolving: float
+    anywhere: float
+    price: float
+
+
+def _neighbouring_group(
+    groups: CompositeGroups, around: Surroundings, i: int, anywhere: np.uint64, chance: Words
+) -> int:
+    """The slot of another group in which a near record of the same stratum is; −1 if a few tries find none."""
+    for _ in range(TRIES):
+        j = near_record(around, i, anywhere, chance)
+        if groups.labels[j] != groups.labels[i] and around.strata[j] == around.strata[i]:
+            return int(groups.labels[j])
+    return NONE
+
+
+neighbouring_group = kernel(_neighbouring_group)
+
+
+def _close_slot(groups: CompositeGroups, g: int) -> None:
+    """Give up an empty slot; the last one moves into the hole."""
+    last = groups.used[0] - 1
+    groups.used[0] = last
+    if g != last:
+        i = groups.head[last]
+        for _ in range(groups.sizes[last]):
+            groups.labels[i] = g
+            i = groups.after[i]
+        groups.head[g], groups.sizes[g] = groups.head[last], groups.sizes[last]
+        for a in range(groups.costs.shape[1]):
+            groups.costs[g, a] = groups.costs[last, a]
+
+
+close_slot = kernel(_close_slot)
+
+
+def _dissolve_group(
+    groups: CompositeGroups, costing: Costing, around: Surroundings, seed: int, anywhere: np.uint64, chance: Words
+) -> None:
+    """Send every member of a record's group to a near group, if the rise is borne; else all is as it was."""
+    charges, cells, room = costing
+    g, p, rise = groups.labels[seed], cells.codes.shape[1], 0.0
+    m = gather_rows(groups, g, NONE, room.rows[0])
+    rise -= groups.costs[g, p + 1] + room.heat[1]
+    done = 0
+    while done < m and rise < HOPELESS * room.heat[0]:
+        i = room.rows[0, done]
+        h = neighbouring_group(groups, around, i, anywhere, chance)
+        if h == NONE:
+            rise = np.inf
+            break
+        many = gather_rows(groups, h, NONE, room.rows[1])
+        room.rows[1, many] = i
+        appraise(charges, cells, room.rows[1], many + 1, room, groups.fresh[1])
+        rise += groups.fresh[1, p + 1] - groups.costs[h, p + 1]
+        for a in range(p + 2):
+            room.saved[done, a], groups.costs[h, a] = groups.costs[h, a], groups.fresh[1, a]
+        leave_ring(groups, i)
+        join_ring(groups, i, h)
+        done += 1
+    if done == m and bears(rise, room.heat[0], chance):
+        close_slot(groups, g)
+        return
+    while done > 0:
+        done -= 1
+        i = room.rows[0, done]
+        h = groups.labels[i]
+        leave_ring(groups, i)
+        join_ring(groups, i, g)
+        for a in range(p + 2):
+            groups.costs[h, a] = room.saved[done, a]
+
+
+dissolve_group = kernel(_dissolve_group)
+
+
+def _walk_groups(
+    groups: CompositeGroups, costing: Costing, around: Surroundings, pace: WalkSettings, chance: Words
+) -> float:
+    """Try changes until so many cells were read while the temperature falls geometrically; the cost of all groups.
+
+    chance  uint64[1], the generator's state: the same state gives the same walk
+    """
+    charges, cells, room = costing
+    n, p, start, steps = cells.codes.shape[0], cells.codes.shape[1], room.work[0], 0
+    room.heat[1] = pace.price
+    rarely, anywhere = np.uint64(pace.dissolving * 2.0**32), np.uint64(pace.anywhere * 2.0**32)
+    while room.work[0] - start < pace.limit:
+        if steps & 63 == 0:
+            room.heat[0] = pace.hot * (pace.cold / pace.hot) ** ((room.work[0] - start) / pace.limit)
+        steps += 1
+        room.work[0] += 1
+        bits = draw(chance)
+        i = below(bits >> _32, n)
+        g = groups.labels[i]
+        if bits & _LOW < rarely:
+            if groups.sizes[g] <= room.saved.shape[0] and groups.used[0] > 1:
+                dissolve_group(groups, costing, around, i, anywhere, chance)
+            continue
+        bits = draw(chance)
+        if groups.sizes[g] >= 2 * pace.least and bits >> _32 < np.uint64(1 << 30):
+            split_group(groups, charges, cells, room, i, pace.least, chance)
+            continue
+        j = near_record(around, i, anywhere, chance)
+        h = groups.labels[j]
+        if g == h or around.strata[i] != around.strata[j]:
+            continue
+        if groups.sizes[g] > pace.least and bits & np.uint64(1):
+            move_record(groups, charges, cells, room, i, h, chance)
+            continue
+        if bits & np.uint64(2):
+            for _ in range(below(draw(chance) >> _32, groups.sizes[h])):
+                j = groups.after[j]
+        swap_records(groups, charges, cells, room, i, j, chance)
+    total = 0.0
+    for g in range(groups.used[0]):
+        total += groups.costs[g, p + 1]
+    return total
+
+
+walk_groups = kernel(_walk_groups)
+
+# -- Composite groups that are too small or miss a demand are put together with near ones, as far as that is possible.
+
+
+def _best_partner(
+    groups: CompositeGroups, costing: Costing, around: Surroundings, g: int, stamp: Int32s, anybody: bool
+) -> int:
+    """The group with which another one costs least more, its costs in `fresh[1]`; −1 if there is none.
+
+    stamp  int32[slots]: the last group a slot was looked at for, by a number that grows
+    anybody  whether all groups are looked at, else those of records near the members
+    """
+    charges, cells, room = costing
+    p, best, least = cells.codes.shape[1], NONE, np.inf
+    m = gather_rows(groups, g, NONE, room.rows[0])
+    for t in range(m):
+        room.rows[1, t] = room.rows[0, t]
+    stamp[-1] += 1
+    stamp[g] = stamp[-1]
+    stratum = around.strata[room.rows[0, 0]]
+    for t in range(1 if anybody else m):
+        for r in range(groups.used[0] if anybody else around.near.shape[1]):
+            j = groups.head[r] if anybody else around.near[room.rows[0, t], r]
+            h = groups.labels[j]
+            if stamp[h] == stamp[-1] or around.strata[j] != stratum:
+                continue
+            stamp[h] = stamp[-1]
+            many, i = m, groups.head[h]
+            for _ in range(groups.sizes[h]):
+                room.rows[1, many] = i
+                many += 1
+                i = groups.after[i]
+            appraise(charges, cells, room.rows[1], many, room, groups.fresh[0])
+            rise = groups.fresh[0, p + 1] - groups.costs[h, p + 1]
+            if rise < least:
+                best, least = h, rise
+                for a in range(p + 2):
+                    groups.fresh[1, a] = groups.fresh[0, a]
+    return int(best)
+
+
+best_partner = kernel(_best_partner)
+
+
+def _merge_short_groups(
+    groups: CompositeGroups, costing: Costing, around: Surroundings, least: int, stamp: Int32s
+) -> None:
+    """Every group that is charged or smaller than `least` joins the one near it with which both cost least.
+
+    stamp  int32[slots + 1], zero
+    """
+    room, p, g, passed = costing.room, costing.cells.codes.shape[1], 0, 0
+    while passed < groups.used[0]:
+        g = g + 1 if g + 1 < groups.used[0] else 0
+        passed += 1
+        if groups.costs[g, p] == 0.0 and groups.sizes[g] >= least:
+            continue
+        h = best_partner(groups, costing, around, g, stamp, False)
+        if h == NONE:
+            h = best_partner(groups, costing, around, g, stamp, True)
+        if h == NONE:
+            continue
+        m = gather_rows(groups, g, NONE, room.rows[0])
+        for t in range(m):
+            leave_ring(groups, room.rows[0, t])
+            join_ring(groups, room.rows[0, t], h)
+        for a in range(p + 2):
+            groups.costs[h, a] = groups.fresh[1, a]
+        close_slot(groups, g)
+        passed = 0
+
+
+merge_short_groups = kernel(_merge_short_groups)

@@ -6,11 +6,79 @@ Only readings are floats, so an amended file and one counted afresh give the sam
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from crypsis.kernels.arrays import Codes, Floats, Ints
+from crypsis.kernels.arrays import Codes, Flags, Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.ledger_types import Frame, TableLayout, Tallies
+
+
+class TableLayout(NamedTuple):
+    """Where things lie: the pair (original o, masked m) of attribute j is ``at[j] + m · wide[j] + o``."""
+
+    at: Ints  # int64[p + 1]
+    wide: Ints  # int64[p], codes of the original
+    mark: Ints  # int64[p + 1], start of each attribute's masked codes in `totals`
+    strides: Ints  # int64[tables, p]
+    starts: Ints  # int64[tables]
+
+
+class Frame(NamedTuple):
+    """All that stays while masked files change."""
+
+    shape: TableLayout
+    tuples: Codes  # int32[a, p], distinct originals
+    counts: Ints  # int64[a]
+    members: Ints  # int64[n], tuple of each record
+    loss: Ints  # flat, numerators of distances
+    denominators: Floats  # float64[p]
+    near: Ints  # flat, 1 where the original counts as disclosed
+    agree: Ints  # flat, 1 where the two agree
+    costs: Ints  # int64[2, flat], of distance-based and of rank-based linkage
+    widest: Ints  # int64[2], 1: costs combine by maximum; ALONE: and only a record's own cost matters
+    rules: Ints  # int64[3], credit in distance-based, rank-based, probabilistic linkage
+    divisor: Floats  # float64[1], of the contingency gap
+    known: Floats  # float64[mark[p]], entropy given this masked code; NaN: estimate it
+    logs: Floats  # float64[p], entropy that counts as total loss; 0: attribute cannot lose
+    steps: Floats  # float64[n + 1], c · log2 c
+    chosen: Flags  # bool[7], readings in use
+
+
+class Tallies(NamedTuple):
+    """All that is counted about each masked file."""
+
+    codes: Codes  # int32[N, n, p]
+    gaps: Codes  # int32[N, cells]
+    gap: Ints  # int64[N]
+    pairs: Codes  # int32[N, flat]
+    totals: Codes  # int32[N, mark[p]]
+    spread: Ints  # int64[N, p]
+    inside: Ints  # int64[N]
+    own: Codes  # int32[N, a, 2^p]
+    seen: Codes  # int32[N, a, 2^p]
+    patterns: Ints  # int64[N, 2^p]
+    best: Ints  # int64[N, 2, a]
+    ties: Ints  # int64[N, 2, a]
+    hits: Ints  # int64[N, 2, a]
+
+
+class MaskingTrial(NamedTuple):
+    """What a search holds against each of its files."""
+
+    goals: Floats  # float64[N, 4], see `trials.fitness`
+    readings: Floats  # float64[N, 7]
+    pairs: Floats  # float64[N, 2], mean loss and mean risk
+    sizes: Ints  # int64[p], categories a mutation may choose from
+    ordinal: Flags  # bool[p]
+    allowed: Flags  # by cell of strides; empty: everything
+    strides: Ints  # int64[p]
+
+
+# -- Seven readings from integer tallies, and how the tallies follow one changed record.
+#
+# The tallies of many masked files lie stacked: the first axis of every array of `Tallies` says which file.
+# Only readings are floats, so an amended file and one counted afresh give the same bits.
 
 FAR = 1 << 60
 EXPECTED, STRICT, ANY = 0, 1, 2
@@ -350,3 +418,137 @@ def _amend(frame: Frame, tallies: Tallies, who: int, row: int, new: Codes) -> No
 
 
 amend = kernel(_amend)
+
+# -- Counts of one file against another: tables of several orders, and pairs of original and masked category.
+#
+# Codes are int32[n, p] and never negative. A table is named by its strides: the cell of a record is
+# ``start + Σ_j stride[j] · code[j]``, with stride 0 for attributes outside the table.
+
+
+def _table_gaps(original: Codes, masked: Codes, strides: Ints, starts: Ints, gaps: Codes) -> int:
+    """Masked minus original count of every cell of every table, and the sum of their sizes.
+
+    strides  int64[tables, p]
+    starts   int64[tables], first cell of each table
+    gaps     int32[cells], overwritten
+    →        Σ |count − count'| over all cells of all tables
+    """
+    gaps[:] = 0
+    rows, attributes = original.shape
+    for table in range(len(starts)):
+        for row in range(rows):
+            before = starts[table]
+            after = starts[table]
+            for attribute in range(attributes):
+                before += strides[table, attribute] * original[row, attribute]
+                after += strides[table, attribute] * masked[row, attribute]
+            gaps[before] -= 1
+            gaps[after] += 1
+    total = 0
+    for cell in range(len(gaps)):
+        total += abs(gaps[cell])
+    return total
+
+
+table_gaps = kernel(_table_gaps)
+
+
+def _pair_counts(original: Codes, masked: Codes, at: Ints, wide: Ints, mark: Ints, pairs: Codes) -> Codes:
+    """How often each original category became each masked one.
+
+    at      int64[p], where the block of an attribute starts in `pairs`
+    wide    int64[p], number of codes of the original; the pair (o, m) is ``at[j] + m · wide[j] + o``
+    mark    int64[p + 1], where the masked codes of an attribute start in the result
+    pairs   int32, overwritten
+    →       int32[mark[p]]: how often each masked category occurs
+    """
+    pairs[:] = 0
+    rows, attributes = original.shape
+    totals = np.zeros(mark[attributes], dtype=np.int32)
+    for row in range(rows):
+        for attribute in range(attributes):
+            code = masked[row, attribute]
+            pairs[at[attribute] + code * wide[attribute] + original[row, attribute]] += 1
+            totals[mark[attribute] + code] += 1
+    return totals
+
+
+pair_counts = kernel(_pair_counts)
+
+
+def _weighted(pairs: Codes, weights: Ints, bounds: Ints) -> Ints:
+    """Σ pairs · weights within each block [bounds[j], bounds[j + 1])."""
+    sums = np.zeros(len(bounds) - 1, dtype=np.int64)
+    for block in range(len(bounds) - 1):
+        for cell in range(bounds[block], bounds[block + 1]):
+            sums[block] += pairs[cell] * weights[cell]
+    return sums
+
+
+weighted = kernel(_weighted)
+
+# -- Columns with too many values to tally: listed once in order of value, counted for any classes in one pass.
+
+
+class Listed(NamedTuple):
+    """Which values the records of every distinct tuple hold, equal values side by side; empty: nothing listed.
+
+    row      int32[p]: the tuple
+    value    int32[p]: the value, ascending
+    records  int64[p]: records of the tuple that hold it
+    """
+
+    row: Int32s
+    value: Int32s
+    records: Ints
+
+
+class Held(NamedTuple):
+    """What every class holds. n classes.
+
+    distinct  int64[n]: different values
+    most      int64[n]: records that hold the commonest value
+    squares   int64[n]: Σ over records of how many of the class hold the same value
+    running, last  int64[n]: room
+    """
+
+    distinct: Ints
+    most: Ints
+    squares: Ints
+    running: Ints
+    last: Ints
+
+
+def _count_listed(listed: Listed, of: Int32s, classes: int, held: Held) -> None:
+    """Count the values of every class; of[t] is the class of tuple t. O(p + n), no sort."""
+    running, last = held.running, held.last
+    for i in range(classes):
+        held.distinct[i] = held.most[i] = held.squares[i] = running[i] = 0
+        last[i] = -1
+    for place in range(listed.row.shape[0]):
+        i, value, count = of[listed.row[place]], listed.value[place], listed.records[place]
+        if last[i] != value:
+            last[i] = value
+            running[i] = 0
+            held.distinct[i] += 1
+        held.squares[i] += count * (2 * running[i] + count)
+        running[i] += count
+        held.most[i] = max(held.most[i], running[i])
+
+
+count_listed = kernel(_count_listed)
+
+
+def _squares_together(listed: Listed, of: Int32s, chosen: Flags) -> int:
+    """Σ over records of the chosen classes, taken as one class, of how many hold the same value."""
+    total, running, last = 0, 0, -1
+    for place in range(listed.row.shape[0]):
+        if chosen[of[listed.row[place]]]:
+            running = 0 if listed.value[place] != last else running
+            last = listed.value[place]
+            total += listed.records[place] * (2 * running + listed.records[place])
+            running += listed.records[place]
+    return total
+
+
+squares_together = kernel(_squares_together)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.arrays import Floats, Int32s, Ints
+from crypsis.kernels.arrays import Codes, Flags, Floats, Int32s, Ints
 from crypsis.kernels.compile import kernel
 from crypsis.kernels.quickselect import select_between
 
@@ -351,3 +351,322 @@ def linked(known: Known, distance: Floats, groups: CodeGroups, forest: Forest) -
     ties, lowest, reach = unlinked(len(known.points))
     link(known, distance, groups, forest, ties, lowest, reach)
     return ties, lowest, reach
+
+
+# -- Which masked records look most like an original one, over distinct tuples instead of records.
+#
+# `tuples` are the distinct originals; `crowd` the distinct masked tuples, sorted, with their counts.
+# A table of costs or agreements is flat: the entry of (original o, masked m) in attribute j is
+# ``at[j] + m · wide[j] + o``.
+
+FAR = 1 << 60
+"""A cost nobody links over: the pair is no candidate at all."""
+
+
+def _leads(crowd: Codes) -> tuple[Codes, Codes]:
+    """For sorted tuples: the first column that differs from the tuple before, and where each prefix ends.
+
+    →  int32[d + 1] (0 for the first and the end), int32[d, p]: first later tuple with another prefix 0…j
+    """
+    size, attributes = crowd.shape
+    lead = np.zeros(size + 1, dtype=np.int32)
+    leap = np.empty((size, attributes), dtype=np.int32)
+    for place in range(1, size):
+        column = 0
+        while column < attributes - 1 and crowd[place, column] == crowd[place - 1, column]:
+            column += 1
+        lead[place] = column
+    for column in range(attributes):
+        end = size
+        for place in range(size - 1, -1, -1):
+            leap[place, column] = end
+            if lead[place] <= column:
+                end = place
+    return lead, leap
+
+
+leads = kernel(_leads)
+
+
+def _nearest(
+    tuples: Codes, crowd: Codes, counts: Ints, first: Ints, cost: Ints, at: Ints, wide: Ints, widest: bool
+) -> tuple[Ints, Ints, Ints]:
+    """The least cost from every original tuple to a masked one, how many records lie there, and the first of them.
+
+    counts, first  int64[d]: records with each masked tuple, and the lowest row among them
+    cost           int64, flat; at least FAR: never a candidate
+    widest         costs of attributes combine by their maximum instead of their sum
+    →              int64[a] each: least cost (FAR if there is no candidate), ties, lowest row (−1 if none)
+
+    Sorted tuples are read like a tree: a prefix already too dear is left behind whole.
+    """
+    lead, leap = leads(crowd)
+    size, attributes = crowd.shape
+    best = np.full(len(tuples), FAR, dtype=np.int64)
+    ties = np.zeros(len(tuples), dtype=np.int64)
+    lowest = np.full(len(tuples), -1, dtype=np.int64)
+    partial = np.zeros(attributes + 1, dtype=np.int64)
+    for seeker in range(len(tuples)):
+        # A bound before the tour: the tuple that stands where the seeker itself would stand.
+        low, high = 0, size
+        while low < high:
+            middle = (low + high) // 2
+            column = 0
+            while column < attributes - 1 and crowd[middle, column] == tuples[seeker, column]:
+                column += 1
+            if crowd[middle, column] < tuples[seeker, column]:
+                low = middle + 1
+            else:
+                high = middle
+        bound = FAR - 1
+        if size:
+            guess = min(low, size - 1)
+            so_far = 0
+            for column in range(attributes):
+                step = cost[at[column] + crowd[guess, column] * wide[column] + tuples[seeker, column]]
+                so_far = max(so_far, step) if widest else so_far + min(step, FAR)
+                if so_far >= FAR:
+                    break
+            bound = min(bound, so_far)
+        place = 0
+        while place < size:
+            column = lead[place]
+            dear = False
+            while column < attributes:
+                step = cost[at[column] + crowd[place, column] * wide[column] + tuples[seeker, column]]
+                partial[column + 1] = max(partial[column], step) if widest else partial[column] + step
+                if partial[column + 1] > bound:
+                    dear = True
+                    break
+                column += 1
+            if dear:
+                place = leap[place, column]
+                continue
+            if partial[attributes] < best[seeker]:
+                bound = int(partial[attributes])
+                best[seeker] = bound
+                ties[seeker] = counts[place]
+                lowest[seeker] = first[place]
+            else:
+                ties[seeker] += counts[place]
+                lowest[seeker] = min(lowest[seeker], first[place])
+            place += 1
+    return best, ties, lowest
+
+
+nearest = kernel(_nearest)
+
+
+def _own_hits(
+    tuples: Codes, members: Ints, masked: Codes, kept: Flags, best: Ints, cost: Ints, at: Ints, wide: Ints
+) -> tuple[Ints, Ints]:
+    """How many records of each original tuple have their own masked record at the least cost (sum; maximum).
+
+    members  int64[n], which original tuple each record has
+    →        int64[a] for costs combined by their sum, int64[a] by their maximum
+    """
+    summed = np.zeros(len(tuples), dtype=np.int64)
+    widest = np.zeros(len(tuples), dtype=np.int64)
+    for row in range(len(members)):
+        if not kept[row]:
+            continue
+        mine = members[row]
+        total, largest = 0, 0
+        for column in range(masked.shape[1]):
+            step = cost[at[column] + masked[row, column] * wide[column] + tuples[mine, column]]
+            total = min(FAR, total + step)
+            largest = max(largest, step)
+        if best[mine] < FAR:
+            summed[mine] += total == best[mine]
+            widest[mine] += largest == best[mine]
+    return summed, widest
+
+
+own_hits = kernel(_own_hits)
+
+
+def _patterns(tuples: Codes, crowd: Codes, counts: Ints, agree: Ints, at: Ints, wide: Ints) -> Codes:
+    """How many masked records agree with each original tuple in exactly which attributes.
+
+    agree  int64, flat, 0 or 1
+    →      int32[a, 2^p]: bit j of a pattern is set where attribute j agrees
+    """
+    attributes = tuples.shape[1]
+    seen = np.zeros((len(tuples), 1 << attributes), dtype=np.int32)
+    for seeker in range(len(tuples)):
+        for place in range(len(crowd)):
+            pattern = 0
+            for column in range(attributes):
+                same = agree[at[column] + crowd[place, column] * wide[column] + tuples[seeker, column]]
+                pattern |= same << column
+            seen[seeker, pattern] += counts[place]
+    return seen
+
+
+patterns = kernel(_patterns)
+
+
+def _own_patterns(tuples: Codes, members: Ints, masked: Codes, kept: Flags, agree: Ints, at: Ints, wide: Ints) -> Codes:
+    """int32[a, 2^p]: how many records of each original tuple meet their own masked record in each pattern."""
+    attributes = tuples.shape[1]
+    own = np.zeros((len(tuples), 1 << attributes), dtype=np.int32)
+    for row in range(len(members)):
+        if kept[row]:
+            pattern = 0
+            for column in range(attributes):
+                same = agree[at[column] + masked[row, column] * wide[column] + tuples[members[row], column]]
+                pattern |= same << column
+            own[members[row], pattern] += 1
+    return own
+
+
+own_patterns = kernel(_own_patterns)
+
+# -- Assigning people to published classes one-to-one: the nearest classes of each person, and shares that fill them.
+
+EXCLUDED = 50.0
+"""What a column adds to the log-volume of a class that cannot hold the person."""
+TIED = 1e-7
+"""Weights that differ by this share at most are equal."""
+
+
+class ShownClasses(NamedTuple):
+    """What published classes show in each column, on the line on which a person has one place.
+
+    low, high  float64[classes, p]: the places a class covers; NaN where it shows a blank
+    wide  float64[classes, p]: cell loss of a person inside, 0 to 1
+    moves  bool[classes, p]: whether a person outside loses the distance, at most 1; else 1
+    covered  float64[classes, p]: logarithm of the number of original values a class covers
+    blank  float64[p]: log-volume of a blank to a person with a value
+    """
+
+    low: Floats
+    high: Floats
+    wide: Floats
+    moves: Flags
+    covered: Floats
+    blank: Floats
+
+
+def _insert(costs: Floats, classes: Ints, cost: float, at: int) -> None:
+    """Insert a class into the ascending list of the nearest, behind those of equal cost; the last one leaves."""
+    place = costs.shape[0]
+    while place > 0 and cost < costs[place - 1]:
+        place -= 1
+        if place + 1 < costs.shape[0]:
+            costs[place + 1] = costs[place]
+            classes[place + 1] = classes[place]
+    if place < costs.shape[0]:
+        costs[place] = cost
+        classes[place] = at
+
+
+insert = kernel(_insert)
+
+
+def _list_classes(known: Floats, shown: ShownClasses, costs: Floats, classes: Ints) -> None:
+    """List the nearest classes of each person by cell loss and by log-volume; ties go to the lower number.
+
+    known  float64[m, p]: places of the people, NaN where a value is missing
+    costs  float64[2, m, nearest], infinite before;  classes  int64[2, m, nearest], −1 before
+    """
+    last = costs.shape[2] - 1
+    for i in range(known.shape[0]):
+        for g in range(shown.low.shape[0]):
+            cell, volume = 0.0, 0.0
+            for j in range(known.shape[1]):
+                x, low, high = known[i, j], shown.low[g, j], shown.high[g, j]
+                if x >= low and x <= high:
+                    cell += shown.wide[g, j]
+                    volume += shown.covered[g, j]
+                elif x == x and low == low:
+                    cell += min(max(low - x, x - high), 1.0) if shown.moves[g, j] else 1.0
+                    volume += shown.covered[g, j] + EXCLUDED
+                elif x == x:
+                    cell += 1.0
+                    volume += shown.blank[j]
+                elif low == low:
+                    cell += 1.0
+                    volume += EXCLUDED
+                if cell >= costs[0, i, last] and volume >= costs[1, i, last]:
+                    break
+            if cell < costs[0, i, last]:
+                insert(costs[0, i], classes[0, i], cell, g)
+            if volume < costs[1, i, last]:
+                insert(costs[1, i], classes[1, i], volume, g)
+
+
+list_classes_into = kernel(_list_classes)
+
+
+def list_classes(known: Floats, shown: ShownClasses, nearest: int) -> tuple[Floats, Ints]:
+    """The nearest classes of each person, by cell loss and by log-volume.
+
+    →  float64[2, m, nearest]: costs, ascending;  int64[2, m, nearest]: classes, −1 where there are no more
+    """
+    nearest = max(min(nearest, len(shown.low)), 1)
+    costs, classes = np.full((2, len(known), nearest), np.inf), np.full((2, len(known), nearest), -1)
+    list_classes_into(known, shown, costs, classes)
+    return costs, classes
+
+
+def _fill_classes(weights: Floats, classes: Ints, room: Floats, rounds: int) -> None:
+    """Scale the weights of each person to 1 and those of each class to its room, in turns (Sinkhorn and Knopp 1967).
+
+    weights  float64[m, nearest], changed;  classes  int64[m, nearest], −1 for none;  room  float64[classes]
+    """
+    m, nearest = weights.shape
+    filled = np.empty(room.shape[0])
+    for _ in range(rounds):
+        for g in range(room.shape[0]):
+            filled[g] = 0.0
+        for i in range(m):
+            total = 0.0
+            for t in range(nearest):
+                if classes[i, t] >= 0:
+                    total += weights[i, t]
+            if total <= 0.0:
+                continue
+            for t in range(nearest):
+                if classes[i, t] >= 0:
+                    weights[i, t] /= total
+                    filled[classes[i, t]] += weights[i, t]
+        for i in range(m):
+            for t in range(nearest):
+                g = classes[i, t]
+                if g >= 0 and filled[g] > 1e-300:
+                    weights[i, t] *= room[g] / filled[g]
+
+
+fill_classes = kernel(_fill_classes)
+
+
+def _score_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints, found: Floats) -> None:
+    """What guessing a record of the class with the largest weight per record earns, split among ties.
+
+    weights  float64[m, nearest];  classes  int64[m, nearest];  sizes  int64[classes]
+    own  int64[m]: class of each person, −1 for none;  found  float64[m]: 1 / records guessed among where right, else 0
+    """
+    for i in range(weights.shape[0]):
+        best, records, right = -1.0, 0, False
+        for t in range(weights.shape[1]):
+            g = classes[i, t]
+            if g < 0:
+                continue
+            weight = weights[i, t] / sizes[g]
+            if weight > best * (1.0 + TIED) or best < 0.0:
+                best, records, right = weight, sizes[g], g == own[i]
+            elif weight >= best * (1.0 - TIED):
+                records += sizes[g]
+                right = right or g == own[i]
+        found[i] = 1.0 / records if right else 0.0
+
+
+score_guesses_into = kernel(_score_guesses)
+
+
+def score_guesses(weights: Floats, classes: Ints, sizes: Ints, own: Ints) -> Floats:
+    """float64[m]: what guessing a record of the class with the largest weight per record earns."""
+    found = np.empty(len(weights))
+    score_guesses_into(weights, classes, sizes, own, found)
+    return found

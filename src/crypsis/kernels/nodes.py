@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from crypsis.kernels.arrays import Flags, Floats, Int32s, Ints, Words
 from crypsis.kernels.classes import attainable_diversity, attainable_size, bits
 from crypsis.kernels.compile import kernel
-from crypsis.kernels.value_lists import Held, Listed, count_listed, squares_together
+from crypsis.kernels.ledger import Held, Listed, count_listed, squares_together
 
 BY_SIZE, STRICTEST, DEMANDED = 0, 1, 2
 """Which classes are suppressed: the smallest within the limit; those below the strictest k and then l the

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.kernels.calibration import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
+from crypsis.kernels.representatives import LabelChoices, LabelGaps, exchange_values, relabel_groups, round_in_order
 from crypsis.masking.aggregates import means
 from crypsis.table.attribute import UNPUBLISHED, Kind, Scale
 from crypsis.table.hierarchy import MISSING

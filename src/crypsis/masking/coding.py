@@ -14,11 +14,9 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.masking.choosing import chosen_columns
-from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.masking.method import Family, MaskingMethod, chosen_columns, methods
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.group_labels import listed_label
-from crypsis.table.hierarchy import MISSING, Hierarchy
+from crypsis.table.hierarchy import MISSING, Hierarchy, listed_label
 from crypsis.table.table import Column, Table
 
 

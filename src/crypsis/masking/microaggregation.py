@@ -13,16 +13,15 @@ from pydantic import Field, model_validator
 
 from crypsis.engines import Engine
 from crypsis.errors import TableError, listing, repeated
-from crypsis.masking.blocks import Blocks
 from crypsis.masking.locking import lock_obstacle, strata, within_strata
 from crypsis.masking.method import Family, MaskingMethod, methods
-from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.masking.partitioning import Blocks, Partitioner, partitioners
 from crypsis.masking.representatives import Representative, Representatives, published, refuse_representative
 from crypsis.masking.scaling import embed
 from crypsis.pieces import Pieces, completed
 from crypsis.table.attribute import Kind
 from crypsis.table.links import followed
-from crypsis.table.scaling import Scaling
+from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
 
 Numbers = Annotated[

@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.masking.choosing import chosen_columns
-from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.masking.method import Family, MaskingMethod, chosen_columns, methods
 from crypsis.table.attribute import Kind
-from crypsis.table.scaling import Scales
+from crypsis.table.precision import Scales
 from crypsis.table.table import Table
 
 

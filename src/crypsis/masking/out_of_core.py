@@ -24,10 +24,10 @@ from numpy.typing import NDArray
 from crypsis.engines import Engine, Serial
 from crypsis.errors import EngineError, PlanError, TableError, listing, unknown_column
 from crypsis.masking.aggregates import means
-from crypsis.masking.blocks import Blocks
+from crypsis.masking.partitioning import Blocks
+from crypsis.table.encoding import without_signed_zeros
 from crypsis.table.files import atomic_folder
-from crypsis.table.scaling import Scales
-from crypsis.table.signed_zeros import without_signed_zeros
+from crypsis.table.precision import Scales
 
 SAMPLE = 200_000
 BATCH = 250_000

@@ -15,8 +15,7 @@ from pydantic import Field, field_validator
 
 from crypsis.errors import PlanError, TableError
 from crypsis.kernels.randomisation import transitions
-from crypsis.masking.choosing import chosen_columns
-from crypsis.masking.method import Family, MaskingMethod, methods
+from crypsis.masking.method import Family, MaskingMethod, chosen_columns, methods
 from crypsis.table.attribute import Kind
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table

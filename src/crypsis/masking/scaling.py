@@ -31,7 +31,7 @@ import numpy as np
 
 from crypsis.kernels.arrays import Floats
 from crypsis.table.attribute import Attribute, Kind
-from crypsis.table.scaling import Scales, Scaling
+from crypsis.table.precision import Scales, Scaling
 from crypsis.table.table import Column, Table
 
 APART = 30.0

@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.contingency import table_gaps, weighted
-from crypsis.kernels.ledger import contingency_loss, distance_loss, entropy_loss
-from crypsis.kernels.ledger_types import TableLayout
-from crypsis.measures.categorical_measure import CategoricalLoss, Divisor, Explained
+from crypsis.kernels.ledger import TableLayout, contingency_loss, distance_loss, entropy_loss, table_gaps, weighted
+from crypsis.measures.categorical_ledger import CategoricalLoss, Divisor, Explained
 from crypsis.measures.categories import CategoryContext, Pairing, count_logs, count_pairs, distances
 from crypsis.measures.measure import measures
 from crypsis.table.equivalence_classes import equivalence_classes

@@ -14,11 +14,10 @@ import numpy as np
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import FAR, nearest, own_hits
 from crypsis.kernels.arrays import Ints
-from crypsis.kernels.contingency import weighted
-from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk
-from crypsis.measures.categorical_measure import CategoricalRisk, Divisor, Explained
+from crypsis.kernels.ledger import ANY, EXPECTED, STRICT, linkage_risk, weighted
+from crypsis.kernels.linkage import FAR, nearest, own_hits
+from crypsis.measures.categorical_ledger import CategoricalRisk, Divisor, Explained
 from crypsis.measures.categories import (
     CategoryContext,
     Pairing,

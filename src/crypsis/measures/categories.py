@@ -15,10 +15,9 @@ from functools import cached_property
 import numpy as np
 
 from crypsis.errors import TableError, unknown_column
-from crypsis.kernels.agreement import FAR, patterns
 from crypsis.kernels.arrays import Codes, Flags, Floats, Ints
-from crypsis.kernels.contingency import pair_counts
-from crypsis.kernels.ledger_types import TableLayout
+from crypsis.kernels.ledger import TableLayout, pair_counts
+from crypsis.kernels.linkage import FAR, patterns
 from crypsis.measures.measure import NO_RECORDS
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
-from crypsis.measures.pairing import check_rows
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table
 

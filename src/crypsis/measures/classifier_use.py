@@ -12,12 +12,10 @@ from pydantic import Field
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.measures.measure import measures
-from crypsis.measures.pairing import alike_codes
-from crypsis.measures.regression_use import Regressor
-from crypsis.measures.sampling import evenly, sample_setting
+from crypsis.measures.estimate_use import Regressor
+from crypsis.measures.measure import alike_codes, evenly, measures, sample_setting
 from crypsis.measures.uses import DeclaredUse, Found
-from crypsis.measures.utility.logistic import Logistic, fit_logistic
+from crypsis.measures.utility.interval_estimates import Logistic, fit_logistic
 from crypsis.registry import ColumnName
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table

@@ -16,8 +16,7 @@ from pydantic import Field
 
 from crypsis.errors import unknown_column
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
-from crypsis.measures.pairing import check_rows
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import EquivalenceClasses, classes_of
 from crypsis.table.hierarchy import Hierarchy

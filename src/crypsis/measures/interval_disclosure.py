@@ -14,8 +14,18 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.measures.intervals import score_interval, wilson
-from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading, measures
-from crypsis.measures.pairing import Numbers, check_rows, numeric_names, numeric_obstacle, published_numbers
+from crypsis.measures.measure import (
+    Aim,
+    BoundMeasure,
+    Measure,
+    Numbers,
+    Reading,
+    check_rows,
+    measures,
+    numeric_names,
+    numeric_obstacle,
+    published_numbers,
+)
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.table import Table
 

@@ -10,29 +10,372 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from functools import cached_property, partial
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import SearchError, TableError, listing
-from crypsis.measures.all_knowing import ALL_KNOWING, KNOWN_CLASS, AllKnowing, readable
-from crypsis.measures.bound_reader import BoundReader
-from crypsis.measures.constraint import LimitDemand, Model, UseDemand, beyond, excess, within
-from crypsis.measures.evaluation import Complaint, Evaluation, finite, plain_verdict
-from crypsis.measures.figures_found import FiguresFound
-from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
-from crypsis.measures.learned_linkage import LEARNED, learned_linkage
-from crypsis.measures.measure import Measure
-from crypsis.measures.one_to_one_linkage import ONE_TO_ONE, OneToOneLinkage
-from crypsis.measures.published_classes import PublishedClasses
+from crypsis.measures.linkage_attacks import HELD_OUT, HeldOutLinkage
+from crypsis.measures.measure import Aim, BoundMeasure, Measure, Reading
+from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE, OneToOneLinkage, PublishedClasses, learned_linkage
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.utility.analyses import Analyses, AnalysesChanged
 from crypsis.measures.utility.distributions import Distributions
 from crypsis.pieces import Pieces, completed
-from crypsis.table.missing_cells import MissingReading, alike_records
+from crypsis.table.equivalence_classes import MissingReading, alike_records
 from crypsis.table.table import Table
+
+ALL_KNOWING = "all-knowing"
+"""Figure of every solution where no intruder of the plan knows every quasi-identifier: the risk to one who does."""
+KNOWN_CLASS = "k.scenarios"
+"""Figure beside it: the smallest class over what each intruder of the plan knows."""
+
+
+@dataclass(frozen=True)
+class AllKnowing:
+    """Risks by every quasi-identifier, bound to the original once."""
+
+    bound: tuple[tuple[Measure, BoundMeasure], ...]
+
+    @classmethod
+    def of(cls, original: Table, risks: Sequence[Measure]) -> AllKnowing:
+        """Risks, each by those quasi-identifiers that it can read, or by columns of its own."""
+        found = []
+        for risk in risks:
+            names = risk.columns or readable(risk, original, original.quasi_identifiers)
+            measure = risk.model_copy(update={"columns": names})
+            found.append((measure, measure.against(original)))
+        return cls(tuple(found))
+
+    def risk(self, masked: Table, family: str) -> float | None:
+        """Mean of the risks; None where one has no meaning after a family of masking."""
+        if not all(family in measure.valid_for for measure, _ in self.bound):
+            return None
+        try:
+            return float(np.mean([bound.read(masked) for _, bound in self.bound]))
+        except TableError:
+            return None
+
+
+def readable(measure: Measure, table: Table, knows: Sequence[str]) -> tuple[str, ...]:
+    """Those of the columns the measure can read."""
+    if not measure.model_copy(update={"columns": tuple(knows)}).obstacle(table):
+        return tuple(knows)
+    return tuple(name for name in knows if not measure.model_copy(update={"columns": (name,)}).obstacle(table))
+
+
+# -- A measure that is ready to read masked tables, for whoever may know what.
+
+
+@dataclass(frozen=True)
+class BoundReader:
+    """A measure bound to the original: once, or once for each intruder.
+
+    title    name of the figure
+    measure  the settings
+    bound    intruder (or '') → bound measure
+    """
+
+    title: str
+    measure: Measure
+    bound: Mapping[str, BoundMeasure]
+
+    def scoring(self, masked: Table) -> Pieces[dict[str, float]]:
+        """The reading for every intruder, small where it is good, in pieces."""
+        found = dict[str, float]()
+        for intruder, bound in self.bound.items():
+            found[intruder] = self.measure.signed((yield from bound.scoring(masked)))
+        return found
+
+
+# -- Demands as a constraint: what meets them all comes before what does not, and that by how much is missed.
+
+TOLERANCE = 1e-9
+FAR = 1000.0
+"""Beyond any loss or risk in per cent."""
+
+
+class Model(Protocol):
+    """A privacy model, as far as an objective needs it."""
+
+    def obstacle(self, table: Table) -> str:
+        """Why the model cannot judge the table; empty if it can."""
+
+    def judge(self, table: Table) -> Any:
+        """The verdict on the table."""
+
+    def knowing(self, original: Table) -> Model:
+        """The same demand, judged by the true values where it reads missing cells by them."""
+
+    def shortfall(self, table: Table) -> float:
+        """How far the table falls short, 0 … 1; 0 exactly where the model holds."""
+
+
+@dataclass(frozen=True)
+class UseDemand:
+    """A use the released file must still serve: its measure, and how much that may change."""
+
+    title: str
+    measure: Measure
+    tolerance: float
+    weight: float = 1.0
+    treated_as: Literal["objective", "limit", "report"] = "limit"
+
+
+@dataclass(frozen=True)
+class LimitDemand:
+    """A largest reading, of a measure or (measure None) of a figure every table has: loss, risk, suppressed."""
+
+    title: str
+    at_most: float
+    measure: Measure | None = None
+
+
+def beyond(shortfall: float) -> tuple[float, float]:
+    """Loss and risk of a candidate that misses a demand, for orders that minimise both.
+
+    Every candidate that meets the demands dominates it, and of two that miss them the one that misses less dominates
+    the other. So dominance, weighted means and archives keep feasible candidates first without knowing of demands.
+
+    Parameters
+    ----------
+    shortfall : float
+        0 … 1.
+
+    Returns
+    -------
+    tuple of float
+
+    Examples
+    --------
+    >>> beyond(0.25)
+    (1250.0, 1250.0)
+    """
+    return FAR * (1.0 + shortfall), FAR * (1.0 + shortfall)
+
+
+def within(value: float, limit: float, better: str = "low") -> bool:
+    """Whether a reading keeps its limit, apart from the last digits of its sum.
+
+    Parameters
+    ----------
+    value, limit : float
+        The reading, and what it may be at most (better "low") or at least ("high").
+    better : str
+        Which readings are good.
+
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
+    >>> within(10.000000000000004, 10.0), within(10.1, 10.0), within(10.1, 10.0, "high")
+    (True, False, True)
+    """
+    return bool(value <= limit + TOLERANCE if better == "low" else value >= limit - TOLERANCE)
+
+
+def excess(value: float, at_most: float) -> float:
+    """How far a reading exceeds its limit, relative to it.
+
+    Parameters
+    ----------
+    value, at_most : float
+        The reading, infinite where it cannot be taken, and the limit.
+
+    Returns
+    -------
+    float
+        0 … 1; 0 where the limit is kept.
+
+    Examples
+    --------
+    >>> excess(5.0, 5.0), excess(20.0, 5.0)
+    (0.0, 0.75)
+    """
+    if within(value, at_most):
+        return 0.0
+    return 1.0 if math.isinf(value) else (value - at_most) / (value - at_most + (at_most if at_most > 0 else 1.0))
+
+
+# -- What one masked table was found to be: figures, verdicts, and typed reasons why it may not be released.
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """Why a masked table may not be released.
+
+    Parameters
+    ----------
+    kind : {'model', 'no-model', 'suppression', 'limit', 'use'}
+        What is not kept; 'no-model': the family of the masking gives class sizes no meaning, so no model can be judged.
+    subject : str
+        The model, measure or use.
+    required, attained : float or None
+        The threshold and what was found; `attained` is None where it cannot be read.
+    sense : {'at least', 'at most'}
+        On which side of the threshold the table must be.
+    offending, records : int
+        For a model: how many records offend, of how many.
+    columns : tuple of str
+        For a model: the columns the intruder was taken to know.
+    """
+
+    kind: Literal["model", "no-model", "suppression", "limit", "use"]
+    subject: str = ""
+    required: float | None = None
+    attained: float | None = None
+    sense: str = "at most"
+    offending: int = 0
+    records: int = 0
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Omission:
+    """Why a figure is not given: it has no meaning after a `family` of masking, or cannot be read (`detail`)."""
+
+    reason: Literal["family", "classes", "unreadable"]
+    detail: str = ""
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Everything the objective found on one masked table.
+
+    Parameters
+    ----------
+    figures : mapping of str to float or None
+        By name; None where the figure would mean nothing.
+    omissions : mapping of str to Omission
+        Why a figure is not given.
+    intervals : mapping of str to tuple of float
+        95 % interval of a figure that is an estimate.
+    baselines : mapping of str to float
+        What guessing without the masked file achieves.
+    notes : tuple of str
+        Why a figure should be read with care.
+    verdicts : tuple of mappings
+        The verdict of every required model, as plain data.
+    complaints : tuple of Complaint
+        Why the table may not be released; empty if it may.
+    columns : mapping of str to mapping
+        Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
+        whose value vanished, of each quasi-identifier, per cent.
+
+    Examples
+    --------
+    >>> people = crypsis.example(100)
+    >>> objective = crypsis.Objective(people, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
+    >>> evaluation = objective.evaluate(people, "aggregation")
+    >>> evaluation.figures["loss"], evaluation.complaints
+    (0.0, ())
+    """
+
+    figures: Mapping[str, float | None]
+    omissions: Mapping[str, Omission] = field(default_factory=dict)
+    intervals: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    baselines: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    verdicts: tuple[Mapping[str, Any], ...] = ()
+    complaints: tuple[Complaint, ...] = ()
+    columns: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for a store."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Evaluation:
+        """The evaluation that was stored.
+
+        Parameters
+        ----------
+        content : mapping
+            What `to_dict` gave.
+
+        Returns
+        -------
+        Evaluation
+        """
+        return cls(
+            figures=content["figures"],
+            omissions={name: Omission(**each) for name, each in content["omissions"].items()},
+            intervals={name: (low, high) for name, (low, high) in content["intervals"].items()},
+            baselines=content["baselines"],
+            notes=tuple(content["notes"]),
+            verdicts=tuple(content["verdicts"]),
+            complaints=tuple(
+                Complaint(**{**each, "columns": tuple(each["columns"])}) for each in content["complaints"]
+            ),
+            columns=content.get("columns", {}),
+        )
+
+
+def finite(value: float | None) -> float | None:
+    """A number that can be stored; None where it is infinite or not known."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def plain_verdict(verdict: Any) -> dict[str, Any]:
+    """A verdict as plain data."""
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in asdict(verdict).items()}
+    plain["attained"] = finite(plain["attained"])
+    return plain
+
+
+# -- What has been read of one masked table while it is evaluated.
+
+
+@dataclass
+class FiguresFound:
+    """What has been read of one masked table so far."""
+
+    family: str
+    figures: dict[str, float | None] = field(default_factory=dict)
+    omissions: dict[str, Omission] = field(default_factory=dict)
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
+    baselines: dict[str, float] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    by_intruder: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Measure → intruder → reading."""
+
+    def omit(self, name: str, reason: Literal["family", "classes", "unreadable"], detail: str = "") -> None:
+        """Leave a figure out, for a reason."""
+        self.figures[name], self.omissions[name] = None, Omission(reason, detail)
+
+    def remark(self, title: str, reading: Reading) -> None:
+        """Keep interval, baseline and warning of a reading."""
+        if reading.interval is not None:
+            self.intervals[title] = (float(reading.interval[0]), float(reading.interval[1]))
+        if reading.baseline is not None:
+            self.baselines[title] = float(reading.baseline)
+        if reading.warning:
+            self.notes.append(f"{title}: {reading.warning}")
+
+    def mean(self, titles: Sequence[str]) -> float | None:
+        """The mean of some figures; None if one is missing."""
+        values = [self.figures[title] for title in titles]
+        return None if None in values or not values else float(np.mean(values))  # type: ignore[arg-type]
+
+    def span_risk(self, titles: Sequence[str]) -> None:
+        """The interval of the overall risk: the means of the ends, where every risk has an interval."""
+        spans = [self.intervals[title] for title in titles if title in self.intervals]
+        if self.figures["risk"] is not None and len(spans) == len(titles):
+            low, high = np.mean(spans, axis=0)
+            self.intervals["risk"] = (float(low), float(high))
+
+
+# -- The one scorer of masked tables: losses, risks, uses, limits and models, bound to the original once.
+#
+# Risks are read once for each intruder, by the columns the intruder knows; the worst counts. Of the risks, those are
+# read that mean something after a family of masking; where none does, as class risk after a perturbation, one-to-one
+# linkage takes their place. Held-out attacks judge a perturbed table beside a limit; where it keeps all else, a
+# learned attacker is measured too, whom no search is fitted to, and the larger figure is its risk.
 
 ANALYSES_KEPT = "analyses"
 """Figure of every solution: estimates of analyses drawn at random that stay inside the original's intervals."""
@@ -481,3 +824,55 @@ def _judge(model: Model, masked: Table) -> Any:
 def _suppressed(masked: Table) -> float:
     """Share of suppressed records, per cent."""
     return 100.0 * float((~masked.kept).sum()) / max(len(masked), 1)
+
+
+# -- Loss, risk and suppression of a whole objective, read as a measure is read.
+
+Figure = Literal["loss", "risk", "suppressed"]
+
+DEFINITIONS: dict[Figure, str] = {
+    "loss": "mean of the losses of the plan",
+    "risk": "mean of the risks of the plan to the intruder for whom it is greatest",
+    "suppressed": "100 times the suppressed records over all records",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class OverallFigure:
+    """A figure that every masked table has.
+
+    Parameters
+    ----------
+    objective : Objective
+        What is measured, bound to the original.
+    figure : {'loss', 'risk', 'suppressed'}
+        Which figure.
+    family : str
+        How the table was masked.
+
+    Examples
+    --------
+    >>> table = crypsis.example(30)
+    >>> objective = Objective(table, {"loss": crypsis.InformationLoss(), "risk": crypsis.ClassRisk()})
+    >>> OverallFigure(objective, "loss", "recoding").explain(table).value
+    0.0
+    """
+
+    objective: Objective = field(repr=False)
+    figure: Figure
+    family: str
+
+    @property
+    def aim(self) -> Aim:
+        """Whether the figure is a risk; suppression is a loss."""
+        return "risk" if self.figure == "risk" else "loss"
+
+    def explain(self, masked: Table) -> Reading:
+        """Read the figure.
+
+        masked  row by row the records of the original
+        returns  infinite if a measure that belongs to the figure cannot be read
+        """
+        value = self.objective.overall(self.figure, masked, self.family)
+        value = math.inf if value is None else value
+        return Reading(f"overall {self.figure}", value, "%", "low", self.aim, DEFINITIONS[self.figure])

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.agreement import own_patterns
 from crypsis.kernels.arrays import Ints
 from crypsis.kernels.ledger import EXPECTED, STRICT, mixture, pattern_risk
-from crypsis.measures.categorical_measure import CategoricalRisk, Explained
+from crypsis.kernels.linkage import own_patterns
+from crypsis.measures.categorical_ledger import CategoricalRisk, Explained
 from crypsis.measures.categories import (
     CategoryContext,
     Pairing,

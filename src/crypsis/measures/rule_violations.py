@@ -7,8 +7,7 @@ from typing import ClassVar
 from pydantic import Field, field_validator
 
 from crypsis.errors import PlanError
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
-from crypsis.measures.pairing import check_rows
+from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, check_rows, measures
 from crypsis.table.rules import EditRule, count_violations, read_rule, rule_obstacle
 from crypsis.table.rules.judging import violations
 from crypsis.table.table import Table

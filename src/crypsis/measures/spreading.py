@@ -14,7 +14,7 @@ import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.measures.pairing import alike_codes, finite_numbers, published_numbers
+from crypsis.measures.measure import alike_codes, finite_numbers, published_numbers
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import LOCAL, Table

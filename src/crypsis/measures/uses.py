@@ -17,9 +17,18 @@ from pydantic import Field
 
 from crypsis.errors import TableError, unknown_column
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.measure import NO_RECORDS, Aim, BoundMeasure, Measure, Reading, measures
-from crypsis.measures.moments import Moments
-from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
+from crypsis.measures.measure import (
+    NO_RECORDS,
+    Aim,
+    BoundMeasure,
+    Measure,
+    Reading,
+    check_rows,
+    finite_numbers,
+    measures,
+    published_numbers,
+)
+from crypsis.measures.numeric_loss import Moments
 from crypsis.measures.spreading import Grid
 from crypsis.registry import ColumnName
 from crypsis.table.table import Table

@@ -9,17 +9,15 @@ from pathlib import Path
 import numpy as np
 
 from crypsis.audits import FindingKind
-from crypsis.audits.anticipation import anticipated
 from crypsis.audits.dependence import MOST_RESTORED, determining
 from crypsis.audits.exposure import singling_out
-from crypsis.audits.finding import find_reason
-from crypsis.audits.parts import restoring
-from crypsis.audits.published import Published
+from crypsis.audits.partial_values import restoring
+from crypsis.audits.preview import anticipated
+from crypsis.audits.published import Published, find_reason
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.measures.measure import Measure
-from crypsis.plan.budget import read_budget
 from crypsis.plan.document import Plan, load
-from crypsis.plan.sections import Use
+from crypsis.plan.sections import Use, read_budget
 from crypsis.privacy import models as registered
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.table.attribute import UNPUBLISHED, Role
@@ -119,14 +117,14 @@ def _table(plan: Plan, folder: Path) -> tuple[Table | None, list[str]]:
 def against(plan: Plan, table: Table) -> list[str]:
     """Find parts of a plan that do not apply to a table."""
     return [
-        *_columns(plan, table),
+        *_check_columns(plan, table),
         *_models(plan, table),
         *search_obstacles(plan, table),
         *_readings(plan, table),
     ]
 
 
-def _columns(plan: Plan, table: Table) -> list[str]:
+def _check_columns(plan: Plan, table: Table) -> list[str]:
     named = [(f"columns.{name}", name) for name in plan.columns]
     named += [(f"waive[{n}].column", each.column) for n, each in enumerate(plan.waive, 1)]
     named += [(f"scenario[{n}].knows", c) for n, each in enumerate(plan.scenario, 1) for c in each.knows]

@@ -17,22 +17,22 @@ from pydantic import Field, ValidationError, field_validator
 
 from crypsis.audits import REASONED, waiver_key
 from crypsis.errors import PlanError, TableError
-from crypsis.measures.constraint import LimitDemand, UseDemand
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import Measure
-from crypsis.measures.objective import Objective
+from crypsis.measures.objective import LimitDemand, Objective, UseDemand
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import Usefulness
-from crypsis.plan.agreement import disagreements
-from crypsis.plan.catalogue import REFUSED
-from crypsis.plan.named_entries import refused_names
 from crypsis.plan.problems import problems_of, problems_text
 from crypsis.plan.sections import (
+    AXES,
+    REFUSED,
     Column,
     Data,
     Limit,
     Masking,
+    MeasureChoice,
     Measures,
+    Named,
     Release,
     Requirement,
     RuleDemand,
@@ -41,8 +41,10 @@ from crypsis.plan.sections import (
     SearchChoice,
     Use,
     Waiver,
+    refused_names,
     share,
 )
+from crypsis.plan.validation import disagreements
 from crypsis.privacy.anonymity import missing_reading
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import Settings
@@ -50,10 +52,9 @@ from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.builders import BUILDERS
 from crypsis.table.files import read_table
-from crypsis.table.locks import lock
-from crypsis.table.raw_files import read_toml
 from crypsis.table.rules import EditRule, read_rule
-from crypsis.table.table import Table
+from crypsis.table.table import Table, lock
+from crypsis.table.text_files import read_toml
 
 MASKED_BEFOREHAND = 0x6D61736B
 """Keeps the random numbers of maskings before the search apart from those of the searches."""
@@ -425,3 +426,93 @@ def _free(name: str, taken: Mapping[str, object]) -> str:
     while free in taken:
         free, number = f"{name} ({number})", number + 1
     return free
+
+
+# -- A plan as TOML that `Plan.read` reads into the same plan.
+
+
+def as_toml(plan: Plan) -> str:
+    """A plan as TOML, without comments and defaults."""
+    content = plan.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+    content = {"data": {"source": plan.data.source}, **content}
+    lines: list[str] = []
+    _table(content, "", lines)
+    return "\n".join(lines).strip() + "\n"
+
+
+def _table(content: dict[str, Any], path: str, lines: list[str]) -> None:
+    nested = {
+        key: value for key, value in content.items() if _is_tables(value) or (isinstance(value, dict) and not path)
+    }
+    for key, value in content.items():
+        if key not in nested and value is not None:
+            lines.append(f"{toml_key(key)} = {_value(value)}")
+    for key, value in nested.items():
+        name = f"{path}.{toml_key(key)}" if path else toml_key(key)
+        for item in value if isinstance(value, list) else [value]:
+            lines += ["", f"[[{name}]]" if isinstance(value, list) else f"[{name}]"]
+            _table(item, name, lines)
+
+
+def _is_tables(value: Any) -> bool:
+    """Whether a value is a list of tables, which get a heading each."""
+    return isinstance(value, list) and bool(value) and all(isinstance(item, dict) for item in value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        pairs = (f"{toml_key(key)} = {_value(item)}" for key, item in value.items() if item is not None)
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list):
+        return "[" + ", ".join(_value(item) for item in value) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    return json.dumps(value, ensure_ascii=False)
+
+
+def toml_key(name: str) -> str:
+    """A name as a key of a TOML table: bare where that is allowed."""
+    bare = bool(name) and name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else json.dumps(name, ensure_ascii=False)
+
+
+# -- The JSON Schema of a plan, for editors: with every registered search, measure and model and its settings.
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema (draft 2020-12) of a plan."""
+    document = Plan.model_json_schema(by_alias=True)
+    document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+    document["title"] = "Crypsis plan"
+    definitions = document["$defs"]
+    for kind in (Requirement, SearchChoice, MeasureChoice, Use, Limit):
+        _detail(definitions[kind.__name__], kind, definitions)
+    one = {"$ref": "#/$defs/SearchChoice"}
+    listed = document["properties"]["search"]
+    document["properties"]["search"] = {
+        "description": listed.get("description", ""),
+        "anyOf": [one, {"type": "array", "items": one}],
+    }
+    named = {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/MeasureChoice"}]}
+    for aim in ("loss", "risk"):
+        definitions["Measures"]["properties"][aim]["items"] = named
+    return document
+
+
+def _detail(definition: dict[str, Any], kind: type[Named[Any]], definitions: dict[str, Any]) -> None:
+    """Add the registered names and the settings of each."""
+    names = sorted(kind.registry)
+    key = kind.key
+    definition["properties"][key]["enum"] = [*names, *(AXES if kind is Limit else ())]
+    definition.pop("additionalProperties", None)
+    branches = []
+    for name in names:
+        own = kind.registry[name].model_json_schema(by_alias=True)
+        definitions.update(own.pop("$defs", {}))
+        branches.append(
+            {
+                "if": {"properties": {key: {"const": name}}},
+                "then": {"properties": own.get("properties", {}), "required": own.get("required", [])},
+            }
+        )
+    definition["allOf"] = branches

@@ -2,22 +2,173 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Literal
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeVar
 
-from pydantic import AfterValidator, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from crypsis.audits import FindingKind
 from crypsis.errors import PlanError
+from crypsis.evolution import Budget
+from crypsis.masking import methods
 from crypsis.masking.method import MaskingMethod
+from crypsis.measures import measures
 from crypsis.measures.measure import Measure
 from crypsis.measures.rule_violations import RuleViolations
-from crypsis.plan.budget import read_budget
-from crypsis.plan.catalogue import Named, measures, methods, models, searches
+from crypsis.plan.problems import place_text, problems_of
+from crypsis.privacy import models
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName, Registry, Settings
+from crypsis.searches import searches
 from crypsis.searches.search import Search
 from crypsis.table.attribute import Kind, Role, Scale
 from crypsis.table.rules import read_rule
+
+REFUSED = "registry"
+"""Error type of an entry that cannot be built; its context has the message."""
+
+
+T = TypeVar("T")
+
+
+class Named(BaseModel, Generic[T]):
+    """An entry with the name of a registered class, fields of the plan, and the settings of the class.
+
+    Attributes
+    ----------
+    registry : Registry
+        Where the name is looked up.
+    key : str
+        The field with the name: the first one.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    registry: ClassVar[Registry[Any]]
+    key: ClassVar[str]
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls.key = next(iter(cls.model_fields), "")
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Settings of the registered class."""
+        return dict(self.model_extra or {})
+
+    @classmethod
+    def own(cls) -> list[str]:
+        """Keys that belong to the plan and not to the registered class."""
+        return [field.alias or name for name, field in cls.model_fields.items()]
+
+    @classmethod
+    def refusals(cls, given: Mapping[str, Any]) -> list[str]:
+        """Why an entry cannot be built.
+
+        Parameters
+        ----------
+        given : mapping
+            The entry as written.
+
+        Returns
+        -------
+        list of str
+            One sentence each; empty if it can be built or has no name.
+        """
+        name = given.get(cls.key)
+        if not isinstance(name, str):
+            return []
+        own = cls.own()
+        registry = cls.registry
+        try:
+            chosen = registry[name]
+        except PlanError as error:
+            return [str(error)]
+        try:
+            chosen(**{key: value for key, value in given.items() if key not in own})
+        except ValidationError as error:
+            return [problem.message for problem in problems_of(error, chosen, own)]
+        return []
+
+    @model_validator(mode="after")
+    def _buildable(self) -> Named[T]:
+        refusals = self.refusals({self.key: getattr(self, self.key), **self.settings})
+        if refusals:
+            raise PydanticCustomError(REFUSED, "{message}", {"message": "; ".join(refusals)})
+        return self
+
+    def build(self) -> T:
+        """Build the registered class with its settings."""
+        built: T = self.registry.build(getattr(self, self.key), **self.settings)
+        return built
+
+
+# -- Budgets of a run as text: '60s', '10m', '500 evaluations', '50 generations'.
+
+_UNITS = {
+    "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0,
+    "m": 60.0, "min": 60.0, "minute": 60.0, "minutes": 60.0,
+    "h": 3600.0, "hour": 3600.0, "hours": 3600.0,
+}  # fmt: skip
+_FORM = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([a-z]+)\s*$", re.IGNORECASE)
+LONGEST = 30 * 24 * 3600.0
+"""Thirty days; a longer budget is a typing error."""
+MOST = 100_000_000
+"""Largest number of evaluations or generations of one search."""
+
+
+def read_budget(text: str) -> Budget:
+    """Read a budget.
+
+    Time is for the whole run, which its searches share; evaluations and generations are for each search.
+
+    Parameters
+    ----------
+    text : str
+        For example "60s", "10m", "500 evaluations" or "50 generations".
+
+    Returns
+    -------
+    Budget
+
+    Raises
+    ------
+    ValueError
+        If it is no budget.
+
+    Examples
+    --------
+    >>> read_budget("10m").seconds
+    600.0
+    """
+    found = _FORM.match(text)
+    if not found:
+        raise ValueError(f"{text!r} is not a budget; write 60s, 10m, 500 evaluations or 50 generations")
+    number, unit = float(found[1]), found[2].lower()
+    if number <= 0:
+        raise ValueError(f"{text!r} is no budget; give one above zero")
+    if unit in _UNITS:
+        seconds = number * _UNITS[unit]
+        if seconds > LONGEST:
+            raise ValueError(f"{text!r} is longer than 30 days; give less and resume the run when it ends")
+        return Budget(seconds=seconds)
+    if number > MOST:
+        raise ValueError(f"a budget has at most {MOST} {unit}; give fewer and resume the run when it ends")
+    if number != int(number):
+        raise ValueError(f"{text!r} is no whole number of {unit}; write 500 evaluations or 50 generations")
+    if unit in ("evaluation", "evaluations", "evals"):
+        return Budget(evaluations=number)
+    if unit in ("generation", "generations"):
+        return Budget(generations=number)
+    raise ValueError(
+        f"{text!r} has the unknown unit {unit!r}; units: s, m, h (for the whole run), evaluations, generations "
+        f"(for each search)"
+    )
+
+
+# -- The tables of a plan, one class each.
 
 
 def _checked_budget(text: str) -> str:
@@ -326,3 +477,41 @@ def share(text: str) -> float:
 
 def _is_list(value: Any) -> bool:
     return isinstance(value, (list, tuple))
+
+
+# -- Entries of a plan that name something registered: methods, models, searches and measures.
+
+_NAMED: tuple[tuple[tuple[str, ...], type[Named[Any]]], ...] = (
+    (("mask",), Masking),
+    (("require",), Requirement),
+    (("scenario", "require"), Requirement),
+    (("search",), SearchChoice),
+    (("measures", "loss"), MeasureChoice),
+    (("measures", "risk"), MeasureChoice),
+    (("use",), Use),
+    (("limit",), Limit),
+)
+
+
+def refused_names(document: Mapping[str, Any]) -> list[str]:
+    """Problems of the models, searches and measures that a document names."""
+    found = []
+    for path, kind in _NAMED:
+        for loc, item in _items(document, path, ()):
+            given = {kind.key: item} if isinstance(item, str) and path[0] == "measures" else item
+            if isinstance(given, Mapping):
+                found += [f"{place_text(loc)}: {message}" for message in kind.refusals(given)]
+    return found
+
+
+def _items(node: Any, path: tuple[str, ...], loc: tuple[Any, ...]) -> list[tuple[tuple[Any, ...], Any]]:
+    if isinstance(node, (list, tuple)):
+        return [pair for n, item in enumerate(node) for pair in _items(item, path, (*loc, n))]
+    if not path:
+        return [(loc, node)]
+    if not isinstance(node, Mapping) or path[0] not in node:
+        return []
+    return _items(node[path[0]], path[1:], (*loc, path[0]))
+
+
+__all__ = ["Named", "measures", "methods", "models", "searches"]

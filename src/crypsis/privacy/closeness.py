@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from crypsis.errors import TableError
-from crypsis.kernels.contents import EQUAL, HIERARCHICAL, ORDERED
-from crypsis.privacy.confidential import ConfidentialModel
-from crypsis.privacy.model import models
-from crypsis.privacy.properties import Floats, Sense
+from crypsis.kernels.class_contents import EQUAL, HIERARCHICAL, ORDERED
+from crypsis.privacy.demands import ConfidentialModel
+from crypsis.privacy.model import Floats, Sense, models
 from crypsis.table.attribute import Kind
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.lookalikes import merged

@@ -8,10 +8,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field, model_validator
 
-from crypsis.kernels.contents import DISTINCT, ENTROPY, RECURSIVE
-from crypsis.privacy.confidential import ConfidentialModel
-from crypsis.privacy.model import models
-from crypsis.privacy.properties import Floats
+from crypsis.kernels.class_contents import DISTINCT, ENTROPY, RECURSIVE
+from crypsis.privacy.demands import ConfidentialModel
+from crypsis.privacy.model import Floats, models
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 

@@ -10,10 +10,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from crypsis.kernels.contents import BETA
-from crypsis.privacy.confidential import ConfidentialModel
-from crypsis.privacy.model import models
-from crypsis.privacy.properties import TOLERANCE, Floats, Sense
+from crypsis.kernels.class_contents import BETA
+from crypsis.privacy.demands import ConfidentialModel
+from crypsis.privacy.model import TOLERANCE, Floats, Sense, models
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.table import Table
 

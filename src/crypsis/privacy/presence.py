@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.errors import TableError
-from crypsis.kernels.contents import PRESENCE
-from crypsis.privacy.content_demand import ContentDemand
-from crypsis.privacy.model import Assumption, PrivacyModel, models
-from crypsis.privacy.properties import Floats, Sense
+from crypsis.kernels.class_contents import PRESENCE
+from crypsis.privacy.model import Assumption, ContentDemand, Floats, PrivacyModel, Sense, models
 from crypsis.registry import ColumnName
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.table import Table

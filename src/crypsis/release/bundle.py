@@ -35,9 +35,16 @@ from crypsis.release.guarantees import (
 from crypsis.release.leaks import refuse_leaks
 from crypsis.release.ledger import ReleaseLedger, earlier_findings
 from crypsis.release.manifest import seal, sha256, write_manifests, write_text
-from crypsis.release.population import members_only
-from crypsis.release.published import Format, Order, flatten, read_published, row_order, schema_of
-from crypsis.release.readback import put_back
+from crypsis.release.published import (
+    Format,
+    Order,
+    flatten,
+    members_only,
+    put_back,
+    read_published,
+    row_order,
+    schema_of,
+)
 from crypsis.release.signing import SigningKey
 from crypsis.report import ReportContent, external_html, external_json, internal_html, internal_json
 from crypsis.report.content import LimitResult

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from crypsis.attacks.together import Together, reveal_together, tuples_together
+from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.kernels.arrays import Ints
 from crypsis.measures.masking_description import Treatment
 from crypsis.release.evidence import public_of

@@ -14,7 +14,7 @@ from crypsis.privacy import models
 from crypsis.privacy.anonymity import missing_reading
 from crypsis.release.published import read_published
 from crypsis.rulebook import Evidence, Rulebook, RuleResult, check_rulebook
-from crypsis.table.missing_cells import MissingReading
+from crypsis.table.equivalence_classes import MissingReading
 from crypsis.table.table import Table
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge, confidential_knowledge
-from crypsis.attacks.measured_attack import MeasuredAttack, measure_attacks
+from crypsis.attacks.linkage import MeasuredAttack, measure_attacks
 from crypsis.audits import Audit
 from crypsis.measures import assess
 from crypsis.measures.information_loss import information_losses
@@ -22,12 +22,17 @@ from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.measures.uses import DeclaredUse
 from crypsis.measures.utility import RuleHarm, Usefulness, UseResult, UtilityCard, utility_card
 from crypsis.privacy.anonymity import KAnonymity, SmallestClass
-from crypsis.privacy.model import PrivacyModel, Verdict
-from crypsis.privacy.properties import class_sizes
-from crypsis.release.population import Population
-from crypsis.report.columns import describe_columns
-from crypsis.report.content import LimitResult, ReportContent, ReportedFinding, ReportedScenario
-from crypsis.report.hardest import RecordHarm, hardest_groups
+from crypsis.privacy.model import PrivacyModel, Verdict, class_sizes
+from crypsis.release.published import Population
+from crypsis.report.content import (
+    LimitResult,
+    RecordHarm,
+    ReportContent,
+    ReportedFinding,
+    ReportedScenario,
+    describe_columns,
+    hardest_groups,
+)
 from crypsis.report.histograms import class_size_histogram, distributions
 from crypsis.rulebook import Rulebook, RuleResult
 from crypsis.table.attribute import UNPUBLISHED

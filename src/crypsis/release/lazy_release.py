@@ -7,10 +7,13 @@ what the counts promise, or the folder never gets its name.
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +26,36 @@ from numpy.typing import NDArray
 
 from crypsis.audits import Audit
 from crypsis.errors import PlanError, ReleaseRefused, TableError
-from crypsis.release.file_findings import audit_files
-from crypsis.release.findings import check_finding_waivers, refuse_open, split_waivers
-from crypsis.release.manifest import digests, write_sealed
+from crypsis.measures.generalisation_loss import GeneralLoss
+from crypsis.measures.intervals import class_interval
+from crypsis.measures.masking_description import Treatment
+from crypsis.measures.measure import Reading
+from crypsis.measures.record_linkage import MISSING_LINKS, RecordLinkage
+from crypsis.privacy import KAnonymity, LDiversity
+from crypsis.privacy import models as registered
+from crypsis.privacy.anonymity import SmallestClass
+from crypsis.privacy.model import PrivacyModel, Verdict
+from crypsis.release.bundle import write_reports
+from crypsis.release.facts import EVERYTHING, ReleaseDescription, reported_findings, without_seeds
+from crypsis.release.findings import audit_files, check_finding_waivers, refuse_open, split_waivers
+from crypsis.release.leaks import refuse_leaks
+from crypsis.release.manifest import digests, write_manifests, write_sealed, write_text
 from crypsis.release.published import Order
 from crypsis.release.shuffling import shuffle_files
-from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
+from crypsis.release.signing import SigningKey
+from crypsis.report import ReportContent
+from crypsis.report.content import ReportedColumn, ReportedScenario
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.encoding import Source
+from crypsis.table.equivalence_classes import classes_of, columns_by_key, equivalence_classes, pack
 from crypsis.table.files import atomic_folder
+from crypsis.table.frames import table_of
 from crypsis.table.lattice import Lattice
-from crypsis.table.lazy import RECORDS, Lazy, LazyTable, engine_of, scan, tally
-from crypsis.table.lookalikes import DIGITS, known_contents
-from crypsis.table.spellings import fold_label
+from crypsis.table.lazy import RECORDS, Lazy, LazyTable, batches, engine_of, scan, tally
+from crypsis.table.lookalikes import DIGITS, fold_label, known_contents
 from crypsis.table.suppression import Rule, allowed, rule_code, suppress
-from crypsis.table.tallying import batches
-from crypsis.text import node_text
+from crypsis.table.table import Table
+from crypsis.text import audited_text, node_text, treatment_text
 from crypsis.version import __version__
 
 CODE, LABEL, KEY = "crypsis code ", "crypsis label ", "crypsis key "
@@ -354,3 +373,309 @@ def _manifest(made: LazyRelease, lattice: Lattice, rule: str, data: Path) -> dic
         "guarantees": {"k-anonymity": made.k} | ({} if made.l is None else {"l-diversity (distinct)": made.l}),
         "files": {f"data/{name}": digest for name, digest in digests(data).items()},
     }
+
+
+# -- The content of the reports of a counted release: columns, loss and record linkage from counts alone.
+
+NOTE = (
+    "The data were counted and never read as a whole: class sizes and different confidential values are exact, and so "
+    "is the share of people re-identified by record linkage; other risks and losses were not measured."
+)
+KEPT = "The rows keep the order of the source, which may re-identify people."
+
+
+@dataclass(frozen=True, eq=False)
+class CountedRelease:
+    """Counted data, their levels of generalisation, and the tuples in the written files."""
+
+    source: LazyTable
+    lattice: Lattice
+    levels: Sequence[int]
+    outcome: TupleOutcomes
+    written: pl.DataFrame
+
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        """Mean cell loss of each quasi-identifier, 0 to 1: (m − 1)/(M − 1) for m of M values, a suppressed one 1."""
+        records, found = self.source.tuples[RECORDS].to_numpy(), {}
+        for place, (name, hierarchy) in enumerate(zip(self.lattice.names, self.lattice.hierarchies, strict=True)):
+            codes = self.outcome.codes[:, place]
+            share = (hierarchy.leaves(self.levels[place]) - 1) / max(hierarchy.size - 1, 1)
+            cells = np.where(self.outcome.suppressed_tuples, 1.0, np.where(codes < 0, 0.0, share[codes]))
+            found[name] = float((cells * records).sum() / records.sum())
+        return found
+
+    def level(self, name: str) -> int:
+        """Level of a column; 0 for one that is no quasi-identifier."""
+        return self.levels[self.lattice.names.index(name)] if name in self.lattice.names else 0
+
+
+def distinct(values: pl.Series) -> int:
+    """Number of different values; a missing one does not count."""
+    return int(values.drop_nulls().n_unique())
+
+
+def linkage(classes: pl.DataFrame, total: int, scope: tuple[str, ...]) -> Reading:
+    """Record linkage by every quasi-identifier: of each published class one person is expected to be found."""
+    published, hits = int(classes[RECORDS].sum()), len(classes)
+    counts = {
+        "records": total,
+        "published": published,
+        "expected hits": hits,
+        "certain hits": int((classes[RECORDS] == 1).sum()),
+    }
+    rate, baseline = 100.0 * hits / total, 100.0 / published
+    interval = class_interval(classes[RECORDS].to_numpy().astype(np.int64), total)
+    return RecordLinkage().reading(rate, scope, MISSING_LINKS, counts, interval=interval, baseline=baseline)
+
+
+def counted_report_content(
+    node: CountedRelease,
+    before: Sequence[Verdict],
+    after: Sequence[Verdict],
+    audit: Audit,
+    description: ReleaseDescription,
+    order: str,
+) -> ReportContent:
+    """The content of both reports."""
+    scope, total = tuple(node.lattice.names), node.source.counts.total
+    classes = [frame.group_by(scope).agg(pl.col(RECORDS).sum()) for frame in (node.source.tuples, node.written)]
+    risks = [linkage(each, total, scope) for each in classes]
+    alone = [int((each[RECORDS] == 1).sum()) for each in classes]
+    smallest = [int(np.asarray(each[RECORDS]).min()) for each in classes]
+    return ReportContent(
+        title=description.title,
+        written=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        version=__version__,
+        method=description.method,
+        family="recoding",
+        order=order,
+        rows_before=total,
+        rows_after=int(node.written[RECORDS].sum()),
+        columns=_columns(node),
+        verdicts_before=tuple(before),
+        verdicts=tuple(after),
+        smallest_class=SmallestClass(scope, smallest[1]),
+        findings=reported_findings(audit),
+        assumed=audit.assumed([n for n, role in node.source.published.items() if role == Role.CONFIDENTIAL]),
+        audited=audited_text(audit),
+        losses=(_general_loss(node, scope),),
+        risks_before=(risks[0],),
+        risks=(risks[1],),
+        scenarios=(
+            ReportedScenario(EVERYTHING, scope, alone[0], alone[1], smallest[0], smallest[1], risks[0], risks[1]),
+        ),
+        settings=without_seeds(description.settings),
+        notes=(NOTE, KEPT) if order == "kept" else (NOTE,),
+    )
+
+
+def _general_loss(node: CountedRelease, scope: tuple[str, ...]) -> Reading:
+    missing = "a missing value is a category of its own and loses nothing until its record is suppressed"
+    counts = {name: 100.0 * loss for name, loss in node.losses.items()}
+    return GeneralLoss().reading(100.0 * float(np.mean(list(node.losses.values()))), scope, missing, counts)
+
+
+def _columns(node: CountedRelease) -> tuple[ReportedColumn, ...]:
+    """Every published column; those that are not counted are as collected."""
+    columns = []
+    for name, dtype in node.source.frame.collect_schema().items():
+        if name in node.source.identifiers:
+            continue
+        if name not in node.source.counts.names:
+            kind = (Kind.NUMERIC if dtype.is_numeric() else Kind.NOMINAL).value
+            unchanged = treatment_text(Treatment.UNCHANGED)
+            role = node.source.roles.get(name, Role.UNDECIDED)
+            role = Role.OTHER if role is Role.UNDECIDED else role  # by a waiver
+            columns.append(ReportedColumn(name, role.value, kind, unchanged, None, None, 0.0))
+            continue
+        attribute, level = node.source.coded.attribute(name), node.level(name)
+        groups = len(attribute.hierarchy.labels[level]) if level and attribute.hierarchy is not None else 0
+        treatment = treatment_text(Treatment.GENERALISED if level else Treatment.UNCHANGED, groups)
+        before, after = distinct(node.source.tuples[name]), distinct(node.written[name])
+        changed = 100.0 if level else 0.0
+        loss = 100.0 * node.losses[name] if name in node.losses else None
+        kind = attribute.kind.value
+        columns.append(ReportedColumn(name, attribute.role.value, kind, treatment, before, after, changed, loss))
+    return tuple(columns)
+
+
+def schema_of_counts(node: CountedRelease, data: Path, pattern: str) -> dict[str, Any]:
+    """What a reader needs to know about each column, as JSON; only categories that occur, of counted columns."""
+    columns = []
+    for column in _columns(node):
+        entry: dict[str, Any] = {"name": column.name, "kind": column.kind, "role": column.role}
+        if node.level(column.name) and column.kind == Kind.NUMERIC:
+            entry["kind"] = Kind.ORDINAL.value
+        if column.name in node.written.columns and entry["kind"] != Kind.NUMERIC:
+            entry["categories"] = sorted(node.written[column.name].drop_nulls().cast(pl.String).unique().to_list())
+        columns.append(entry)
+    rows = sum(int(pq.read_metadata(path).num_rows) for path in data.iterdir())
+    return {"format": "parquet", "file": pattern, "missing": "", "rows": rows, "columns": columns}
+
+
+# -- A release of data that are counted and never read into memory as a whole; a second count checks the written
+#    files.
+#
+# Counts prove k-anonymity and distinct l-diversity. Record linkage follows from them too: an intruder who knows every
+# quasi-identifier finds the equivalence class of a person, and in expectation re-identifies one person per class.
+
+PATTERN = "data-*.parquet"
+
+
+def provable(models: Sequence[PrivacyModel]) -> tuple[int, int]:
+    """The k and l that meet every model; refused if counts cannot prove one."""
+    if not models:
+        raise PlanError('nothing is required; add [[require]] with model = "k-anonymity" and k = 5')
+    for model in models:
+        if not isinstance(model, KAnonymity) and not (isinstance(model, LDiversity) and model.kind == "distinct"):
+            raise PlanError(
+                f"{registered.name_of(model)} cannot be proven by counting, only k-anonymity and distinct l-diversity "
+                f"can; leave it out, or use `crypsis run` where the table fits in memory"
+            )
+        if isinstance(model, KAnonymity) and model.missing != "own":
+            raise PlanError(
+                f'k-anonymity with missing = "{model.missing}" cannot be proven by counting equal tuples; leave '
+                f"missing out, which is stricter, or use `crypsis run` where the table fits in memory"
+            )
+    k = max((model.k for model in models if isinstance(model, KAnonymity)), default=1)
+    return k, max((int(model.l) for model in models if isinstance(model, LDiversity)), default=0)
+
+
+def publish_counted(
+    source: LazyTable,
+    levels: Sequence[int],
+    folder: str | Path,
+    *,
+    models: Sequence[PrivacyModel],
+    suppression: float,
+    description: ReleaseDescription | None = None,
+    order: Order = "shuffled",
+    rng: Generator | None = None,
+    waivers: Mapping[str, str] | None = None,
+    unstated: Collection[str] = (),
+    sign: str | Path | None = None,
+) -> Path:
+    """Generalise, suppress, write, count the written files, judge them, and rename the release atomically.
+
+    levels  one per quasi-identifier, e.g. `optimum(source.counts, k=5).levels`
+    models  k-anonymity and distinct l-diversity
+    waivers findings that may pass, with the reason, e.g. {"singling-out:wage": "not known outside the office"}
+    unstated  confidential columns of which nobody said that no one outside knows them; see `publish`
+    sign    file of a private key that signs the manifests: see `new_keys`
+    folder  must not exist; gets `public/` and `internal/` like any release, with data in several Parquet files
+    """
+    key = SigningKey.read(sign) if sign is not None else None
+    k, l = provable(models)  # noqa: E741
+    lattice, folder = lattice_of(source), Path(folder)
+    levels = tuple(int(level) for level in levels)
+    lattice.check(levels)
+    outcome = decide(source, lattice, levels, suppression, "failing-class", k, l)
+    with atomic_folder(folder, mode=0o755) as aside:
+        public, internal, data = aside / "public", aside / "internal", aside / "data"
+        public.mkdir(mode=0o755)
+        internal.mkdir(mode=0o700)
+        found, written = write_node(source, levels, outcome, data, order, rng, k, l)
+        findings = judged_findings(source, data, waivers, unstated)
+        for place, path in enumerate(sorted(data.iterdir())):
+            path.rename(data / f"data-{place:03d}.parquet").chmod(0o644)
+        published = tuples_of(written, source.counts.names[: len(lattice.names)])
+        verdicts = [judge_counted(model, published, written[RECORDS].to_numpy()) for model in models]
+        node = CountedRelease(source, lattice, levels, found, written)
+        schema = schema_of_counts(node, data, PATTERN)
+        write_text(public / "schema.json", json.dumps(schema, indent=2, ensure_ascii=False) + "\n")
+        before = _judged_before(source, lattice, models)
+        content = counted_report_content(node, before, verdicts, findings, description or ReleaseDescription(), order)
+        content = replace(content, signed_by=key.public if key else "")
+        write_reports(public, internal, content)
+        quasi = list(lattice.names)
+        counted = {"quasi": quasi, "confidential": [n for n in source.counts.names if n not in quasi]}
+        files = digests(public) | digests(data)
+        write_manifests(public, internal, content, models, {"counted": counted, "files": files}, measured=True, key=key)
+        sentences = [v.statement for v in verdicts] + [f"{r.definition} {r.missing} {r.unit}" for r in content.losses]
+        refuse_leaks(public, published, source.coded, risks=content.risks, sentences=sentences)
+        for path in data.iterdir():
+            path.rename(public / path.name)
+        data.rmdir()
+    return folder
+
+
+# -- judging --
+
+
+def tuples_of(tuples: pl.DataFrame, quasi: Sequence[str]) -> Table:
+    """Counted tuples as a table of plain categories, one row each."""
+    texts = tuples.drop(RECORDS).cast(pl.String)
+    roles = {n: Role.QUASI_IDENTIFIER if n in quasi else Role.CONFIDENTIAL for n in texts.columns}
+    return table_of(texts, roles, dict.fromkeys(texts.columns, Kind.NOMINAL.value), {}, Source("the counts"), True)
+
+
+def judge_counted(model: PrivacyModel, tuples: Table, records: NDArray[np.int64]) -> Verdict:
+    """The verdict on data given as distinct tuples with their numbers of records."""
+    verdict = model.judge(tuples)
+    if isinstance(model, KAnonymity):
+        classes = classes_of(tuples, model.quasi_identifiers or tuples.quasi_identifiers)
+        levels = classes.spread_out(classes.totals(records).astype(np.float64))
+    else:
+        levels = model.levels(tuples)  # frequencies do not change the number of values
+    failing = levels < model.required
+    return replace(
+        verdict,
+        attained=float(levels.min()),
+        holds=not failing.any(),
+        offending=int(records[failing].sum()),
+        records=int(records.sum()),
+    )
+
+
+def read_counted(public: Path, schema: Mapping[str, Any], counted: Mapping[str, Sequence[str]]) -> CountedFiles:
+    """Count the published files and compare them with their schema."""
+    quasi = list(counted["quasi"])
+    frame = scan(public / PATTERN)
+    written = tally(frame, [*quasi, *counted["confidential"]])
+    names = [column["name"] for column in schema["columns"]]
+    found = {n: sorted(written[n].drop_nulls().cast(pl.String).unique()) for n in written.columns if n != RECORDS}
+    described = (
+        schema["rows"] == int(written[RECORDS].sum())
+        and names == frame.collect_schema().names()
+        and quasi == [c["name"] for c in schema["columns"] if c["role"] == Role.QUASI_IDENTIFIER.value]
+        and all(c["categories"] == found.get(c["name"]) for c in schema["columns"] if "categories" in c)
+    )
+    return CountedFiles(written, tuple(quasi), tuple(names), described)
+
+
+@dataclass(frozen=True, eq=False)
+class CountedFiles:
+    """A count over published files."""
+
+    written: pl.DataFrame
+    quasi: tuple[str, ...]
+    names: tuple[str, ...]
+    described: bool
+    """Whether the schema describes the files."""
+
+    @property
+    def records(self) -> int:
+        """Number of published records."""
+        return int(self.written[RECORDS].sum())
+
+    @property
+    def distinct(self) -> dict[str, int | None]:
+        """How many values each column has; None where it was not counted."""
+        counted = {name: distinct(self.written[name]) for name in self.written.columns if name != RECORDS}
+        return {name: counted.get(name) for name in self.names}
+
+    @property
+    def smallest_class(self) -> SmallestClass:
+        """Size of the smallest equivalence class over all quasi-identifiers."""
+        classes = self.written.group_by(self.quasi).agg(pl.col(RECORDS).sum())
+        return SmallestClass(self.quasi, int(np.asarray(classes[RECORDS]).min(initial=self.records)))
+
+    def judge(self, model: PrivacyModel) -> Verdict:
+        """The verdict of a privacy model on the published data."""
+        return judge_counted(model, tuples_of(self.written, self.quasi), self.written[RECORDS].to_numpy())
+
+
+def _judged_before(source: LazyTable, lattice: Lattice, models: Sequence[PrivacyModel]) -> list[Verdict]:
+    original = tuples_of(source.tuples, lattice.names)
+    return [judge_counted(model, original, source.tuples[RECORDS].to_numpy()) for model in models]

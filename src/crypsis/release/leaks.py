@@ -21,9 +21,9 @@ from crypsis.masking.method import Family
 from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Better, Reading, measures
 from crypsis.privacy import models
-from crypsis.privacy.properties import Sense
+from crypsis.privacy.model import Sense
 from crypsis.release.published import Format, Order
-from crypsis.report.columns import RECEIVED
+from crypsis.report.content import RECEIVED
 from crypsis.report.render import vocabulary
 from crypsis.table.attribute import Dates, Kind, Role
 from crypsis.table.hierarchy import MISSING

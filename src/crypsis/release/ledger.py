@@ -8,6 +8,7 @@ quasi-identifiers. What a sketch can tell is said in `release/sources.py`.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import json
 import os
 import secrets
@@ -18,17 +19,160 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from crypsis.attacks.together import Together, reveal_together, tuples_together
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.attacks.several_releases import Together, reveal_together, tuples_together
 from crypsis.audits import Finding, FindingKind
 from crypsis.errors import CrypsisError, TableError
 from crypsis.release.evidence import public_of, published_of
 from crypsis.release.manifest import sha256
-from crypsis.release.sources import SAME, Sketch, source_digest
 from crypsis.table.aligning import in_terms_of
 from crypsis.table.atomic_files import private_folder, write_atomically
-from crypsis.table.attribute import UNMASKED
+from crypsis.table.attribute import UNMASKED, UNPUBLISHED
+from crypsis.table.hierarchy import MISSING
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.table import Table
+
+KEPT = 256
+"""Hashes in a sketch."""
+ENOUGH = 16
+"""Common hashes below which two sketches say nothing."""
+SAME = 0.5
+"""Share of the records of the smaller table from which on two tables are one source; and share of different records
+in a table below which equal records are no sign of a common source."""
+LOST = np.uint64(0x9E3779B97F4A7C15)
+"""Stands for a missing cell."""
+
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """The smallest hashes of the records of a table.
+
+    columns  what was hashed
+    records  different records; 0 where too many are alike to tell a source by them
+    smallest  at most `KEPT` hashes, ascending
+    """
+
+    columns: tuple[str, ...] = ()
+    records: int = 0
+    smallest: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, table: Table, salt: str, columns: Sequence[str] | None = None) -> Sketch:
+        """The sketch of a table over its published columns, or over those given.
+
+        Parameters
+        ----------
+        table : Table
+            As collected.
+        salt : str
+            Only sketches with the same one can be compared.
+        columns : sequence of str, optional
+            Columns to hash; one that the table has not makes the sketch empty.
+
+        Returns
+        -------
+        Sketch
+        """
+        names = sorted(set(table.names) - set(table.named(*UNPUBLISHED))) if columns is None else list(columns)
+        if not names or not set(names) <= set(table.names):
+            return cls()
+        different = np.unique(record_hashes(table, names, salt))
+        records = len(different) if len(different) >= SAME * len(table) else 0
+        return cls(tuple(names), records, tuple(map(int, different[:KEPT])) if records else ())
+
+    def common(self, other: Sketch) -> float:
+        """Share of the records of the smaller table that the other one has too, estimated; 0 where nobody knows.
+
+        other  over the same columns, with the same salt
+        """
+        if not (self.records and other.records and self.columns == other.columns):
+            return 0.0
+        union = sorted({*self.smallest, *other.smallest})[:KEPT]
+        both = len({*self.smallest} & {*other.smallest} & {*union})
+        if both < ENOUGH:
+            return 0.0
+        alike = both / len(union)
+        shared = alike * (self.records + other.records) / (1.0 + alike)
+        return min(1.0, shared / min(self.records, other.records))
+
+
+def source_digest(table: Table) -> str:
+    """Digest of the records of a table, whatever their order and that of the columns, and whatever roles these have.
+
+    Examples
+    --------
+    >>> one = Table.from_columns({"age": [3, 4]}, {"age": "quasi"})
+    >>> other = Table.from_columns({"age": [4, 3]}, {"age": "confidential"})
+    >>> source_digest(one) == source_digest(other)
+    True
+    """
+    names = sorted(table.names)
+    digest = hashlib.sha256("\0".join(names).encode())
+    digest.update(np.sort(record_hashes(table, names, "")).tobytes())
+    return digest.hexdigest()
+
+
+def record_hashes(table: Table, names: Sequence[str], salt: str) -> Hashes:
+    """uint64[n]: a hash of every record over some columns.
+
+    table  a table
+    names  the columns, in this order
+    salt  another one gives other hashes
+    """
+    found = np.zeros(len(table), dtype=np.uint64)
+    for name in names:
+        found = _mixed(found ^ (_cells(table, name) + _hash(f"{salt}\0{name}")))
+    return found
+
+
+def _cells(table: Table, name: str) -> Hashes:
+    """uint64[n]: the values of a column; a number is the same whether it is read as a number or as a category."""
+    column = table.column(name)
+    if table.holds_numbers(name):
+        lost = np.isnan(column)
+        return np.where(lost, LOST, _bits(np.where(lost, 0.0, column)))
+    labels = [
+        _bits(np.array([number]))[0] if (number := _number(text)) is not None else _hash(text)
+        for text in table.labels(name)
+    ]
+    every = np.array([*labels, LOST], dtype=np.uint64)
+    return every[np.where(column == MISSING, len(labels), column)]
+
+
+def _bits(numbers: NDArray[np.float64]) -> Hashes:
+    """The bits of numbers, those of 0 for −0."""
+    return np.asarray(_mixed((numbers + 0.0).view(np.uint64)))
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return None if np.isnan(number) else number
+
+
+def _hash(text: str) -> np.uint64:
+    return np.uint64(int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little"))
+
+
+def _mixed(values: Hashes) -> Hashes:
+    """The finaliser of SplitMix64 (Steele, Lea and Flood 2014): every bit depends on every bit."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(values ^ (values >> np.uint64(31)))
+
+
+# -- The ledger: which releases of a source were made, and what a new one reveals together with them.
+#
+# The ledger is a file of the user, readable by nobody else. It holds no value of any table: a digest and a sketch of
+# the source, the salt of the sketches, when and where a release was written, the digest of its manifest and the names
+# of its quasi-identifiers. What a sketch can tell is said in `release/sources.py`.
 
 VARIABLE = "CRYPSIS_LEDGER"
 """Environment variable with the path of the ledger."""

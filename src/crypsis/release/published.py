@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -9,12 +11,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.errors import TableError
+from crypsis.errors import PlanError, TableError
+from crypsis.privacy.model import PrivacyModel
 from crypsis.table.aligning import with_dates
 from crypsis.table.attribute import UNPUBLISHED, Kind
 from crypsis.table.files import read_table
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, Column, Table
 
 Order = Literal["shuffled", "kept"]
 """Whether the rows of a release are shuffled."""
@@ -104,3 +107,112 @@ def read_published(folder: Path, schema: dict[str, Any]) -> Table:
             table = with_dates(table, c["name"], dates)
         table = table.with_columns({}, attributes={c["name"]: table.attribute(c["name"]).but(dates=dates)})
     return table
+
+
+# -- The written file in the order of the original, so that both can be compared.
+
+
+def put_back(published: Table, masked: Table, rows: NDArray[np.intp]) -> Table:
+    """The masked table with the cells of the published file.
+
+    published  row i is record rows[i] of `masked`; suppressed records stay as they are
+    """
+    columns: dict[str, Column] = {}
+    for name in published.names:
+        column = masked.column(name).copy()
+        if masked.holds_numbers(name):
+            column[rows] = published.column(name)
+        else:
+            column[rows] = _codes(published, masked, name, column[rows])
+        columns[name] = column
+    return masked.with_columns(columns)
+
+
+def _codes(published: Table, masked: Table, name: str, own: Column) -> Column:
+    """Codes of the published labels; where two groups share a label, the one of the record."""
+    first: dict[str, int] = {}
+    same = np.array([*(first.setdefault(label, code) for code, label in enumerate(masked.labels(name))), MISSING])
+    read = np.array([*(first.get(label, MISSING) for label in published.labels(name)), MISSING])
+    found = read[published.column(name)]
+    return np.where(same[own] == found, own, found).astype(np.int32)
+
+
+# -- Privacy models about a population: only its members are released, without the column of membership.
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """The population of a file; internal, never released.
+
+    Parameters
+    ----------
+    masked : Table
+        All people, masked, with the column of membership.
+    original : Table or None
+        The same before masking.
+    members : int[m]
+        Rows of those who are in the file.
+    """
+
+    masked: Table
+    original: Table | None
+    members: NDArray[np.intp]
+
+    def around(self, published: Table, rows: NDArray[np.intp]) -> Table:
+        """The population in which every member stands as published.
+
+        Parameters
+        ----------
+        published : Table
+            The file; row i is member rows[i].
+        rows : int[n]
+            Which member each published record is.
+
+        Returns
+        -------
+        Table
+        """
+        return put_back(published, self.masked, self.members[rows])
+
+
+def members_only(
+    models: Sequence[PrivacyModel], masked: Table, original: Table | None
+) -> tuple[Table, Table | None, Population | None]:
+    """Reduce a population to the members who are released, without the column of membership.
+
+    Parameters
+    ----------
+    models : sequence of PrivacyModel
+        What is demanded. Where none speaks of a population, the tables are returned as they are.
+    masked : Table
+        The masked table.
+    original : Table or None
+        The table before masking.
+
+    Returns
+    -------
+    tuple
+        Masked members, original members, and the population.
+
+    Raises
+    ------
+    PlanError
+        If the members cannot be identified.
+    """
+    speaking = [model for model in models if model.membership]
+    if not speaking:
+        return masked, original, None
+    inside = np.ones(len(masked), dtype=np.bool_)
+    for model in speaking:
+        obstacle = model.obstacle(masked)
+        if obstacle:
+            raise PlanError(obstacle)
+        inside &= model.members(masked)
+    names = {model.membership for model in speaking}
+    members = np.flatnonzero(inside)
+
+    def reduced(table: Table) -> Table:
+        return table.take(members).drop(names & set(table.names))
+
+    population = Population(masked, original, members)
+    return reduced(masked), None if original is None else reduced(original), population

@@ -3,37 +3,261 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+import re
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from jinja2 import UndefinedError
+
+from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge, known_value
+from crypsis.attacks.linkage import MeasuredAttack
 from crypsis.audits import Audit, Published, audit_published
-from crypsis.audits.metadata import metadata
-from crypsis.errors import CrypsisError
-from crypsis.measures.constraint import within
+from crypsis.audits.published import FindingKind
+from crypsis.audits.restatement import metadata
+from crypsis.errors import CrypsisError, listing
+from crypsis.measures.class_risk import class_risk
+from crypsis.measures.objective import within
 from crypsis.privacy import models
 from crypsis.privacy.anonymity import SmallestClass, smallest_class
 from crypsis.privacy.model import Assumption, PrivacyModel, Verdict
-from crypsis.release.attacker_check import check_attackers, homogeneity_texts
-from crypsis.release.bundle_files import check_files, foreign_entries, read_json, read_manifest
-from crypsis.release.closed_content import foreign_internal, foreign_public
-from crypsis.release.count_release import read_counted
 from crypsis.release.evidence import public_of, reading_of, recorded_findings
-from crypsis.release.file_findings import audit_files
+from crypsis.release.findings import audit_files
 from crypsis.release.guarantees import complaint
-from crypsis.release.manifest import MANIFEST, internal_claims, public_claims, sha256
+from crypsis.release.lazy_release import read_counted
+from crypsis.release.manifest import (
+    MANIFEST,
+    check_files,
+    foreign_entries,
+    internal_claims,
+    public_claims,
+    read_json,
+    read_manifest,
+    sha256,
+)
 from crypsis.release.older_formats import ADDED, FIGURES, completed, older_format, older_notes, requirement_of
-from crypsis.release.page_check import MALFORMED, render_again
 from crypsis.release.published import read_published, schema_of
-from crypsis.release.signature_check import Trust, check_signature, signature_notes
-from crypsis.release.signing import read_public
+from crypsis.release.signing import INSTALL, available, read_public, signature_fits
 from crypsis.report import external_html, internal_html
-from crypsis.report.content import external_facts, guarantees
+from crypsis.report.content import PUBLIC_READING, ReportContent, external_facts, guarantees
 from crypsis.table.attribute import Role
 from crypsis.table.provenance import PERTURBATION
 from crypsis.table.table import Table
-from crypsis.text import audited_text, finding_text, singled_out_text
+from crypsis.text import audited_text, confidential_text, finding_text, measured_attack_text, singled_out_text
+from crypsis.text.attacks import is_attacker_text, share_text
+from crypsis.version import __version__
+
+MALFORMED = (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError)
+"""What a manifest or report of another shape raises when it is read."""
+
+
+def render_again(
+    folder: Path, render: Callable[[Mapping[str, Any]], str], incomparable: list[str], problems: list[str], older: int
+) -> None:
+    """Render a page from its JSON file and compare it with the page in the folder.
+
+    incomparable  gets a sentence if another version wrote the page; a problem unless a trusted key signed it
+    """
+    version: Any = __version__
+    try:
+        facts = json.loads((folder / "report.json").read_text(encoding="utf-8"))
+        version = facts["version"]
+        same = render(facts) == (folder / "report.html").read_text(encoding="utf-8")
+    except (OSError, UndefinedError, *MALFORMED):
+        same = False
+    if not same and (older or version != __version__):
+        incomparable.append(
+            f"{folder.name}/report.html was written by Crypsis {version} and this version, {__version__}, cannot "
+            f"compare it with {folder.name}/report.json; verify with that version"
+        )
+    elif not same:
+        problems.append(f"{folder.name}/report.html differs from {folder.name}/report.json")
+
+
+# -- What a release says about attackers, against its data.
+
+
+def check_attackers(table: Table, manifest: Mapping[str, Any], problems: list[str]) -> list[str]:
+    """What a manifest says about attackers and about who knows a confidential column, as far as the data agree."""
+    sentences = []
+    try:
+        for each in manifest["attacks"] or ():
+            attack = MeasuredAttack(**each)
+            most = None if manifest["family"] == PERTURBATION else class_risk(table, attack.knows)
+            if not _same_shares([most], [attack.class_risk]):
+                problems.append("public/manifest.json has another class risk than the data")
+            sentences.append(measured_attack_text(attack))
+        for each in manifest["confidential"] or ():
+            known = ConfidentialKnowledge(**each)
+            if not _same_shares(known_value(table, known.column), [known.class_risk, known.exact, known.rough]):
+                problems.append("public/manifest.json counts other confidential values in the classes than the data")
+            sentences.append(confidential_text(known))
+    except CrypsisError as error:
+        problems.append(f"public/manifest.json speaks of attackers that cannot be judged: {error}")
+    except MALFORMED:
+        problems.append("public/manifest.json cannot be read: what attackers find is missing or of another type")
+    return sentences
+
+
+def _same_shares(first: Sequence[float | None], second: Sequence[float | None]) -> bool:
+    """Whether figures are the same as reports round them."""
+    return [x if x is None else share_text(x) for x in first] == [x if x is None else share_text(x) for x in second]
+
+
+def homogeneity_texts(audit: Audit | None) -> list[str]:
+    """Classes that fix a confidential value, counted again in the data."""
+    found = () if audit is None else audit.findings
+    return [finding_text(each) for each in found if each.kind is FindingKind.HOMOGENEOUS]
+
+
+# -- What a release may hold: the files and entries that Crypsis writes, and no others.
+#
+# Digests and seals can be made again by whoever changes a folder. A file or an entry that no release has is therefore
+# found by its name: nothing can be published in a release beside what is judged and compared.
+
+FAMILIES = ("aggregation", "recoding", "perturbation", "none", "unknown")
+REPORTS = ("report.json", "report.html")
+COUNTED_FILE = re.compile(r"data-[0-9]{3,}\.parquet")
+_NOTHING: Mapping[str, Any] = defaultdict(list)
+"""Stands for the content of an internal report where only the names of entries are asked for."""
+
+_digest = re.compile(r"[0-9a-f]{64}").fullmatch
+_version = re.compile(r"[0-9][0-9A-Za-z.+-]{0,40}").fullmatch
+_rule = re.compile(r"[a-z0-9-]+").fullmatch
+PUBLIC_MANIFEST = {"format", "crypsis", "files", "requirements", "rulebook", "seal", *public_claims(_NOTHING)}
+INTERNAL_MANIFEST = {"format", "public", "files", "measured", "rulebook", "seal", *internal_claims(_NOTHING)}
+EXTERNAL_REPORT = {*external_facts(_NOTHING), "analyses", "estimates"}
+INTERNAL_REPORT = {each.name for each in fields(ReportContent)} | {"suppressed"}
+COLUMN = {"name", "role", "kind", "treatment", "distinct", "loss"}
+ANALYSES = {"drawn", "kept", "text", "public"}
+ESTIMATES = {"name", "numeric", "figures"}
+USE = {"name", "at_most", "kept", *PUBLIC_READING}
+
+Check = Callable[[Any], Any]
+_VALUES: dict[str, Check] = {
+    "format": lambda value: type(value) is int,
+    "crypsis": lambda value: isinstance(value, str) and _version(value),
+    "family": lambda value: value in FAMILIES,
+    "order": lambda value: value in ("shuffled", "kept"),
+    "suppressed": lambda value: type(value) is int and value >= 0,
+    "signed_by": lambda value: value == "" or _digest(str(value)),
+    "fingerprint": lambda value: isinstance(value, str) and _digest(value),
+    "seal": lambda value: isinstance(value, str) and _digest(value),
+}
+"""Entries of the public manifest whose values are of few forms."""
+
+
+def foreign_public(manifest: Mapping[str, Any], schema: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
+    """Files and entries of the public part that no release has, and values of another form; a sentence each.
+
+    manifest, schema, report  its JSON files; empty where one cannot be read, which is a problem of its own
+    """
+    try:
+        return _foreign_public(manifest, schema, report)
+    except MALFORMED:
+        return ["public/manifest.json cannot be compared with what a release has: a part of it is of another type"]
+
+
+def _foreign_public(manifest: Mapping[str, Any], schema: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
+    counted = "counted" in manifest
+    own = {"counted"} if counted else {"fingerprint"}
+    data = {name for name in manifest.get("files", {}) if COUNTED_FILE.fullmatch(name)} if counted else set()
+    known = {*REPORTS, "schema.json", *(data or {f"data.{schema.get('format', 'csv')}"})}
+    found = _foreign_files("public", manifest, known)
+    where = "public/manifest.json"
+    found += _foreign(where, [manifest], PUBLIC_MANIFEST | own)
+    found += _foreign(f"{where}: counted", [manifest.get("counted", {})], {"quasi", "confidential"})
+    found += _foreign(f"{where}: rulebook", [manifest.get("rulebook") or {}], {"name", "title", "waived"})
+    found += _foreign(f"{where}: requirements", manifest.get("requirements"), {"model", "settings", "verdict"})
+    verdicts = [each.get("verdict") for each in manifest.get("requirements", []) if isinstance(each, Mapping)]
+    found += _foreign(f"{where}: requirements", verdicts, {each.name for each in fields(Verdict)})
+    found += _foreign(f"{where}: losses", manifest.get("losses"), set(PUBLIC_READING))
+    waived = (manifest.get("rulebook") or {}).get("waived", [])
+    odd = [name for name, check in _VALUES.items() if name in manifest and not check(manifest[name])]
+    odd += ["files"] * (not all(_digest(str(each)) for each in manifest.get("files", {}).values()))
+    odd += ["rulebook"] * (not all(isinstance(each, str) and _rule(each) for each in waived))
+    odd += ["assumed"] * (not set(manifest.get("assumed", ())) <= _columns(schema))
+    limited = manifest.get("limited_risk", [])
+    if not isinstance(limited, bool):
+        odd += ["limited_risk"] * (not all(is_attacker_text(str(each), _columns(schema)) for each in limited))
+    found += [f"{where} has a value that no release has in: {listing(odd)}"] * bool(odd)
+    found += _foreign("public/report.json", [report], EXTERNAL_REPORT)
+    found += _foreign("public/report.json: columns", report.get("columns"), COLUMN)
+    found += _foreign("public/report.json: losses", report.get("losses"), set(PUBLIC_READING))
+    found += _foreign("public/report.json: analyses", [report.get("analyses")], ANALYSES)
+    found += _foreign("public/report.json: estimates", report.get("estimates"), ESTIMATES)
+    return found + _foreign("public/report.json: uses", report.get("uses"), USE)
+
+
+def foreign_internal(manifest: Mapping[str, Any], report: Mapping[str, Any]) -> list[str]:
+    """Files and entries of the internal part that no release has; a sentence each."""
+    return [
+        *_foreign_files("internal", manifest, REPORTS),
+        *_foreign("internal/manifest.json", [manifest], INTERNAL_MANIFEST),
+        *_foreign("internal/manifest.json: rulebook", [manifest.get("rulebook")], {"name", "rules"}),
+        *_foreign("internal/report.json", [report], INTERNAL_REPORT),
+    ]
+
+
+def _columns(schema: Mapping[str, Any]) -> set[str]:
+    return {str(each["name"]) for each in schema.get("columns", [])}
+
+
+def _foreign_files(part: str, manifest: Mapping[str, Any], known: Collection[str]) -> list[str]:
+    listed = manifest.get("files", {})
+    return [f"{part}/{name} is no file of a release" for name in sorted(set(listed) - set(known))]
+
+
+def _foreign(where: str, entries: Iterable[Any] | None, known: Collection[str]) -> list[str]:
+    """What objects hold beside the known entries; what is no object is compared elsewhere."""
+    odd = sorted({str(key) for each in entries or () if isinstance(each, Mapping) for key in each} - set(known))
+    return [f"{where} holds what no release has: {listing(map(repr, odd))}"] if odd else []
+
+
+# -- The signature of a manifest: whether there is one, and whose it is.
+
+UNSIGNED = (
+    "unsigned: anybody who can write the folder can change data, reports and manifest together; only a signature "
+    "shows who released it (`crypsis release --sign`)"
+)
+Trust = Literal["unsigned", "unchecked", "signed", "trusted"]
+"""State of the signature: none; not checked; valid for the key in the manifest; valid for the key that was given."""
+
+
+def check_signature(folder: Path, manifest: Mapping[str, Any], wanted: str, problems: list[str]) -> Trust:
+    """The state of the signature of a manifest; an invalid one is a problem."""
+    name, signer = f"{folder.name}/{MANIFEST}", manifest.get("signed_by", "")
+    if not signer:
+        if wanted:
+            problems.append(f"{name} is not signed, and a key was given to check its signature")
+        return "unsigned"
+    if not wanted and not available():
+        return "unchecked"
+    if not signature_fits(folder / MANIFEST, str(signer)):
+        problems.append(f"{name}: its signature is missing or does not fit; it was changed after it was signed")
+        return "unchecked"
+    if wanted and signer != wanted:
+        problems.append(f"{name} was signed with the key {signer}, and not with the key that was given")
+        return "signed"
+    return "trusted" if wanted else "signed"
+
+
+def signature_notes(trust: Trust, manifest: Mapping[str, Any]) -> list[str]:
+    """What to know about the signature, in sentences."""
+    signer = manifest.get("signed_by", "")
+    return {
+        "unsigned": [UNSIGNED],
+        "unchecked": [f"the signature was not checked; install what it needs with: {INSTALL}"]
+        if not available()
+        else [],
+        "signed": [f"signed with the key {signer}, which was not compared with one you trust: give it with --key"],
+        "trusted": list[str](),
+    }[trust]
+
+
+# -- Verification of a release from its files alone.
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,261 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
-from crypsis.attacks.measured_attack import MeasuredAttack, worst_attacks
+from crypsis.attacks.linkage import MeasuredAttack, worst_attacks
 from crypsis.audits import Finding
+from crypsis.kernels.arrays import Floats
+from crypsis.measures.information_loss import information_losses
+from crypsis.measures.masking_description import Treatment
 from crypsis.measures.measure import Reading, measures
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Verdict
-from crypsis.report.columns import ReportedColumn
-from crypsis.report.hardest import Subgroup
-from crypsis.report.histograms import Histogram
+from crypsis.report.histograms import FEW, Histogram
 from crypsis.rulebook.book import RuleResult
-from crypsis.text import attacker_text
+from crypsis.table.attribute import Role
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.table import LOCAL, Table
+from crypsis.text import attacker_text, missing_text, treatment_text
 from crypsis.text.attacks import share_text
+
+RECEIVED = "as received"
+"""Treatment of every column where no original is given."""
+
+
+@dataclass(frozen=True)
+class ReportedColumn:
+    """What happened to one column.
+
+    Attributes
+    ----------
+    name, role, kind : str
+    treatment : str
+        What was done, in words.
+    distinct_before, distinct_after : int or None
+        Distinct values; None for a column that was not counted.
+    changed : float or None
+        Share of released cells that differ from the original, 0–100; None without an original.
+    loss : float or None
+        Mean cell loss, 0–100, of a quasi-identifier with an original.
+    """
+
+    name: str
+    role: str
+    kind: str
+    treatment: str
+    distinct_before: int | None
+    distinct_after: int | None
+    changed: float | None
+    loss: float | None = None
+
+
+def describe_columns(
+    original: Table | None, masked: Table, losses: Mapping[str, float] | None = None
+) -> tuple[ReportedColumn, ...]:
+    """Describe every published column.
+
+    Parameters
+    ----------
+    original : Table or None
+        The table before masking; without it only what the file itself shows.
+    masked : Table
+    losses : mapping of str to float, optional
+        Mean cell loss by column, 0–100.
+
+    Returns
+    -------
+    tuple of ReportedColumn
+    """
+    if original is None:
+        return tuple(_received(masked, name) for name in masked.names)
+    return tuple(_described(original, masked, name, (losses or {}).get(name)) for name in masked.names)
+
+
+def _received(masked: Table, name: str) -> ReportedColumn:
+    attribute, distinct = masked.attribute(name), _distinct(masked, name, masked.kept)
+    return ReportedColumn(name, attribute.role.value, attribute.kind.value, RECEIVED, distinct, distinct, None)
+
+
+def _described(original: Table, masked: Table, name: str, loss: float | None) -> ReportedColumn:
+    attribute, level, groups = original.attribute(name), masked.level(name), 0
+    replaced = False
+    if level == LOCAL:
+        lifted, moved = _recoded_shares(original, masked, name)
+        treatment = Treatment.LOCALLY_RECODED if lifted else Treatment.REPLACED if moved else Treatment.UNCHANGED
+        changed, replaced = lifted + moved, moved > 0
+    elif level > 0 and attribute.hierarchy is not None:
+        treatment, changed = Treatment.GENERALISED, 100.0
+        groups = len(attribute.hierarchy.labels[level])
+    else:
+        changed = _changed_share(original, masked, name)
+        other = Treatment.MOVED if attribute.numeric else Treatment.REPLACED
+        treatment = Treatment.UNCHANGED if changed == 0 else other
+    quasi = masked.attribute(name).role is Role.QUASI_IDENTIFIER
+    done = treatment_text(treatment, groups, masked=quasi, replaced=replaced)
+    absent, blank = original.missing(name)[masked.kept], masked.missing(name)[masked.kept]
+    counts = missing_text(int((blank & ~absent).sum()), int((absent & ~blank).sum()))
+    return ReportedColumn(
+        name,
+        attribute.role.value,
+        attribute.kind.value,
+        f"{done}, {counts}" if counts else done,
+        _distinct(original, name, np.ones(len(original), dtype=np.bool_)),
+        _distinct(masked, name, masked.kept),
+        changed,
+        loss,
+    )
+
+
+def _distinct(table: Table, name: str, kept: NDArray[np.bool_]) -> int:
+    codes = table.codes([name])[kept, 0]
+    return int(np.unique(codes[codes >= 0]).size)
+
+
+def _changed_share(original: Table, masked: Table, name: str) -> float:
+    before, after = original.column(name)[masked.kept], masked.column(name)[masked.kept]
+    if not before.size:
+        return 0.0
+    same = (before == after) | ((before != before) & (after != after))
+    return float(100 * (1 - same.mean()))
+
+
+def _recoded_shares(original: Table, masked: Table, name: str) -> tuple[float, float]:
+    """Released cells of a locally recoded column that are coarser, and those with another value, per cent."""
+    hierarchy, kept = masked.attribute(name).hierarchy, masked.kept
+    column = masked.column(name)[kept]
+    if hierarchy is None or not column.size:
+        return 0.0, 0.0
+    lifted = column >= hierarchy.size
+    moved = (column >= 0) & ~lifted & (information_losses(original, masked, name)[kept] > 0)
+    return float(100 * lifted.mean()), float(100 * moved.mean())
+
+
+# -- Groups of records that are hardest to protect: their loss and their risk of re-identification, never who they
+#    are.
+
+
+@dataclass(frozen=True)
+class RecordHarm:
+    """Loss and risk of each original record, by row.
+
+    Attributes
+    ----------
+    alone : bool[n]
+        Whether it is unique on the quasi-identifiers in the original.
+    suppressed : bool[n]
+        Whether it is suppressed.
+    loss : float64[n]
+        Mean cell loss, 0–1; 1 if suppressed.
+    found : float64[n] or None
+        Probability of re-identification by record linkage on the released file; None where no attack was run.
+    """
+
+    alone: NDArray[np.bool_]
+    suppressed: NDArray[np.bool_]
+    loss: Floats
+    found: Floats | None
+
+
+@dataclass(frozen=True)
+class Subgroup:
+    """Records that share a value of one column, if there are enough of them to be reported.
+
+    Attributes
+    ----------
+    column, group : str
+        The column and the value or range.
+    records : int
+        Number of records.
+    alone, suppressed, loss, found : float
+        Means over the group, per cent; `found` is None where no attack was run.
+    """
+
+    column: str
+    group: str
+    records: int
+    alone: float
+    suppressed: float
+    loss: float
+    found: float | None
+
+
+def hardest_groups(original: Table, harm: RecordHarm, names: Sequence[str], most: int = 12) -> tuple[Subgroup, ...]:
+    """All records together, then the groups with the greatest loss; ties by risk.
+
+    Parameters
+    ----------
+    original : Table
+        Gives the groups: categories, and quarters of numbers.
+    harm : RecordHarm
+        Loss and risk of each record.
+    names : sequence of str
+        Columns that form groups.
+    most : int
+        Largest number of groups.
+
+    Returns
+    -------
+    tuple of Subgroup
+    """
+    everyone = _subgroup("", "all records", np.ones(len(original), dtype=np.bool_), harm)
+    groups = [
+        _subgroup(name, label, rows, harm)
+        for name in names
+        for label, rows in _groups(original, name)
+        if int(rows.sum()) >= FEW
+    ]
+    groups.sort(key=lambda each: (-each.loss, -(each.found or 0.0), -each.alone))
+    return (everyone, *groups[:most])
+
+
+def _subgroup(column: str, label: str, rows: NDArray[np.bool_], harm: RecordHarm) -> Subgroup:
+    found = None if harm.found is None else float(100 * harm.found[rows].mean())
+    return Subgroup(
+        column,
+        label,
+        int(rows.sum()),
+        float(100 * harm.alone[rows].mean()),
+        float(100 * harm.suppressed[rows].mean()),
+        float(100 * harm.loss[rows].mean()),
+        found,
+    )
+
+
+def _groups(original: Table, name: str) -> list[tuple[str, NDArray[np.bool_]]]:
+    if original.holds_numbers(name):
+        return _quarters(original.column(name))
+    codes, labels = original.column(name), original.labels(name)
+    counts = np.bincount(codes[codes != MISSING], minlength=len(labels))
+    groups = [(labels[code], codes == code) for code in np.flatnonzero(counts >= FEW)]
+    rare = np.append(counts < FEW, False)[codes] & (codes != MISSING)
+    groups.append((f"values of fewer than {FEW} records, together", rare))
+    groups.append(("missing", codes == MISSING))
+    return groups
+
+
+def _quarters(numbers: Floats) -> list[tuple[str, NDArray[np.bool_]]]:
+    """Four groups of about equal size, and the missing ones."""
+    missing = np.isnan(numbers)
+    if missing.all():
+        return [("missing", missing)]
+    cuts = np.unique(np.nanpercentile(numbers, [25, 50, 75]))
+    with np.errstate(invalid="ignore"):
+        place = np.where(missing, -1, np.searchsorted(cuts, numbers, side="left"))
+    labels = [
+        f"up to {cuts[0]:g}",
+        *(f"over {low:g}, up to {high:g}" for low, high in pairwise(cuts)),
+    ]
+    labels.append(f"over {cuts[-1]:g}")
+    return [*((label, place == number) for number, label in enumerate(labels)), ("missing", missing)]
+
+
+# -- The content of the two reports as plain data, and the part of it that may be published.
 
 
 @dataclass(frozen=True)

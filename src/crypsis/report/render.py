@@ -15,9 +15,9 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from crypsis.attacks.confidential_knowledge import ConfidentialKnowledge
-from crypsis.attacks.measured_attack import MeasuredAttack, worst_attacks
+from crypsis.attacks.linkage import MeasuredAttack, worst_attacks
 from crypsis.charts import bars_svg, front_svg, heat_map_svg
-from crypsis.evolution.contribution import contributions
+from crypsis.evolution.frontier import contributions
 from crypsis.privacy.anonymity import SmallestClass
 from crypsis.privacy.model import Assumption
 from crypsis.report.content import ReportContent, promised

@@ -19,11 +19,10 @@ from crypsis.audits import FindingKind
 from crypsis.audits.exposure import alone
 from crypsis.errors import PlanError, listing
 from crypsis.measures import measures
-from crypsis.measures.constraint import within
 from crypsis.measures.measure import Reading
+from crypsis.measures.objective import within
 from crypsis.privacy import models
-from crypsis.privacy.model import PrivacyModel
-from crypsis.privacy.properties import class_sizes, worst
+from crypsis.privacy.model import PrivacyModel, class_sizes, worst
 from crypsis.registry import Settings
 from crypsis.table.attribute import Role
 from crypsis.table.equivalence_classes import equivalence_classes

@@ -9,9 +9,9 @@ from typing import Literal
 from numpy.random import Generator
 
 from crypsis.masking import Microaggregation
-from crypsis.masking.datafly import datafly
+from crypsis.masking.generalisation import datafly
+from crypsis.masking.local_recoding import LocalRecoding
 from crypsis.masking.method import Family
-from crypsis.masking.recoding import LocalRecoding
 from crypsis.pieces import Pieces
 from crypsis.plan import Plan
 from crypsis.table.table import Table

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
+import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from types import FrameType
+from typing import Literal, NamedTuple
 
-from crypsis.kernels.compile_time import seconds_compiling
+from crypsis.kernels.compile import seconds_compiling
 
 LONGEST = 10.0
 """Seconds; a process that old was not begun for its command."""
@@ -99,3 +104,109 @@ def command_start() -> Moment:
         if 0.0 <= age < LONGEST:
             return Moment(now - age, 0.0)
     return Moment(now, 0.0)
+
+
+# -- Signals that ask a run to stop wait for the end of a step, so that no step is left half done.
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Hold back the first signal that asks to stop until the block has ended; a second one is obeyed at once.
+
+    A signal without a handler in Python keeps its effect, and outside the main thread, where no signal arrives, nothing
+    is changed.
+
+    Examples
+    --------
+    >>> with interrupts_deferred():
+    ...     pass
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = list[int]()
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in handlers.items() if callable(handler)}
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        if asked:
+            before[signal.Signals(number)](number, frame)
+        asked.append(number)
+
+    for number in before:
+        signal.signal(number, hold)
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if asked:
+        before[signal.Signals(asked[0])](asked[0], None)
+
+
+# -- How long the next step of a run will take: so that nothing is begun that cannot end in time.
+
+Step = tuple[Literal["pose", "advance", "measure", "commit", "point", "group", "recode"], str]
+"""What is done, and for which search or baseline."""
+
+QUANTA = ("pose", "advance")
+"""Steps that are done as a whole: posing the problem of a search, and its quanta."""
+LAST = 4
+"""Steps of a kind by which the next one is foretold: as long as the longest of them, and a little more."""
+MARGIN = 1.15
+FIRST: dict[str, tuple[float, float]] = {
+    "pose": (0.02, 4e-6),
+    "advance": (0.02, 8e-6),
+    "measure": (0.02, 2e-6),
+    "point": (0.02, 9e-6),
+    "group": (0.05, 2.2e-5),
+    "recode": (0.03, 7e-6),
+    "commit": (0.005, 4e-7),
+}
+"""Seconds of the first step of a kind: at least, and for each record.
+
+Measuring is done in pieces: `measure` is a few of them, `point` all of a few points; `group` and `recode` are
+baselines, made and measured.
+"""
+
+
+@dataclass
+class Pace:
+    """The last durations of every kind of step.
+
+    records  of the table
+    foreseen  seconds of first steps that take longer than others of their kind
+    """
+
+    records: int
+    foreseen: dict[Step, float] = field(default_factory=dict)
+    _last: dict[Step, deque[float]] = field(default_factory=dict)
+
+    def took(self, step: Step, seconds: float) -> None:
+        """Note how long a step took."""
+        self._last.setdefault(step, deque(maxlen=LAST)).append(seconds)
+
+    def took_step(self, step: Step, seconds: float) -> None:
+        """Note how long a step of the schedule took: a quantum, or pieces of measuring or of a baseline."""
+        self.took(step if step[0] in QUANTA else ("measure", step[1]), seconds)
+
+    def left(self, step: Step, spent: float) -> float:
+        """Seconds a step will take that may have begun: a quantum, or all that is left to measure.
+
+        spent  seconds that pieces of it have taken already
+        """
+        if step[0] in QUANTA:
+            return self.expected(step)
+        whole: Step = ("point", step[1]) if step[0] == "measure" else step
+        return max(self.expected(("measure", step[1])), self.expected(whole) - spent)
+
+    def expected(self, step: Step) -> float:
+        """Seconds the next step of a kind will take: by the last ones, else by those of other searches or by rates."""
+        last = self._last.get(step)
+        if last:
+            return MARGIN * max(last)
+        least, rate = FIRST[step[0]]
+        others = [max(seen) for (what, _), seen in self._last.items() if what == step[0] and what not in QUANTA]
+        return max([least + rate * self.records, self.foreseen.get(step, 0.0), *others])

@@ -6,12 +6,34 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 
 from crypsis.encodings import ColumnEncoding, Encoding, GroupingEncoding
+from crypsis.masking.repairing import repaired
 from crypsis.plan import Plan
-from crypsis.run.finishing import Finishing
 from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Store
-from crypsis.table.provenance import MaskingStep
+from crypsis.table.precision import at_source_precision
+from crypsis.table.provenance import PERTURBATION, MaskingStep
+from crypsis.table.rules import EditRule
 from crypsis.table.table import Table
+
+
+@dataclass(frozen=True)
+class Finishing:
+    """Makes decoded tables what they are when they are published, so that they are measured as such.
+
+    original  as collected
+    rules  what must hold
+    """
+
+    original: Table = field(repr=False)
+    rules: tuple[EditRule, ...] = ()
+
+    def __call__(self, masked: Table, family: str) -> Table:
+        """The finished table; what perturbation broke is counted, as it has no classes that could be kept."""
+        rounded = at_source_precision(masked, self.original)
+        return rounded if family == PERTURBATION else repaired(rounded, self.original, self.rules)
+
+
+# -- Decoding of the solutions of a run: one encoding per search, and the tables decoded last.
 
 KEPT = 5
 """Number of decoded tables in memory."""

@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from crypsis.charts import Chart
-from crypsis.charts.front import scatter
-from crypsis.errors import PlanError, SearchError, listing
-from crypsis.measures.all_knowing import ALL_KNOWING
-from crypsis.measures.objective import ANALYSES_KEPT
-from crypsis.measures.utility.usefulness import Ruin, Usefulness
+from crypsis.charts.chart import scatter
+from crypsis.errors import PlanError, SearchError, listing, unknown_column
+from crypsis.evolution.frontier import Contribution, contributions
+from crypsis.measures.objective import ALL_KNOWING, ANALYSES_KEPT, Complaint, excess
+from crypsis.measures.utility.card import Ruin, Usefulness
 from crypsis.run.choosing import (
     DEFAULT_PICK,
     OFFERS,
     RULES,
     Offer,
     OfferName,
+    Value,
     best,
     chosen_by,
     figure_of,
     is_useful,
+    parse,
     ruins_of,
     searched,
     worth_considering,
 )
-from crypsis.run.conditions import Value, parse
 from crypsis.run.search_state import spread
 from crypsis.run.solution import Solution
 from crypsis.text import intruder_text, offer_text
@@ -409,3 +410,115 @@ def row_of(solution: Solution) -> dict[str, Value]:
 
 def _cell(value: Any) -> str:
     return "–" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+# -- What each search contributed to the front of a run; and, where nothing may be released, what comes closest.
+
+
+def family_contributions(front: Front) -> list[Contribution]:
+    """Points on the front and hypervolume lost without each search, over the solutions that may be released.
+
+    The most missed first; baselines are no search and are left out. A search none of whose solutions may be released is
+    listed with no points.
+    """
+    own = [solution for solution in front.everything if not solution.baseline]
+    rows = [(s.title, [s.figure(axis) for axis in front.axes]) for s in own if s.feasible]
+    known = [(title, row) for title, row in rows if None not in row]
+    found = contributions([title for title, _ in known], np.array([row for _, row in known], dtype=np.float64))
+    absent = dict.fromkeys(s.title for s in own if s.title not in {each.name for each in found})
+    return found + [Contribution(title, 0, 0, 0.0) for title in absent]
+
+
+@dataclass(frozen=True)
+class Closest:
+    """The solution that misses least of what is demanded, and what would have to be allowed for it."""
+
+    solution: Solution
+    changes: tuple[Complaint, ...]
+
+
+def closest(solutions: Sequence[Solution]) -> Closest | None:
+    """The solution nearest to release: the least change of all that misses one demand, else the least of all.
+
+    Parameters
+    ----------
+    solutions : sequence of Solution
+        Measured solutions, of which none may be released.
+
+    Returns
+    -------
+    Closest or None
+        None where nothing was measured.
+    """
+    tried = [s for s in solutions if not s.baseline and s.evaluation.complaints]
+    if not tried:
+        return None
+    nearest = min(tried, key=lambda s: (sum(map(missed, s.evaluation.complaints)), s.figure("loss") or 0.0, s.number))
+    return Closest(nearest, nearest.evaluation.complaints)
+
+
+def missed(complaint: Complaint) -> float:
+    """How far a demand is missed, 0 … 1; 1 where no change of its threshold would help."""
+    required, attained = complaint.required, complaint.attained
+    if required is None or attained is None:
+        return 1.0
+    if complaint.sense == "at least":
+        return min(max((required - attained) / max(required, 1e-9), 0.0), 1.0)
+    return excess(attained, required)
+
+
+# -- A finished front under other importances of the columns: nothing is searched or measured again.
+
+INFORMATION_LOSS = "information-loss"
+
+
+def weighed(front: Front, importance: Mapping[str, float], losses: Sequence[str]) -> Front:
+    """The solutions of a front with their loss by other importances of the columns.
+
+    Parameters
+    ----------
+    front : Front
+        Of a run.
+    importance : mapping of str to float
+        Importance of every column, 0 to 5.
+    losses : sequence of str
+        Names of the losses whose mean is the loss of a solution; information loss is one of them.
+
+    Returns
+    -------
+    Front
+        What may be released stays what it was: limits were judged by the importances of the plan.
+
+    Raises
+    ------
+    PlanError
+        If an importance is outside 0 to 5, or every column has none.
+    SearchError
+        If information loss was not measured column by column.
+    """
+    odd = [f"{name}={value:g}" for name, value in importance.items() if not 0 <= value <= 5]
+    if odd:
+        raise PlanError(f"importance {', '.join(odd)}: an importance is a number from 0 to 5")
+    if INFORMATION_LOSS not in losses:
+        raise SearchError("the losses of this run do not tell columns apart; importances weigh information-loss alone")
+    return replace(front, everything=tuple(_weighed(each, importance, losses) for each in front.everything))
+
+
+def _weighed(solution: Solution, importance: Mapping[str, float], losses: Sequence[str]) -> Solution:
+    evaluation = solution.evaluation
+    if not evaluation.columns:
+        raise SearchError(
+            f"solution {solution.number} was measured without the loss of each column; run the search again"
+        )
+    unknown = unknown_column(list(importance), list(evaluation.columns))
+    if unknown:
+        raise PlanError(f"importance: {unknown}")
+    weights = np.array([importance.get(name, 1.0) for name in evaluation.columns])
+    if not weights.any():
+        raise PlanError("every column has the importance 0, so no loss counts; give one of them some")
+    figures = dict(evaluation.figures)
+    by_column = [figures_of["loss"] for figures_of in evaluation.columns.values()]
+    figures[INFORMATION_LOSS] = float(np.average(by_column, weights=weights))
+    parts = [value for name in losses if (value := figures.get(name)) is not None]
+    figures["loss"] = float(np.mean(parts)) if len(parts) == len(losses) else None
+    return replace(solution, evaluation=replace(evaluation, figures=figures))

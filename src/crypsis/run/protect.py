@@ -10,8 +10,8 @@ from typing import Any
 from crypsis.errors import PlanError
 from crypsis.evolution import Engine
 from crypsis.plan import Plan
-from crypsis.plan.catalogue import models as known_models
-from crypsis.plan.catalogue import searches as known_searches
+from crypsis.plan.sections import models as known_models
+from crypsis.plan.sections import searches as known_searches
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.run.session import Run

@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from crypsis.errors import ReleaseRefused, listing
-from crypsis.measures.all_knowing import readable
-from crypsis.measures.held_out_linkage import HELD_OUT, HeldOutLinkage
-from crypsis.measures.objective import Objective
-from crypsis.measures.overall import Figure, OverallFigure
+from crypsis.measures.linkage_attacks import HELD_OUT, HeldOutLinkage
+from crypsis.measures.objective import Figure, Objective, OverallFigure, readable
 from crypsis.plan import Plan
 from crypsis.privacy.anonymity import smallest_class
 from crypsis.release import ReleaseDescription, ReleaseLedger, publish
 from crypsis.release.guarantees import MeasuredLimit
-from crypsis.release.population import members_only
+from crypsis.release.published import members_only
 from crypsis.rulebook import Rulebook
 from crypsis.run.choosing import figure_of
 from crypsis.run.front import Front

@@ -11,29 +11,162 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import NamedTuple
 
-from crypsis.engines import Serial
-from crypsis.evolution import Engine, Problem
-from crypsis.masking.blocks import LARGE
+from crypsis.encodings import ColumnEncoding
+from crypsis.engines import Engine, Serial
+from crypsis.errors import CrypsisError
+from crypsis.evolution import Problem
+from crypsis.masking.partitioning import LARGE
 from crypsis.measures.objective import Objective
-from crypsis.pieces import Underway
+from crypsis.pieces import Pieces, Underway
 from crypsis.plan import Plan, read_budget
-from crypsis.run.baseline_steps import BaselineSteps
-from crypsis.run.clock import Clock, Moment, charged_now
-from crypsis.run.decoding import Encodings
-from crypsis.run.finishing import Finishing
-from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, next_in_turn
-from crypsis.run.interrupts import interrupts_deferred
-from crypsis.run.measuring import Measuring, for_a_moment
-from crypsis.run.pace import QUANTA, Pace, Step
-from crypsis.run.progress import Progress
-from crypsis.run.search_state import SearchState, is_milestone
-from crypsis.run.solution import Solution
+from crypsis.run.baselines import Baseline, baselines
+from crypsis.run.clock import QUANTA, Clock, Moment, Pace, Step, charged_now, interrupts_deferred
+from crypsis.run.decoding import Encodings, Finishing
+from crypsis.run.gain import PATIENCE, SHARE_OF_PATIENCE, Outlook, Progress, next_in_turn
+from crypsis.run.search_state import Measuring, SearchState, for_a_moment, is_milestone, stream
+from crypsis.run.solution import BASELINE, Solution
 from crypsis.run.store import Row, Store
-from crypsis.run.writing import Writing
 from crypsis.table.table import Table
+
+
+@dataclass
+class BaselineSteps:
+    """The baselines of one run.
+
+    plan, original, objective, store, seed, finish  as in `Schedule`
+    pace  how long steps take
+    """
+
+    plan: Plan
+    original: Table
+    objective: Objective
+    store: Store
+    seed: int
+    finish: Finishing
+    pace: Pace
+    begun: int | None = field(default=None, init=False)
+    """The place of the one that is made and measured now, if it is not complete."""
+    spent: float = field(default=0.0, init=False)
+    """Seconds it has taken."""
+    solution: Solution | None = field(default=None, init=False)
+    """What the last complete one gave."""
+    _work: Underway[Solution | None] | None = field(default=None, init=False)
+    _impossible: set[str] = field(default_factory=set)
+
+    @cached_property
+    def all(self) -> list[Baseline]:
+        """Every baseline of the plan, in its fixed order."""
+        return baselines(self.plan, self.original)
+
+    def open(self) -> list[int]:
+        """Places of those that are neither measured nor impossible."""
+        known = self.store.known(BASELINE)
+        return [
+            place
+            for place, each in enumerate(self.all)
+            if each.name.encode() not in known and each.name not in self._impossible
+        ]
+
+    def refuge(self) -> int | None:
+        """The place of the quickest open one that keeps the limits, surely or as a rule; None if there is none."""
+        left = [place for place in self.open() if self.all[place].protects]
+        return min(left, key=lambda place: self.pace.expected(self.step(place)), default=None)
+
+    def step(self, place: int) -> Step:
+        """What measuring one is called in the pace."""
+        baseline = self.all[place]
+        return baseline.work, baseline.name
+
+    def advance(self, place: int, engine: Engine, elapsed: Callable[[], float]) -> bool:
+        """Do pieces of one; whether it is complete.
+
+        engine  where the pieces are done
+        elapsed  seconds of the run so far
+        """
+        started = charged_now()
+        if self._work is None or self.begun != place:
+            self.begun, self.spent, self._work = place, 0.0, Underway(self._measuring(place, elapsed))
+        done = for_a_moment(self._work, engine)
+        self.spent += charged_now() - started
+        if done:
+            self.pace.took(self.step(place), self.spent)
+            self.solution, self.begun, self._work = self._work.result, None, None
+        return done
+
+    def _measuring(self, place: int, elapsed: Callable[[], float]) -> Pieces[Solution | None]:
+        """Make, measure and store one, in pieces; None if the table does not allow it, which is noted.
+
+        elapsed  seconds of the run so far
+        """
+        baseline = self.all[place]
+        name, family, message = baseline.name, baseline.family, baseline.message
+        try:
+            masked = yield from baseline.make(self.original, stream(self.seed, len(self.plan.search), place))
+        except CrypsisError as error:
+            self._impossible.add(name)
+            with self.store.transaction():
+                self.store.note(f"baseline {name}", str(error))
+            return None
+        [finished] = yield [partial(self.finish, masked, family)]
+        evaluation = yield from self.objective.evaluating(finished, family)
+        solution = Solution(place + 1, BASELINE, name, family, message, {}, evaluation)
+        [genome] = yield [partial(ColumnEncoding(self.original).encode, masked)]
+        with self.store.transaction():
+            self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
+            self.store.note("elapsed", elapsed())
+        return solution
+
+
+# -- What a run writes while it proceeds: whole quanta with their solutions, and solutions ahead of their quantum.
+
+
+@dataclass(frozen=True)
+class Writing:
+    """Writes the searches of a run.
+
+    store  where to
+    pace  takes note of the time it takes
+    elapsed  seconds of the run so far
+    """
+
+    store: Store
+    pace: Pace
+    elapsed: Callable[[], float]
+
+    def commit(self, search: SearchState) -> None:
+        """One transaction: checkpoint, history and new solutions."""
+        if not search.pending and not search.fresh:
+            return
+        started = charged_now()
+        with self.store.transaction():
+            if search.pending and search.state is not None:
+                self.store.checkpoint(search.pending, search.state.to_bytes())
+            for row in search.fresh:
+                self.store.add(row)
+            self.store.note(f"settled {search.index}", search.settled)
+            self.store.note("elapsed", self.elapsed())
+            self.store.note("finished", False)
+        search.written_down()
+        self.pace.took(("commit", search.title), charged_now() - started)
+
+    def show(self, search: SearchState) -> None:
+        """Show solutions before the state they belong to is written; a resumed run drops them."""
+        with self.store.transaction():
+            for row in search.fresh[search.shown :]:
+                self.store.add(row, provisional=True)
+        search.shown, search.last_shown = len(search.fresh), charged_now()
+
+
+# -- The schedule of a run: quanta of searches, points to measure and baselines, one step at a time until the
+#    deadline.
+#
+# A step is begun only if it will end in time, by what such steps took before. The next step goes to the search that
+# gains most for its time, with a floor for all. Each search has its own random streams, so that its result depends on
+# plan, seed and the number of its quanta alone: not on the engine, the other searches, or how often the run was
+# stopped. A quantum is written completely or not at all.
 
 AT_A_TIME, AT_A_TIME_OF_MANY = 12, 4
 """Members of a front measured at one milestone, for a small and for a large table."""

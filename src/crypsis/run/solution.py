@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from crypsis.measures.evaluation import Evaluation
+from crypsis.measures.objective import Evaluation
 from crypsis.text import complaint_text
 
 BASELINE = -1
@@ -36,7 +36,7 @@ class Solution:
 
     Examples
     --------
-    >>> from crypsis.measures.evaluation import Evaluation
+    >>> from crypsis.measures.objective import Evaluation
     >>> Solution(1, 0, "partition", "aggregation", "", {}, Evaluation({"loss": 2.0})).figure("loss")
     2.0
     """

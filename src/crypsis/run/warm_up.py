@@ -19,7 +19,7 @@ from crypsis.masking import Microaggregation
 from crypsis.measures import assess
 from crypsis.searches import searches
 from crypsis.searches.lattices import evaluate_lattice
-from crypsis.searches.offers import SearchOffer, offers
+from crypsis.searches.search import SearchOffer, offers
 from crypsis.table.example import example
 from crypsis.table.table import Table
 

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.errors import SearchError
+from crypsis.kernels.annealing import sse
+from crypsis.kernels.optimal_partitions import best_partition
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.kernels.squares import sse
-from crypsis.kernels.subsets import best_partition
-from crypsis.masking.heuristics import checked, trivial
+from crypsis.masking.partitioning import checked, trivial
 
 MOST_RECORDS = 20
 """Above this the subset recursion takes too long (each further record nearly triples it) and too much memory."""

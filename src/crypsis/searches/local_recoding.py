@@ -17,20 +17,20 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from crypsis.encodings.recoding import RecodingEncoding
+from crypsis.encodings.generalisation import RecodingEncoding
 from crypsis.engines import Engine
 from crypsis.evolution import Application, Elitist, Genome, Operator, Problem, Scores
 from crypsis.evolution.selection import DominanceOrder
-from crypsis.kernels.contents import ContentDemands
+from crypsis.kernels.class_contents import ContentDemands
+from crypsis.masking.local_recoding import LocalRecoding, Solving
 from crypsis.masking.method import Family
-from crypsis.masking.recoding import LocalRecoding, Solving
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
 from crypsis.privacy.diversity import LDiversity
-from crypsis.privacy.properties import class_sizes
-from crypsis.searches.ladder import LadderSearch
+from crypsis.privacy.model import class_sizes
+from crypsis.searches.chains import LadderSearch
 from crypsis.searches.search import ObjectiveScores, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.table import Table

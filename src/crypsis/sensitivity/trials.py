@@ -2,22 +2,313 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import product
+from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine, Serial
-from crypsis.errors import PlanError, SearchError
-from crypsis.sensitivity.design import Design, Trial
-from crypsis.sensitivity.subjects import Subject
+from crypsis.errors import PlanError, SearchError, listing
+from crypsis.evolution import Budget, evolve
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import partitioners
+from crypsis.plan.sections import searches
+from crypsis.searches.partitions.ga_microaggregation import Genetic
 from crypsis.table.atomic_files import private_folder, write_atomically
+from crypsis.table.table import Table
+
+MOST_TRIALS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Factor:
+    """A setting and the values to try.
+
+    Raises
+    ------
+    PlanError
+        If there is no level, or one is listed twice.
+    """
+
+    name: str
+    levels: tuple[Any, ...]
+
+    def __post_init__(self) -> None:
+        if not self.levels:
+            raise PlanError(f"factor {self.name!r} has no level; give at least one value to try")
+        if len(set(map(repr, self.levels))) < len(self.levels):
+            raise PlanError(f"factor {self.name!r} lists a level twice: {listing(map(str, self.levels))}; give it once")
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One run of a design.
+
+    index  its place in the design
+    settings  values of the factors
+    seed  determined by design and place alone
+    """
+
+    index: int
+    settings: Mapping[str, Any]
+    seed: int
+
+
+@dataclass(frozen=True)
+class Design:
+    """A full factorial design: trials 0, 1, … by combination, the last factor changing fastest, replicates within.
+
+    seed  determines the seeds of the trials
+
+    Raises
+    ------
+    PlanError
+        If there is no factor, two have the same name, or there are too many trials.
+    """
+
+    factors: tuple[Factor, ...]
+    replicates: int = 10
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        names = [factor.name for factor in self.factors]
+        if not names or len(set(names)) < len(names):
+            raise PlanError(f"a design needs one or more different factors; found: {listing(names) or 'none'}")
+        if self.replicates < 1:
+            raise PlanError(f"a design cannot have {self.replicates} replicates; give 1 or more")
+        if self.size > MOST_TRIALS:
+            raise PlanError(
+                f"the design has {self.size} trials and at most {MOST_TRIALS} can be kept; give fewer levels or "
+                f"replicates"
+            )
+
+    @classmethod
+    def of(cls, levels: Mapping[str, Sequence[Any]], replicates: int = 10, seed: int = 0) -> Design:
+        """Build a design.
+
+        Parameters
+        ----------
+        levels : mapping of str to sequence
+            Values to try by setting.
+        replicates : int
+            Trials per combination.
+        seed : int
+            Determines the seeds of the trials.
+
+        Returns
+        -------
+        Design
+
+        Examples
+        --------
+        >>> Design.of({"mutation_rate": [0.0, 0.1], "population": [10, 20]}, replicates=3).size
+        12
+        """
+        return cls(tuple(Factor(name, tuple(values)) for name, values in levels.items()), replicates, seed)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the factors."""
+        return tuple(factor.name for factor in self.factors)
+
+    @property
+    def combinations(self) -> int:
+        """Number of combinations."""
+        return prod(len(factor.levels) for factor in self.factors)
+
+    @property
+    def size(self) -> int:
+        """Number of trials."""
+        return self.combinations * self.replicates
+
+    @cached_property
+    def places(self) -> NDArray[np.int64]:
+        """int64[size, factors]: the level of each factor in each trial."""
+        each = np.array(list(product(*(range(len(factor.levels)) for factor in self.factors))), dtype=np.int64)
+        return np.repeat(each, self.replicates, axis=0)
+
+    def settings(self) -> Iterator[dict[str, Any]]:
+        """Every combination once."""
+        for values in product(*(factor.levels for factor in self.factors)):
+            yield dict(zip(self.names, values, strict=True))
+
+    def trial(self, index: int) -> Trial:
+        """The trial at a place."""
+        levels = {f.name: f.levels[place] for f, place in zip(self.factors, self.places[index], strict=True)}
+        seed = SeedSequence(self.seed, spawn_key=(index,)).generate_state(1, np.uint64)[0]
+        return Trial(index, levels, int(seed) >> 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The design as plain data."""
+        return {
+            "factors": {factor.name: list(factor.levels) for factor in self.factors},
+            "replicates": self.replicates,
+            "seed": self.seed,
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Design:
+        """The design from plain data."""
+        return cls.of(content["factors"], content["replicates"], content["seed"])
+
+
+# -- Subjects of a sensitivity analysis: a partitioner on points, or a search on a table.
+
+
+class Subject(Protocol):
+    """Something with settings whose runs are compared; a run is determined by settings and seed."""
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Names of the numbers of a run, minimised: first the result, then how soon it was found."""
+        ...
+
+    def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
+        """Refuse impossible settings before the first run.
+
+        Parameters
+        ----------
+        combinations : iterable of mapping
+            Settings of all runs.
+
+        Raises
+        ------
+        PlanError
+            If settings are impossible.
+        """
+        ...
+
+    def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        """Run once.
+
+        Parameters
+        ----------
+        settings : mapping
+            Settings of the run.
+        seed : int
+            Seed of the run.
+
+        Returns
+        -------
+        tuple of float
+            One number per response.
+        """
+        ...
+
+    def describe(self) -> dict[str, Any]:
+        """What identifies the subject: a file of trials is continued only by the same one."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class PartitionerSubject:
+    """A registered partitioner on scaled points; responses are the SSE and, for "genetic", the convergence epoch.
+
+    points  float64[n, p]: scaled points
+    fixed  settings that do not vary
+    least  SSE of an optimal partition, if known: genetic runs that reach it stop, with the same numbers
+    """
+
+    name: str
+    points: NDArray[np.float64]
+    k: int
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    least: float = -math.inf
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Names of the numbers of a run."""
+        return ("SSE", "convergence epoch") if partitioners[self.name] is Genetic else ("SSE",)
+
+    def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
+        """Refuse impossible settings; see `Subject.check`."""
+        for settings in combinations:
+            partitioners.build(self.name, **{**self.fixed, **settings})
+
+    def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        """Run once; see `Subject.run`."""
+        chosen = partitioners.build(self.name, **{**self.fixed, **settings})
+        if isinstance(chosen, Genetic):
+            found = chosen.run(self.points, self.k, np.random.default_rng(seed), least=self.least)
+            return found.sse, float(found.convergence_epoch)
+        return (sse(self.points, chosen.partition(self.points, self.k, np.random.default_rng(seed))),)
+
+    def describe(self) -> dict[str, Any]:
+        """What identifies the subject; see `Subject.describe`."""
+        digest = hashlib.sha256(np.ascontiguousarray(self.points).tobytes()).hexdigest()
+        return {
+            "partitioner": self.name,
+            "k": self.k,
+            "fixed": dict(self.fixed),
+            "shape": list(self.points.shape),
+            "data": digest,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class SearchSubject:
+    """A registered search on a table; responses are the best fitness and the evaluation that found it.
+
+    Attributes
+    ----------
+    name : str
+    table : Table
+    fixed : mapping
+        Settings that do not vary.
+    generations : int
+        Generations of a run; 0 for the budget of the search.
+    """
+
+    name: str
+    table: Table
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    generations: int = 0
+
+    @property
+    def responses(self) -> tuple[str, ...]:
+        """Names of the numbers of a run."""
+        return ("score", "found at evaluation")
+
+    def check(self, combinations: Iterable[Mapping[str, Any]]) -> None:
+        """Refuse impossible settings; see `Subject.check`."""
+        for settings in combinations:
+            searches.build(self.name, **{**self.fixed, **settings})
+
+    def run(self, settings: Mapping[str, Any], seed: int) -> tuple[float, ...]:
+        """Run once; see `Subject.run`."""
+        search = searches.build(self.name, **{**self.fixed, **settings})
+        rng = np.random.default_rng(seed)
+        problem = search.pose(self.table, None, rng)
+        budget = Budget(generations=self.generations) if self.generations else search.budget()
+        best = (float("inf"), 0)
+        for state in evolve(problem, rng, budget):
+            if state.best_fitness < best[0]:
+                best = (state.best_fitness, state.best_found)
+        return best[0], float(best[1])
+
+    def describe(self) -> dict[str, Any]:
+        """What identifies the subject; see `Subject.describe`."""
+        return {
+            "search": self.name,
+            "fixed": dict(self.fixed),
+            "generations": self.generations,
+            "data": self.table.fingerprint(),
+        }
+
+
+# -- The trials of a design, run on an engine and written line by line; a stopped run continues where it ended.
 
 FORMAT = 1
 _SECONDS_PER_BATCH = 2.0

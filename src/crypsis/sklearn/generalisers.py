@@ -13,9 +13,7 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError
 from crypsis.masking.method import methods
 from crypsis.searches.lattices import least_loss, optimum
-from crypsis.sklearn.fitted_rows import fitted_rows
-from crypsis.sklearn.hierarchies import ColumnHierarchy, Spec
-from crypsis.sklearn.transformer import MaskingTransformer, checked_k
+from crypsis.sklearn.transformer import ColumnHierarchy, MaskingTransformer, Spec, checked_k, fitted_rows
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.lattice import Lattice
 from crypsis.table.suppression import allowed, suppress

@@ -12,12 +12,11 @@ from numpy.random import Generator
 from crypsis.errors import TableError
 from crypsis.masking.method import methods
 from crypsis.masking.microaggregation import Microaggregation
-from crypsis.masking.partition import Partitioner, partitioners
+from crypsis.masking.partitioning import Partitioner, partitioners
 from crypsis.masking.scaling import Embedding
-from crypsis.sklearn.fitted_rows import codes_among, fitted_rows
-from crypsis.sklearn.transformer import MaskingTransformer, aligned, checked_k
+from crypsis.sklearn.transformer import MaskingTransformer, aligned, checked_k, codes_among, fitted_rows
 from crypsis.table.equivalence_classes import classes_of
-from crypsis.table.scaling import Scaling
+from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
 
 

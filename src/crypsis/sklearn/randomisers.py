@@ -14,9 +14,8 @@ from crypsis.errors import TableError
 from crypsis.kernels.randomisation import transitions
 from crypsis.masking import pram
 from crypsis.masking.method import methods
-from crypsis.masking.swapping import RankSwapping
-from crypsis.sklearn.fitted_rows import codes_among, codes_within, fitted_rows, turns
-from crypsis.sklearn.transformer import MaskingTransformer, aligned
+from crypsis.masking.rank_swapping import RankSwapping
+from crypsis.sklearn.transformer import MaskingTransformer, aligned, codes_among, codes_within, fitted_rows, turns
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.hierarchy import MISSING

@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from crypsis.audits.caution import cautious
+from crypsis.audits.default_roles import cautious
 from crypsis.errors import TableError, unknown_column
 from crypsis.plan import Plan
 from crypsis.studio.forms import Form, one
-from crypsis.studio.reading import MOST_COLUMNS
-from crypsis.studio.session import Session
+from crypsis.studio.session import MOST_COLUMNS, Session
 from crypsis.table.attribute import Kind, Role
 from crypsis.table.builders import BUILDERS, build_hierarchy
 from crypsis.table.hierarchy import Hierarchy

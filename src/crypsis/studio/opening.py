@@ -11,7 +11,7 @@ from pathlib import Path
 
 from crypsis.errors import PlanError, TableError
 from crypsis.plan import Plan, draft
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml
 from crypsis.run import Run
 from crypsis.run.folder import PLAN, STORE
 from crypsis.studio import jobs

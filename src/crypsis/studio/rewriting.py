@@ -15,7 +15,7 @@ from tomlkit.exceptions import TOMLKitError
 from tomlkit.items import AoT, InlineTable, Item, Table
 
 from crypsis.plan import Plan
-from crypsis.plan.writing import as_toml
+from crypsis.plan.document import as_toml
 
 NAMES = ("model", "measure", "name", "holds")
 """Keys that identify a table of a list."""

@@ -17,8 +17,7 @@ from crypsis.errors import TableError
 from crypsis.studio.access import DOOR, AccessControl, Credentials, own_host
 from crypsis.studio.app import build
 from crypsis.studio.opening import open_example, open_path, sweep_uploads
-from crypsis.studio.studio import Studio
-from crypsis.studio.vega import home
+from crypsis.studio.studio import Studio, home
 from crypsis.table.atomic_files import write_atomically
 
 LOOPBACK = ("127.0.0.1", "::1")

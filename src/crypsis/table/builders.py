@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -14,10 +16,375 @@ from numpy.typing import NDArray
 from crypsis.errors import TableError, listing, suggestion
 from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.encoding import Source, name_values
-from crypsis.table.group_labels import spanning_label
-from crypsis.table.hierarchy import MISSING, Hierarchy
-from crypsis.table.hierarchy_files import fitted, number_label, read_hierarchy
-from crypsis.table.number_builders import dates, distinct_numbers, intervals, stacked_levels
+from crypsis.table.hierarchy import MISSING, Hierarchy, spanning_label
+from crypsis.table.text_files import read_text, records, sniff
+
+LONGEST = 15
+"""Places before or behind the point up to which a width is written out."""
+
+
+class ColumnShape(Protocol):
+    """What the choice looks at."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether all numbers are whole."""
+
+    @property
+    def digits(self) -> int:
+        """Length of codes made of digits; 0 where they are not."""
+
+    @property
+    def distinct(self) -> int:
+        """Number of different values."""
+
+
+def builder_for(attribute: Attribute, column: NDArray[Any], shape: ColumnShape, kind: Kind) -> str:
+    """A builder to start from, e.g. 'intervals:5,10,20,40'."""
+    if attribute.dates:
+        return "dates:month,quarter,year"
+    if kind is Kind.NUMERIC:
+        return _intervals(column, shape.whole)
+    if shape.digits >= 3 and shape.distinct > 10:
+        return f"prefixes:{','.join(str(length) for length in range(shape.digits - 1, 0, -1))}"
+    sizes = [size for size in (32, 16, 8, 4, 2) if size < shape.distinct]
+    return f"merge:{','.join(map(str, sizes or [1]))}"
+
+
+def _intervals(numbers: NDArray[np.float64], whole: bool) -> str:
+    """Widths that double, from about a twentieth of the range up, in round figures."""
+    span = float(np.nanmax(numbers) - np.nanmin(numbers)) or 20.0  # a constant is one interval of any width
+    power = int(np.floor(np.log10(span / 20)))
+    if whole:
+        power = max(power, 0)
+    mantissa = next((m for m in (1, 2, 5) if m * 10.0**power >= span / 20), 10)
+    widths = [mantissa * 2**step for step in range(4)]
+    if abs(power) > LONGEST:
+        return f"intervals:{','.join(f'{width}e{power}' for width in widths)}"
+    if power >= 0:
+        return f"intervals:{','.join(str(width * 10**power) for width in widths)}"
+    return f"intervals:{','.join(f'{width * 10.0**power:.{-power}f}' for width in widths)}"
+
+
+# -- Hierarchies in files: one row per value (the convention of ARX).
+
+
+def read_hierarchy(path: str | Path, *, delimiter: str | None = None, encoding: str = "utf8") -> Hierarchy:
+    """Read a hierarchy from a file with one row per value (the convention of ARX).
+
+    Parameters
+    ----------
+    path : path
+        Each row has a value, its group at level 1, at level 2, …; a first row level0, level1, … is a header.
+    delimiter : str, optional
+        By default comma, semicolon or tab, whichever the first row uses most.
+    encoding : str
+        Encoding of the file.
+
+    Returns
+    -------
+    Hierarchy
+        Its leaves in the order of the rows.
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read, a row is incomplete, a value occurs twice, or levels do not nest.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("towns.csv").write_text("Turku,Finland,*\\nTartu,Estonia,*\\n")
+    >>> crypsis.read_hierarchy("towns.csv")
+    Hierarchy(2 → 2 → 1)
+    """
+    path = Path(path)
+    content = read_text(path, encoding)
+    rows = [(line, fields) for line, fields in records(content, delimiter or sniff(content, path), path) if fields]
+    if [cell.strip().lower() for cell in rows[0][1]] == [f"level{place}" for place in range(len(rows[0][1]))]:
+        rows = rows[1:]
+    if not rows:
+        raise TableError(f"{path} has a header but no values; give one row per value")
+    width = len(rows[0][1])
+    if width < 2:
+        raise TableError(
+            f"{path}, line {rows[0][0]}: only one column; a hierarchy needs a value and at least one level"
+        )
+    seen: dict[str, int] = {}
+    for line, fields in rows:
+        if len(fields) != width:
+            raise TableError(
+                f"{path}, line {line}: {len(fields)} fields where the first row has {width}; fill every level"
+            )
+        if "" in fields:
+            raise TableError(f"{path}, line {line}: level {fields.index('')} is empty; name the group of every level")
+        if fields[0] in seen:
+            before = seen[fields[0]]
+            raise TableError(f"{path}, line {line}: {fields[0]!r} was already on line {before}; list every value once")
+        seen[fields[0]] = line
+    try:
+        return Hierarchy.from_rows([fields for _, fields in rows])
+    except TableError as error:
+        raise TableError(f"{path}: {error}") from None
+
+
+def fitted(hierarchy: Hierarchy, attribute: Attribute) -> Hierarchy:
+    """Give a hierarchy the numbers of its values, if the attribute is numeric.
+
+    returns  with leaves in ascending order, or unchanged
+
+    Raises
+    ------
+    TableError
+        If a value is no number, or two are the same number.
+    """
+    if not attribute.numeric or len(hierarchy.values):
+        return hierarchy
+    labels = hierarchy.labels[0]
+    numbers = np.array([_number_of(label, attribute) for label in labels])
+    order = np.argsort(numbers, kind="stable")
+    if len(np.unique(numbers)) < len(numbers):
+        raise TableError(
+            f"two values of the hierarchy of column {attribute.name!r} are the same number; list each once"
+        )
+    groups = [np.arange(len(labels), dtype=np.int32), *(level[order] for level in hierarchy.groups[1:])]
+    names = (tuple(labels[place] for place in order), *hierarchy.labels[1:])
+    return Hierarchy(tuple(groups), names, numbers[order])
+
+
+def _number_of(label: str, attribute: Attribute) -> float:
+    try:
+        if attribute.dates == "date":
+            return float(np.datetime64(label, "D").astype(np.int64))
+        if attribute.dates == "datetime":
+            return float(np.datetime64(label, "us").astype(np.int64)) / 1e6
+        return float(label)
+    except ValueError:
+        what = "date" if attribute.dates else "number"
+        raise TableError(
+            f"the hierarchy's value {label!r} is no {what} but column {attribute.name!r} is numeric; "
+            f"correct the value or declare the column nominal"
+        ) from None
+
+
+def number_label(value: float, dates: str) -> str:
+    """The label of a number: whole numbers without decimals, dates as dates.
+
+    dates  {"", "date", "datetime"}: whether it counts days or seconds since 1970-01-01
+
+    Examples
+    --------
+    >>> number_label(3.0, ""), number_label(31.0, "date")
+    ('3', '1970-02-01')
+    """
+    if dates == "date":
+        return str(np.datetime64(int(value), "D"))
+    if dates == "datetime":
+        return str(np.datetime64(round(value * 1e6), "us"))
+    return str(int(value)) if value == round(value) and abs(value) < 2**53 else repr(float(value))
+
+
+# -- Hierarchies of numbers: intervals, and parts of dates.
+
+TOP = "*"
+Numbers = NDArray[np.float64]
+DATE_LEVELS = ("day", "month", "quarter", "year", "decade")
+
+
+def distinct_numbers(column: NDArray[Any]) -> NDArray[np.float64]:
+    """The distinct numbers of a column, ascending, without missing ones."""
+    return np.unique(column[~np.isnan(column)])
+
+
+def stacked_levels(
+    leaves: tuple[str, ...],
+    groups: list[NDArray[np.int32]],
+    labels: list[tuple[str, ...]],
+    values: NDArray[np.float64],
+) -> Hierarchy:
+    """Build a hierarchy of level 0, some levels, and the top level "*".
+
+    Parameters
+    ----------
+    leaves : tuple of str
+        Labels of level 0.
+    groups : list of int32[leaves]
+        Group of each leaf at each level.
+    labels : list of tuples of str
+        Labels of the groups at each level.
+    values : float64[leaves]
+        Numbers of the leaves; empty for categories.
+
+    Returns
+    -------
+    Hierarchy
+    """
+    bottom, top = np.arange(len(leaves), dtype=np.int32), np.zeros(len(leaves), dtype=np.int32)
+    return Hierarchy((bottom, *groups, top), (leaves, *labels, (TOP,)), values)
+
+
+# -- intervals --
+
+
+def intervals(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
+    """Hierarchy of intervals of given widths, each dividing the next, counted from 0 or from "@origin".
+
+    text  for example "5,10,20" or "5,10,20@18"
+    attribute  a numeric column without dates
+
+    Raises
+    ------
+    TableError
+        If the widths cannot be read or do not nest, or the column has no numbers.
+    """
+    if not attribute.numeric or attribute.dates:
+        what = "dates" if attribute.dates else attribute.kind
+        instead = "dates:month,year" if attribute.dates else "prefixes:… or merge:…"
+        raise TableError(f"column {attribute.name!r} holds {what} and intervals need numbers; use {instead}")
+    widths, origin, digits = _widths(text, attribute.name)
+    values = distinct_numbers(column)
+    bins = _bins(values, widths[0], origin, digits)
+    whole = digits == 0 and bool(np.all(values == np.round(values)))
+    groups, labels = [], []
+    for width in widths:
+        found, codes = np.unique(bins // int(width / widths[0]), return_inverse=True)
+        groups.append(codes.astype(np.int32))
+        labels.append(tuple(_interval_label(int(place), width, origin, digits, whole) for place in found))
+    return stacked_levels(tuple(number_label(value, "") for value in values), groups, labels, values)
+
+
+def interval_centres(text: str, attribute: Attribute, values: Numbers, *, whole: bool) -> list[Numbers]:
+    """The middle of the interval of each number, width by width.
+
+    Parameters
+    ----------
+    text : str
+        Widths and origin as in "intervals:…".
+    attribute : Attribute
+        The column, for messages.
+    values : float64[n]
+        Numbers without missing ones.
+    whole : bool
+        Whether the column has whole numbers, so that 20–29 has the middle 24.5 and not 25.
+
+    Returns
+    -------
+    list of float64[n]
+        One array for each width, from narrow to wide.
+
+    Examples
+    --------
+    >>> from crypsis.table.attribute import Kind
+    >>> interval_centres("5,10", Attribute("age", Kind.NUMERIC), np.array([21.0, 34.0]), whole=True)
+    [array([22., 32.]), array([24.5, 34.5])]
+    """
+    widths, origin, digits = _widths(text, attribute.name)
+    bins = _bins(values, widths[0], origin, digits)
+    inset = 1.0 if whole and digits == 0 else 0.0
+    places = [(float(width), bins // int(width / widths[0])) for width in widths]
+    return [np.asarray(float(origin) + width * place + (width - inset) / 2) for width, place in places]
+
+
+def _widths(text: str, name: str) -> tuple[list[Decimal], Decimal, int]:
+    """Widths, origin and number of decimals; refused unless each width divides the next."""
+    widths_text, _, origin_text = text.partition("@")
+    widths = [_decimal(word, text, name) for word in widths_text.split(",")]
+    origin = _decimal(origin_text, text, name) if origin_text else Decimal(0)
+    if min(widths) <= 0:
+        raise TableError(f"column {name!r}: intervals:{text} has a width that is not above 0; give positive widths")
+    for narrow, wide in pairwise(widths):
+        if wide <= narrow or wide % narrow:
+            raise TableError(
+                f"column {name!r}: in intervals:{text} the width {narrow} does not divide the next, {wide}, "
+                f"so the levels do not nest; choose widths that each divide the next, e.g. 5,10,20"
+            )
+    digits = max(0, *(-int(number.as_tuple().exponent) for number in (*widths, origin)))
+    return widths, origin, digits
+
+
+def _bins(values: NDArray[np.float64], width: Decimal, origin: Decimal, digits: int) -> NDArray[np.int64]:
+    """Number of the narrowest interval of each value; in units of the last decimal, so that 0.3 is exactly 3 × 0.1."""
+    unit = 10.0**digits
+    scaled = (values - float(origin)) * unit
+    near = np.round(scaled)
+    scaled = np.where(np.abs(scaled - near) <= 1e-9 * np.maximum(1.0, np.abs(near)), near, scaled)
+    return np.floor(scaled / float(width * 10**digits)).astype(np.int64)
+
+
+def _interval_label(place: int, width: Decimal, origin: Decimal, digits: int, whole: bool) -> str:
+    low = origin + place * width
+    if digits > LONGEST or width.adjusted() > LONGEST:
+        return f"[{low.normalize():g}, {(low + width).normalize():g})"
+    if whole:
+        return f"{low}" if width == 1 else f"{low}–{low + width - 1}"
+    return f"[{low:.{digits}f}, {low + width:.{digits}f})"
+
+
+def _decimal(word: str, text: str, name: str) -> Decimal:
+    try:
+        number = Decimal(word.strip())
+        if not number.is_finite():
+            raise InvalidOperation
+    except InvalidOperation:
+        raise TableError(
+            f"column {name!r}: intervals:{text} is not readable; give widths such as intervals:5,10,20 "
+            f"or, counted from 18, intervals:5,10,20@18"
+        ) from None
+    return number
+
+
+# -- dates --
+
+
+def dates(text: str, attribute: Attribute, column: NDArray[Any]) -> Hierarchy:
+    """Hierarchy of days, months, quarters, years and decades.
+
+    text  levels from fine to coarse, for example "month,year"
+    attribute  a column of dates
+    column  its dates as numbers
+
+    Raises
+    ------
+    TableError
+        If a level is unknown or out of order, or the column has no dates.
+    """
+    if not attribute.dates:
+        raise TableError(f"column {attribute.name!r} holds no dates; write them as 2024-12-31 or use another builder")
+    wanted = [word.strip() for word in text.split(",")]
+    for word in wanted:
+        if word not in DATE_LEVELS:
+            raise TableError(
+                f"column {attribute.name!r}: dates:{text} names {word!r}{suggestion(word, DATE_LEVELS)}; "
+                f"levels: {listing(DATE_LEVELS)}"
+            )
+    places = [DATE_LEVELS.index(word) for word in wanted]
+    if places != sorted(set(places)):
+        raise TableError(f"column {attribute.name!r}: dates:{text} must go from fine to coarse, e.g. dates:month,year")
+    values = distinct_numbers(column)
+    days = np.floor(values if attribute.dates == "date" else values / 86400).astype("datetime64[D]")
+    texts = [_date_labels(days, word) for word in wanted if not (word == "day" and attribute.dates == "date")]
+    coded = [np.unique(labels, return_inverse=True) for labels in texts]
+    groups = [codes.astype(np.int32) for _, codes in coded]
+    labels = [tuple(str(label) for label in found) for found, _ in coded]
+    return stacked_levels(tuple(number_label(value, attribute.dates) for value in values), groups, labels, values)
+
+
+def _date_labels(days: NDArray[np.datetime64], level: str) -> NDArray[np.str_]:
+    if level == "day":
+        return days.astype(str)
+    months = days.astype("datetime64[M]")
+    if level == "month":
+        return months.astype(str)
+    years = months.astype("datetime64[Y]")
+    if level == "year":
+        return years.astype(str)
+    if level == "decade":
+        return np.array([f"{number // 10 * 10}s" for number in years.astype(np.int64) + 1970])
+    quarter = (months.astype(np.int64) % 12) // 3 + 1
+    return np.array([f"{year}-Q{number}" for year, number in zip(years.astype(str), quarter, strict=True)])
+
+
+# -- Hierarchies from a short specification: intervals, dates, prefixes, merges of rare values, or a file.
 
 BUILDERS = ("intervals", "dates", "prefixes", "merge", "file")
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import io
+import os
+import resource
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,19 +16,31 @@ import polars as pl
 from crypsis.errors import TableError
 from crypsis.table.atomic_files import atomic_folder, write_atomically
 from crypsis.table.attribute import Role, read_role
-from crypsis.table.capacity import memory
-from crypsis.table.delimited import WIDEST, Delimited, too_wide
-from crypsis.table.encoding import Source
+from crypsis.table.builders import read_hierarchy
+from crypsis.table.encoding import Source, without_signed_zeros
 from crypsis.table.frames import Frame, Hierarchies, Kinds, as_table, table_of
 from crypsis.table.hierarchy import Hierarchy
-from crypsis.table.hierarchy_files import read_hierarchy
 from crypsis.table.inference import typed
-from crypsis.table.raw_files import read_bytes
 from crypsis.table.restoring import to_frame
-from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Table
+from crypsis.table.text_files import WIDEST, Delimited, read_bytes, too_wide
 
-__all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]
+CONTAINER = Path("/sys/fs/cgroup/memory.max")
+"""File with the memory limit of a container; 'max' if it has none."""
+
+
+def memory() -> int:
+    """Bytes of memory: of the machine, of the container or of the process limit, whichever is least."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    allowed = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if allowed != resource.RLIM_INFINITY:
+        limits.append(allowed)
+    with suppress(OSError, ValueError):
+        limits.append(int(CONTAINER.read_text(encoding="ascii")))
+    return min(limits)
+
+
+# -- Tables and hierarchies in files.
 
 PARQUET = (".parquet", ".pq")
 TEXT = (".csv", ".tsv", ".tab", ".txt")
@@ -254,3 +269,6 @@ def write_hierarchy(hierarchy: Hierarchy, path: str | Path, *, delimiter: str = 
     pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String)).write_csv(buffer, separator=delimiter)
     write_atomically(Path(path), buffer.getvalue())
     return Path(path)
+
+
+__all__ = ["atomic_folder", "read_hierarchy", "read_table", "write_atomically", "write_hierarchy", "write_table"]

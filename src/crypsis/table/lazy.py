@@ -7,7 +7,7 @@ the number of distinct tuples, however many records there are.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -18,15 +18,337 @@ import polars as pl
 from numpy.typing import NDArray
 
 from crypsis.errors import EngineError, TableError, listing, repeated, suggestion, unknown_column
-from crypsis.table.attribute import UNPUBLISHED, Role, read_role
+from crypsis.table.attribute import UNPUBLISHED, Attribute, Role, read_role
 from crypsis.table.builders import merges
-from crypsis.table.counts import Counts, count_weighted
-from crypsis.table.encoding import Source
+from crypsis.table.encoding import Source, without_signed_zeros, without_signed_zeros_lazily
+from crypsis.table.equivalence_classes import columns_by_key, equivalence_classes, pack
 from crypsis.table.frames import Hierarchies, Kinds, table_of
-from crypsis.table.lazy_text import scan_text, typed_counts
-from crypsis.table.signed_zeros import without_signed_zeros, without_signed_zeros_lazily
+from crypsis.table.hierarchy import Hierarchy
+from crypsis.table.inference import typed
 from crypsis.table.table import Table
-from crypsis.table.tallying import tally_packed
+from crypsis.table.text_files import DELIMITERS
+
+LOOKED_AT = 10_000
+"""Records from which the types of columns that are not counted are inferred."""
+
+
+def scan_text(path: Path, names: Sequence[str], delimiter: str | None, missing: Sequence[str]) -> pl.LazyFrame:
+    """Open a CSV or TSV file without reading it; the named columns are text.
+
+    Parameters
+    ----------
+    path : Path
+    names : sequence of str
+        Columns that are counted.
+    delimiter : str or None
+        By default a tab for .tsv, else the one the header uses most.
+    missing : sequence of str
+        Missing-value markers; an empty cell is always missing.
+
+    Returns
+    -------
+    polars.LazyFrame
+
+    Raises
+    ------
+    TableError
+        If the file cannot be read.
+    """
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            header = file.readline()
+    except FileNotFoundError:
+        raise TableError(f"{path} does not exist; give a Parquet or CSV file") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise TableError(f"{path} cannot be read ({type(error).__name__}); counting needs text in UTF-8") from None
+    usual = "\t" if path.suffix.lower() in (".tsv", ".tab") else max(DELIMITERS, key=header.count)
+    try:
+        lazy = pl.scan_csv(
+            path,
+            separator=delimiter or usual,
+            schema_overrides=dict.fromkeys(names, pl.String),
+            null_values=[text for text in missing if text],
+            infer_schema_length=LOOKED_AT,
+        )
+        lazy.collect_schema()
+        return lazy
+    except pl.exceptions.PolarsError:
+        raise TableError(f"{path} cannot be read as CSV; write it again, or as Parquet") from None
+
+
+def typed_counts(
+    lazy: pl.LazyFrame, tuples: pl.DataFrame, records: str, roles: Mapping[str, Role], kinds: Kinds, source: Source
+) -> tuple[pl.LazyFrame, pl.DataFrame, pl.DataFrame]:
+    """Type counted texts: numbers as numbers in the data and in the tuples, dates as dates in the values.
+
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+        The data, with the counted columns as text.
+    tuples : polars.DataFrame
+        Distinct tuples of text and their records.
+    records : str
+        Column of the records.
+    roles, kinds : mapping
+        What the caller states about columns.
+    source : Source
+        Where the data come from, for messages.
+
+    Returns
+    -------
+    lazy : polars.LazyFrame
+    tuples : polars.DataFrame
+        Dates stay text here, where they are only compared.
+    values : polars.DataFrame
+        The tuples in the types of a table.
+
+    Raises
+    ------
+    TableError
+        If a cell cannot be read as stated.
+    """
+    names = [name for name in tuples.columns if name != records]
+    meant = typed(tuples.select(names), roles, kinds, (), source)[0].schema
+    numbers = [
+        pl.col(name).str.strip_chars().str.strip_chars_start("+").cast(dtype)
+        for name, dtype in meant.items()
+        if dtype.is_numeric()
+    ]
+    tuples = tuples.with_columns(numbers).group_by(names).agg(pl.col(records).sum()).sort(names)
+    texts = tuples.select(name for name in names if tuples.schema[name] == pl.String)
+    values = tuples.select(names).with_columns(typed(texts, roles, kinds, (), source)[0].get_columns())
+    return lazy.with_columns(numbers), tuples, values
+
+
+# -- Distinct tuples of a table with the number of records of each; a lattice needs nothing else of a table.
+
+COMMON = 10
+"""A value of at least this many records may be named in a message."""
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Distinct tuples of some columns of a table.
+
+    An attribute with a hierarchy is coded by the leaves of the hierarchy, any other by its categories, and a number
+    without a hierarchy by the rank of its value. A missing value is −1, a value of its own.
+
+    Attributes
+    ----------
+    attributes : tuple of Attribute
+    codes : int32[tuples, attributes]
+    records : int64[tuples]
+        Number of records of each tuple.
+    """
+
+    attributes: tuple[Attribute, ...]
+    codes: NDArray[np.int32]
+    records: NDArray[np.int64]
+
+    @property
+    def total(self) -> int:
+        """Number of records."""
+        return int(self.records.sum())
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(attribute.name for attribute in self.attributes)
+
+    def place(self, name: str) -> int:
+        """Position of a column."""
+        return self.names.index(name)
+
+
+def count_distinct(table: Table, names: Sequence[str]) -> Counts:
+    """Count the distinct tuples of some columns over the kept records.
+
+    Parameters
+    ----------
+    table : Table
+    names : sequence of str
+
+    Returns
+    -------
+    Counts
+        In lexicographic order of the codes.
+
+    Raises
+    ------
+    TableError
+        If a value is not in the hierarchy of its column.
+    """
+    codes = _all_coded(table, names)
+    classes = equivalence_classes(codes, table.kept)
+    return Counts(tuple(table.attribute(name) for name in names), codes[classes.first], classes.sizes)
+
+
+def count_weighted(table: Table, names: Sequence[str], weights: NDArray[np.int64]) -> Counts:
+    """Count the distinct tuples of a table whose rows stand for several records each.
+
+    Parameters
+    ----------
+    table : Table
+        One row per tuple that an engine has counted.
+    names : sequence of str
+    weights : int64[n]
+        Records of each row.
+
+    Returns
+    -------
+    Counts
+
+    Raises
+    ------
+    TableError
+        As for `count_distinct`.
+    """
+    codes = _all_coded(table, names)
+    classes = equivalence_classes(codes)
+    return Counts(tuple(table.attribute(name) for name in names), codes[classes.first], classes.totals(weights))
+
+
+def _all_coded(table: Table, names: Sequence[str]) -> NDArray[np.int32]:
+    """int32[n, p]: codes of the named columns."""
+    columns = [_code_column(table, name) for name in names]
+    return np.stack(columns, axis=1) if columns else np.empty((table.rows, 0), dtype=np.int32)
+
+
+def _code_column(table: Table, name: str) -> NDArray[np.int32]:
+    attribute = table.attribute(name)
+    if attribute.hierarchy is None or table.level(name) != 0:
+        return table.codes([name])[:, 0]
+    if not attribute.numeric:
+        _refuse_unlisted(table, name, attribute.hierarchy)
+    return table.leaf_codes(name)
+
+
+def _refuse_unlisted(table: Table, name: str, hierarchy: Hierarchy) -> None:
+    """Refuse values that a hierarchy lacks: their number, and those that many records have by name."""
+    attribute = table.attribute(name)
+    known = set(hierarchy.labels[0])
+    unlisted = [code for code, label in enumerate(attribute.categories) if label not in known]
+    if not unlisted:
+        return
+    column = table.column(name)
+    shared = np.bincount(column[column >= 0], minlength=len(attribute.categories))
+    common = [repr(attribute.categories[code]) for code in unlisted if shared[code] >= COMMON]
+    named = f" ({listing(common)}{', and rare ones' if len(common) < len(unlisted) else ''})" if common else ""
+    raise TableError(
+        f"column {name!r}: {len(unlisted)} of its {len(attribute.categories)} values{named} are absent from its "
+        f"hierarchy, which lists {hierarchy.size}; add a row for each to the hierarchy"
+    )
+
+
+# -- Distinct tuples counted batch by batch, in memory that grows with the tuples and not with the records.
+#
+# A first pass finds the values of each column. A second pass packs every record into one integer, counts batches and
+# adds the counts. The streaming group-by of polars needs several times as much memory.
+
+BATCH = 500_000
+"""Records read at a time."""
+PENDING = 2_000_000
+"""Counted keys kept before they are added."""
+
+
+def batches(lazy: pl.LazyFrame) -> Iterator[pl.DataFrame]:
+    """The records of a lazy frame in batches, in their order; a batch is read when it is needed.
+
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+
+    Yields
+    ------
+    polars.DataFrame
+    """
+    yield from lazy.collect_batches(chunk_size=BATCH, maintain_order=True, engine="streaming")
+
+
+def tally_packed(lazy: pl.LazyFrame, names: Sequence[str], records: str) -> pl.DataFrame | None:
+    """Count distinct tuples by packing each record into one integer.
+
+    Parameters
+    ----------
+    lazy : polars.LazyFrame
+    names : sequence of str
+    records : str
+        Name of the column of counts.
+
+    Returns
+    -------
+    polars.DataFrame or None
+        Tuples in order, missing first, and their counts; None if tuples do not fit into one integer or the type of a
+        column has no order.
+    """
+    schema = lazy.collect_schema()
+    if not all(_orderable(schema[name]) for name in names):
+        return None
+    chosen = lazy.select(pl.col(names)).with_columns(pl.col(pl.Float32, pl.Float64).fill_nan(None))
+    values = [_values(chosen, name) for name in names]
+    if len(columns_by_key(_radices(values))) > 1:
+        return None
+    counted, waiting = pl.DataFrame(schema={"key": pl.Int64, records: pl.Int64}), list[pl.DataFrame]()
+    for batch in batches(chosen):
+        waiting.append(pl.DataFrame({"key": _packed(batch, values)}).group_by("key").agg(_length(records)))
+        if sum(map(len, waiting)) > max(PENDING, len(counted)):
+            counted, waiting = _summed([counted, *waiting], records), []
+    counted = _summed([counted, *waiting], records).sort("key")
+    return pl.DataFrame([*_unpacked(counted["key"].to_numpy(), values), counted[records]])
+
+
+def _orderable(dtype: pl.DataType) -> bool:
+    return dtype == pl.String or dtype == pl.Boolean or dtype.is_integer() or dtype.is_float() or dtype == pl.Date
+
+
+def _values(lazy: pl.LazyFrame, name: str) -> pl.Series:
+    """The values of a column, sorted, without missing."""
+    return lazy.select(pl.col(name).unique()).collect(engine="streaming")[name].drop_nulls().sort()
+
+
+def _length(records: str) -> pl.Expr:
+    return pl.len().cast(pl.Int64).alias(records)
+
+
+def _summed(parts: Sequence[pl.DataFrame], records: str) -> pl.DataFrame:
+    return pl.concat(parts).group_by("key").agg(pl.col(records).sum())
+
+
+def _packed(batch: pl.DataFrame, values: Sequence[pl.Series]) -> NDArray[np.int64]:
+    return pack(len(batch), [_codes(batch[each.name], each) for each in values], _radices(values))
+
+
+def _radices(values: Sequence[pl.Series]) -> list[int]:
+    return [len(each) + 1 for each in values]
+
+
+def _codes(series: pl.Series, values: pl.Series) -> NDArray[np.int64]:
+    """1, 2, … in the order of values; 0 is missing."""
+    if series.dtype == pl.String:
+        found = series.cast(pl.Enum(values)).to_physical().cast(pl.Int64) + 1
+        return found.fill_null(0).to_numpy()
+    places = values.to_physical().cast(_wide(values)).search_sorted(series.to_physical().cast(_wide(values)))
+    return np.where(series.is_null().to_numpy(), 0, places.to_numpy().astype(np.int64) + 1)
+
+
+def _wide(values: pl.Series) -> type[pl.DataType]:
+    """The type in which values are looked up; Boolean values as integers."""
+    return pl.Float64 if values.dtype.is_float() else pl.UInt64 if values.dtype == pl.UInt64 else pl.Int64
+
+
+def _unpacked(key: NDArray[np.int64], values: Sequence[pl.Series]) -> list[pl.Series]:
+    columns = []
+    for each in reversed(values):
+        key, code = np.divmod(key, len(each) + 1)
+        place = pl.Series(code.astype(np.int64) - 1)
+        columns.append(each.gather(place.set(place < 0, None)).alias(each.name))
+    return columns[::-1]
+
+
+# -- Tables that are counted and not read: files larger than memory, and frames of DuckDB, Spark or Dask.
+#
+# A lattice needs only distinct tuples with counts. The engine that has the data counts them; the result is as small as
+# the number of distinct tuples, however many records there are.
 
 Engine = Literal["polars", "duckdb", "spark", "dask"]
 ENGINES: tuple[Engine, ...] = ("polars", "duckdb", "spark", "dask")

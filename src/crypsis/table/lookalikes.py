@@ -1,10 +1,12 @@
 """Values that only look different: spellings of one category, numbers that agree in nine significant digits.
 
-What looks alike is said in `crypsis.table.spellings`.
+What looks alike is said in `crypsis.table.lookalikes`.
 """
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -13,8 +15,69 @@ from numpy.typing import NDArray
 
 from crypsis.table.equivalence_classes import ClassContents, EquivalenceClasses
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.spellings import fold_label
 from crypsis.table.table import Column, Table
+
+_CYRILLIC = {
+    **dict(zip("авсеніјкмоԛрѕтѵху", "abcehijkmoqpstvxy", strict=True)),
+    **dict(zip("һѡԝӏԁү", "hwwldy", strict=True)),
+}
+_GREEK = dict(zip("αβεζηικνορςστυχϲϳ", "abezhiknop\u03c3\u03c3tyxcj", strict=True))
+_OTHER = dict(zip("օսհոցıɑɡɩʟɴʀᴏᴄᴠᴡᴢ", "ouhngiagilnrocvwz", strict=True))
+CONFUSABLES = {ord(other): latin for other, latin in (_CYRILLIC | _GREEK | _OTHER).items()}
+"""Small letters that, small or capital, look like Latin ones; the Greek mu is none, or µg would be mg."""
+
+_DASHES = dict.fromkeys(map(ord, "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\u2043"), "-")
+_SINGLE = dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u02bc\u0060\u00b4"), "'")
+_DOUBLE = dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"')
+_SAME_MARKS = {**_DASHES, **_SINGLE, **_DOUBLE}
+
+_APOSTROPHE = re.compile(r"(?<=[^\W\d_])'(?=[^\W\d_])")
+_DASH = re.compile(r"(?<=[^\W\d_])( ?)-\1(?=[^\W_])|(?<=\d)( ?)-\2(?=[^\W\d_])")
+_STOP = re.compile(
+    r"""(?<=[^\W\d_])[.,;:!_](?=\d)      # after a letter, before a digit: No.5
+      | (?<!\d)[.,;:!_](?!\d)            # beside no digit
+      | (?<=\d)[.,;:!_](?!\s*\d)         # after the last digit
+      | (?<!\d)[()\[\]{}'"](?!\d)        # brackets and quotation marks beside no digit
+    """,
+    re.VERBOSE,
+)
+
+
+def fold_text(text: str) -> str:
+    """One spelling for texts that differ in case, spaces, Unicode form or letters that look alike.
+
+    Examples
+    --------
+    >>> fold_text("  Type\\u00a0 II ") == fold_text("type ii")
+    True
+    """
+    if text.isascii():
+        return " ".join(text.casefold().split())
+    plain = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    parts = unicodedata.normalize("NFKD", plain).translate(CONFUSABLES).translate(_SAME_MARKS)
+    seen = "".join(mark for mark in parts if unicodedata.category(mark) != "Cf")
+    return " ".join(unicodedata.normalize("NFKC", seen).split())
+
+
+def fold_label(label: str) -> str:
+    """One spelling for all labels that look alike, without the punctuation that changes no number and no sign.
+
+    Examples
+    --------
+    >>> [fold_label(label) for label in ("HIV-1", "hiv 1.", "HIV -1", "3-4", "A+")]
+    ['hiv 1', 'hiv 1', 'hiv -1', '3-4', 'a+']
+    """
+    folded, before = fold_text(label), ""
+    while folded != before:
+        before = folded
+        plain = _STOP.sub(" ", _DASH.sub(" ", _APOSTROPHE.sub("", folded)))
+        folded = " ".join(plain.split()) or before
+    return folded
+
+
+# -- Values that only look different: spellings of one category, numbers that agree in nine significant digits.
+#
+# What looks alike is said in `crypsis.table.lookalikes`.
 
 DIGITS = 9
 """Significant digits in which numbers must differ to be two values."""

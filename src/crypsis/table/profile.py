@@ -6,20 +6,247 @@ a value.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 import numpy as np
 from numpy.typing import NDArray
 
 from crypsis.table.attribute import UNPUBLISHED, Attribute, Kind, Role
-from crypsis.table.builder_choice import builder_for
-from crypsis.table.clues import CODED, COUNTED, NAMES, ORDERED, Clue, Reason, known_word, name_words
+from crypsis.table.builders import builder_for
 from crypsis.table.encoding import EXACT
 from crypsis.table.equivalence_classes import equivalence_classes
-from crypsis.table.evidence import ENOUGH, ColumnEvidence
 from crypsis.table.frames import Frame, as_table
 from crypsis.table.hierarchy import MISSING
 from crypsis.table.table import Table
+
+
+class Clue(StrEnum):
+    """What a suggestion is based on."""
+
+    DECLARED = "declared"
+    CONSTANT = "constant"
+    IDENTIFIER_NAME = "identifier name"
+    WEIGHT_NAME = "weight name"
+    HOUSEHOLD_NAME = "household name"
+    STRATUM_NAME = "stratum name"
+    CONFIDENTIAL_NAME = "confidential name"
+    OUTCOME_NAME = "outcome name"
+    """Its name says what a study finds out about people, which is assumed not to be known outside."""
+    QUASI_NAME = "quasi-identifier name"
+    DATE = "date"
+    PANEL = "panel"
+    """Every value has the same number of records: it says which records belong together."""
+    DISTINCT_TEXT = "distinct text"
+    RUNNING_NUMBER = "running number"
+    SINGLING_OUT = "singling out"
+    UNDECIDED = "undecided"
+    PRECAUTION = "precaution"
+    """Nothing shows what the column is, and it is settled by the safest reading."""
+    RESTORING = "restoring"
+    """It would restore what is masked in another column, so it is masked too."""
+    COMBINED = "combined"
+    """Together with masked columns it would single people out, and nobody said that no one outside knows it."""
+    DATES_AS_NUMBERS = "dates as numbers"
+    CODES = "codes"
+    TWO_NUMBERS = "two numbers"
+    SEVERAL_PEAKS = "several peaks"
+    """Few whole numbers whose counts rise and fall more than once."""
+    ORDER = "order"
+
+
+@dataclass(frozen=True)
+class Reason:
+    """Why a role or a kind is suggested.
+
+    word  the word found in the name of the column, for a clue from its name; or the column that would be restored
+    values  number of distinct values, for a clue from their number
+    share  share of the values that one record alone holds, for a clue from that, 0 to 1
+    """
+
+    clue: Clue
+    word: str = ""
+    values: int = 0
+    share: float = 0.0
+
+
+NAMES: tuple[tuple[Role, Clue, str], ...] = (
+    (
+        Role.IDENTIFIER,
+        Clue.IDENTIFIER_NAME,
+        "id identifier uid uuid guid name surname firstname lastname forename ssn nino dni nif passport email mail "
+        "phone telephone mobile fax iban description address street ip url username login person personid patientid "
+        "licence plate",
+    ),
+    (
+        Role.HOUSEHOLD,
+        Clue.HOUSEHOLD_NAME,
+        "household householdid hh hhid hid family familyid famid dwelling dwellingid id uid personid patientid",
+    ),
+    (
+        Role.WEIGHT,
+        Clue.WEIGHT_NAME,
+        "fnlwgt pweight dweight anweight perweight hhweight weight weights wgt",
+    ),
+    (
+        Role.STRATUM,
+        Clue.STRATUM_NAME,
+        "stratum strata",
+    ),
+    (
+        Role.CONFIDENTIAL,
+        Clue.CONFIDENTIAL_NAME,
+        "income salary wage wages earnings pay revenue profit tax debt loan credit wealth assets capital expenditure "
+        "diagnosis disease illness icd condition hiv treatment therapy drug medication symptom disability health "
+        "religion party vote crime conviction offence benefit benefits",
+    ),
+    (
+        Role.QUASI_IDENTIFIER,
+        Clue.QUASI_NAME,
+        "age birth birthday birthdate dob born sex gender race ethnicity ethnic nationality citizenship country region "
+        "district province state county city town municipality zip zipcode postcode postal plz place location "
+        "occupation job profession employer industry workclass education degree school marital civil married "
+        "household family children kids language hours admission discharge death height weight wgt",
+    ),
+)
+"""Words in the name of a column that suggest its role; the first match that the values do not contradict decides."""
+OUTCOMES = (
+    "outcome outcomes score scores iq result results visits hospital emergency survival relapse recurrence remission "
+    "satisfaction opinion attitude trust wellbeing happiness stress anxiety depression pain "
+    "expenditure expenses spending cost costs savings wage wages income inc earnings salary smoker smoking insurance "
+    "chronic illness disease diagnosis health disability"
+)
+"""Words in the name of a column for what a study finds out about people: money, health, opinions, results."""
+SURELY_WEIGHTS = "fnlwgt pweight dweight anweight perweight hhweight"
+"""Names of sampling weights alone; others are also names of what scales show."""
+SURVEY = (
+    "sample sampling survey household households person population final design calibrated calibration expansion "
+    "grossing poststratification frequency analysis probability"
+)
+"""Words that make a weight a sampling weight."""
+MONEY = "income salary wages earnings revenue profit credit wealth assets capital expenditure"
+"""Words for amounts; inside a longer word they mean one only if the values are amounts."""
+CODED = (
+    "sex gender race ethnicity ethnic nationality citizenship country region district province state county city town "
+    "municipality zip zipcode postcode postal plz occupation job profession industry workclass education degree "
+    "marital civil married religion party diagnosis icd disease condition code class type status category group"
+)
+"""Words in the name of a column whose whole numbers are codes and not quantities."""
+COUNTED = (
+    "age year years month months week weeks day days hour hours minute minutes time number num nr count counts size "
+    "amount quantity total sum times rooms children kids persons members siblings cylinders score points rating rank "
+    "grade level degree stage income price cost pay wage rate weight height width length"
+)
+"""Words in the name of a column whose whole numbers are counted, measured or ranked."""
+ORDERED = "education degree grade level severity satisfaction rating stage"
+"""Words in the name of a column whose categories often have an order."""
+COMPOUND = 6
+"""Words of at least this many letters also match inside a longer word (CREDITAMOUNT)."""
+
+
+def name_words(name: str) -> list[str]:
+    """The words in the name of a column.
+
+    Examples
+    --------
+    >>> name_words("dateOfBirth_2")
+    ['date', 'of', 'birth']
+    """
+    parted = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word.lower() for word in re.split(r"[^A-Za-z]+", parted) if word]
+
+
+def known_word(words: list[str], known: list[str]) -> str:
+    """The known word in the name of a column: a word by itself or, if long, part of one."""
+    whole = next((word for word in words if word in known), "")
+    return whole or next((long for long in known if len(long) >= COMPOUND and any(long in word for word in words)), "")
+
+
+# -- Whether the values of a column can be what its name says: a name alone suggests no role.
+
+ENOUGH = 20
+"""Values a column must have before their shape says anything."""
+LARGEST_HOUSEHOLD = 20
+"""Records per value of a column that says which records belong together, at most, on average."""
+NORMALISED = 0.01
+"""Distance of the mean of weights from 1 up to which they are scaled to the sample."""
+PEOPLE = 1000.0
+"""Mean from which on numbers that differ much can be the people each record stands for."""
+UNEQUAL = 20.0
+"""Ratio of the largest to the smallest such number; no measured weight of grown or newborn people has it."""
+NUMBERINGS = frozenset({"id", "identifier", "key", "no", "nr", "num", "number", "code"})
+"""Words that may follow the word for what is numbered."""
+
+
+@dataclass(frozen=True)
+class ColumnEvidence:
+    """The values of a column, as far as they speak for or against a role.
+
+    numbers  the known values of a column of numbers; None for others
+    distinct, spread  different values, and the same per record that has one
+    whole  whether all are whole numbers
+    numbering  whether the records are numbered by them
+    """
+
+    attribute: Attribute
+    numbers: NDArray[np.float64] | None
+    distinct: int
+    spread: float
+    whole: bool
+    numbering: bool
+
+    def fits(self, role: Role, word: str) -> bool:
+        """Whether the values can be what a word in the name of the column says.
+
+        role  suggested by the word
+        word  found in the name, by itself or as part of a longer word
+        """
+        words = name_words(self.attribute.name)
+        measured = self.numbers is not None and not self.whole
+        if role is Role.IDENTIFIER:
+            return self.spread >= 0.5 and not measured  # a 'name' that many records share identifies nobody
+        if role is Role.HOUSEHOLD:
+            return self._groups_records() and not measured and _numbers_things(words, word)
+        if role is Role.QUASI_IDENTIFIER:
+            return self.attribute.dates != "" or not self.numbering
+        if role is Role.STRATUM:
+            return self.spread <= 1 / LARGEST_HOUSEHOLD
+        if role is Role.WEIGHT:
+            return self._weighs(words, word)
+        if role is Role.CONFIDENTIAL and word in MONEY.split() and word not in words:
+            return self.numbers is not None and self.distinct >= ENOUGH  # cls_credits is no amount
+        return True
+
+    def _groups_records(self) -> bool:
+        return self.distinct >= ENOUGH and 1 / LARGEST_HOUSEHOLD <= self.spread < 1.0
+
+    def _weighs(self, words: list[str], word: str) -> bool:
+        """Whether the numbers are sampling weights: so called, scaled to the sample, or counts of people."""
+        numbers = self.numbers
+        if numbers is None or not len(numbers) or numbers.min() < 0:
+            return False
+        if word in SURELY_WEIGHTS.split() or set(words) & set(SURVEY.split()):
+            return True
+        if word not in words:
+            return False
+        mean, least = float(numbers.mean()), float(numbers.min())
+        unequal = least > 0 and float(numbers.max()) >= UNEQUAL * least
+        return abs(mean - 1) <= NORMALISED or (mean >= PEOPLE and unequal)
+
+
+def _numbers_things(words: list[str], word: str) -> bool:
+    """Whether a name ends with the word for a thing, or with its number: family_id, not family_income."""
+    if word not in words:
+        return False
+    last = len(words) - words[::-1].index(word)
+    return all(after in NUMBERINGS for after in words[last:])
+
+
+# -- The profile of a table: suggested roles and kinds with their reasons, and how many records are unique.
+#
+# Suggestions come from column names and the form of the values; the custodian decides. A profile has counts only, never
+# a value.
 
 LARGEST_SHARE = 0.05
 """Share of the records that one column may single out by itself before somebody has to decide about it."""

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.table.attribute import Attribute
+from crypsis.table.encoding import without_signed_zeros
+from crypsis.table.frames import Frame, Origin, as_polars, copies_on_write, native_series
 from crypsis.table.hierarchy import MISSING
-from crypsis.table.native_frames import Frame, Origin, as_polars, copies_on_write, native_series
-from crypsis.table.signed_zeros import without_signed_zeros
 from crypsis.table.table import Table
 
 INTEGER_LIMIT = float(2**63)

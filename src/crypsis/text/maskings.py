@@ -2,11 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from crypsis.errors import listing
 from crypsis.measures.masking_description import ClassCount, ColumnDescription, MaskingDescription, Treatment
-from crypsis.text.levels import level_text
+from crypsis.table.lattice import Lattice, LevelDescription, describe_level
+
+
+def level_text(level: LevelDescription) -> str:
+    """What a column publishes at a level.
+
+    Examples
+    --------
+    >>> level_text(LevelDescription("age", 2, 9, 10.0, "year", unchanged=False))
+    'in 10-year bands'
+    """
+    if level.unchanged:
+        return "as collected"
+    if level.groups == 1:
+        return "hidden"
+    if level.width:
+        return f"in {level.width:g}-{level.unit} bands" if level.unit else f"in bands of {level.width:g}"
+    return f"in {level.groups} groups"
+
+
+def node_text(lattice: Lattice, levels: Sequence[int]) -> str:
+    """What a node of a lattice publishes.
+
+    lattice  the columns and their hierarchies
+    levels   the level of each column
+    returns  for example 'age in 10-year bands, education in 3 groups, country hidden, the rest as collected'
+
+    Raises
+    ------
+    TableError
+        If the levels are no node of the lattice.
+    """
+    lattice.check(levels)
+    described = [describe_level(a, int(level)) for a, level in zip(lattice.attributes, levels, strict=True)]
+    hidden = [each.column for each in described if each.hidden]
+    parts = [f"{each.column} {level_text(each)}" for each in described if not each.hidden and not each.unchanged]
+    rest = len(described) - len(hidden) - len(parts)
+    if not hidden and not parts:
+        return "everything as collected"
+    if hidden:
+        together = ", ".join(hidden[:-1]) + " and " if len(hidden) > 1 else ""
+        parts.append(f"{together}{hidden[-1]} hidden")
+    return ", ".join(parts) + (", the rest as collected" if rest else "")
+
+
+# -- Descriptions of maskings in words: columns, class sizes, and which records bear loss and risk.
 
 SHOWN = 0.5
 """Per cent of the records below which a level of a locally recoded column is not mentioned."""
@@ -102,3 +147,150 @@ def burden_text(description: MaskingDescription) -> list[str]:
             f"certain and {found.likely} more with probability 1/2 or more"
         )
     return sentences
+
+
+# -- Groupings of columns in words.
+
+REPRESENTATIVES = {
+    "mean": "",
+    "median": "numbers are medians",
+    "mode": "the most frequent value stands for a group",
+    "spread": "numbers are means moved apart so that the variance is kept",
+    "calibrated": "values are calibrated so that distributions and moments are kept",
+    "typical": "",
+    "common-ancestor": "categories are generalised until they are true of the whole group",
+    "unanimous": "categories are blanked where the group differs",
+    "marginal": "categories are chosen so that their distribution is kept",
+    "cheapest": "categories are generalised where that loses less than the typical one",
+}
+"""What stands for a group, where it is not the mean or the typical value."""
+
+
+def representatives_text(numbers: str, categories: str) -> str:
+    """What stands for a group, to be added to a sentence; empty for means and typical values.
+
+    Parameters
+    ----------
+    numbers, categories : str
+        Names of representatives; empty where there are no such columns.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> representatives_text("mean", "marginal")
+    '; categories are chosen so that their distribution is kept'
+    """
+    words = dict.fromkeys(REPRESENTATIVES[name] for name in (numbers, categories) if name)
+    return "".join(f"; {each}" for each in words if each)
+
+
+def grouping_text(groups: Sequence[Sequence[str]], k: int, verb: str = "averaged") -> str:
+    """Which columns are masked together, and the size of the clusters.
+
+    Parameters
+    ----------
+    groups : sequence of sequences of str
+        Columns by group.
+    k : int
+        Smallest cluster.
+    verb : str
+        What is done to them.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> grouping_text([["age", "income"], ["hours"]], 5)
+    'age and income averaged together; hours alone; clusters of at least 5 records'
+    """
+    parts = []
+    for group in groups:
+        *others, last = group
+        parts.append(f"{', '.join(others)} and {last} {verb} together" if others else f"{last} alone")
+    return f"{'; '.join(parts)}; clusters of at least {k} records"
+
+
+# -- What groups of records publish in each column, in words.
+
+WORDS = {
+    "mean": "the mean of {columns}",
+    "median": "the median of {columns}",
+    "spread": "the mean of {columns}, spread to keep the variance",
+    "calibrated": "a calibrated value of {columns}, so that distributions and moments are kept",
+    "mode": "the most frequent value of {columns}",
+    "typical": "the typical value of {columns}",
+    "common-ancestor": "the lowest group of the hierarchy that holds all values of {columns}",
+    "unanimous": "the value of {columns} where all records share it, else nothing",
+    "marginal": "one of its values of {columns}, so chosen that the distribution is kept",
+    "cheapest": "the common group or the typical value of {columns}, whichever loses less",
+}
+
+
+def treatments_text(columns: Mapping[str, Sequence[str]]) -> str:
+    """What a group publishes, to be added to a sentence.
+
+    columns  by the name of their representative
+
+    Examples
+    --------
+    >>> treatments_text({"median": ["age"], "typical": ["sex", "town"]})
+    'the median of age; the typical value of sex, town'
+    """
+    return "; ".join(WORDS[way].format(columns=listing(names)) for way, names in columns.items())
+
+
+def given_up_text(values: Mapping[str, int], dominated: Sequence[str], everything: bool) -> str:
+    """Which moments calibrated columns do not keep, to be added to a sentence; empty where all are kept.
+
+    values      number of values by column, the rarest ones, for which there are too few records
+    dominated   columns whose variance one record makes up
+    everything  whether there are too few groups for any moment
+
+    Examples
+    --------
+    >>> given_up_text({"town": 12}, ["pay"], False)
+    '; moments are not kept of the 12 rarest values of town (too few records), of pay (one record decides them)'
+    >>> given_up_text({}, [], True)
+    '; there are too few groups for moments: only distributions are kept'
+    """
+    if everything:
+        return "; there are too few groups for moments: only distributions are kept"
+    parts = [
+        f"of the {count} rarest values of {name} (too few records)" if count > 1 else f"of the rarest value of {name}"
+        for name, count in values.items()
+    ]
+    parts += [f"of {name} (one record decides them)" for name in dominated]
+    return f"; moments are not kept {', '.join(parts)}" if parts else ""
+
+
+def exchange_text(changed: Mapping[str, float], kept: bool) -> str:
+    """What an exchange of values between records did, and what it does not promise.
+
+    Parameters
+    ----------
+    changed : mapping of str to float
+        Per cent of the cells of each column that show another value.
+    kept : bool
+        Whether every column has the same values as before, in other records.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> exchange_text({"age": 31.0}, True)[:79]
+    'values exchanged between similar records; cells that show another value: age 31'
+    """
+    shares = ", ".join(f"{name} {share:.0f} %" for name, share in changed.items())
+    margins = "; every column keeps its values and their frequencies" if kept else ""
+    return (
+        f"values exchanged between similar records; cells that show another value: {shares}{margins}; a changed value "
+        f"is that of another person, no class size is promised, and how many people are found is known for the "
+        f"measured attacks only"
+    )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from crypsis.errors import listing
-from crypsis.measures.utility.usefulness import Ruin, Usefulness, ruined_columns
+from crypsis.measures.utility.card import Ruin, Usefulness, ruined_columns
+from crypsis.table.profile import Clue, Reason
+from crypsis.table.rules import RuleCounts
 from crypsis.text.attacks import intruder_text
 from crypsis.text.reports import number_text
 
@@ -158,3 +160,76 @@ def _one(ruin: Ruin) -> str:
     if ruin.harm == "tail":
         return f"{found} % of the records at its low or high end are gone from there, {most}"
     return f"the values of {found} % of the records vanished, {most}"
+
+
+# -- Edit rules in words.
+
+
+def rule_text(title: str, counts: RuleCounts) -> str:
+    """How the published records keep a rule.
+
+    title   name of the rule
+    counts  records by how they keep it before and after
+
+    Examples
+    --------
+    >>> rule_text("rule start <= end", RuleCounts(100, 0, 2, 1, 5))
+    'rule start <= end: no record breaks it that kept it; 2 no longer break it, 1 still breaks it, 5 undecided'
+    """
+    made = counts.created
+    made_text = f"{made} record{'s' * (made != 1)} that kept it break{'s' * (made == 1)} it"
+    head = made_text if made else "no record breaks it that kept it"
+    healed, kept = counts.healed, counts.kept
+    parts = [
+        f"{healed} no longer break{'s' * (healed == 1)} it" if healed else "",
+        f"{kept} still break{'s' * (kept == 1)} it" if kept else "",
+        f"{counts.undecided} undecided" if counts.undecided else "",
+    ]
+    rest = ", ".join(filter(None, parts))
+    return f"{title}: {head}" + (f"; {rest}" if rest else "")
+
+
+# -- Reasons for suggested roles and kinds in words.
+
+_TEXTS = {
+    Clue.DECLARED: "declared",
+    Clue.CONSTANT: "at most one value, so it does not distinguish records",
+    Clue.IDENTIFIER_NAME: "direct identifier: names, numbers or contacts a person (matched by name: {word})",
+    Clue.WEIGHT_NAME: "sampling weight (matched by name: {word})",
+    Clue.HOUSEHOLD_NAME: "says which records belong together, so it is not released (matched by name: {word})",
+    Clue.STRATUM_NAME: "stratum of the sample (matched by name: {word})",
+    Clue.CONFIDENTIAL_NAME: "confidential: not usually known to others (matched by name: {word})",
+    Clue.OUTCOME_NAME: "confidential: an outcome, assumed not to be known to others (matched by name: {word})",
+    Clue.QUASI_NAME: "quasi-identifier: likely known to others (matched by name: {word})",
+    Clue.DATE: "quasi-identifier: the date of an event can often be looked up",
+    Clue.PANEL: "each of its values has {values} records: it says which records belong together, so it is not released",
+    Clue.DISTINCT_TEXT: "direct identifier: text that differs from record to record ({values} values)",
+    Clue.RUNNING_NUMBER: "direct identifier: consecutive whole numbers, each used once",
+    Clue.SINGLING_OUT: "quasi-identifier: {share:.3g} % of the records have a unique value, by which they can be found",
+    Clue.UNDECIDED: "neither name nor values show what it is; decide whether an intruder may know it",
+    Clue.PRECAUTION: "neither name nor values show what it is; settled by the safest reading",
+    Clue.RESTORING: "published as it is, it would restore what is masked in {word}; masked with the quasi-identifiers",
+    Clue.COMBINED: "who knows it and two other columns could find {share:.3g} % of the records; masked with the "
+    "quasi-identifiers",
+    Clue.DATES_AS_NUMBERS: "dates are treated as numbers",
+    Clue.CODES: "its numbers look like codes",
+    Clue.TWO_NUMBERS: "two whole numbers are a category",
+    Clue.SEVERAL_PEAKS: "few whole numbers that are common, rare and common again look like codes ({values} values)",
+    Clue.ORDER: "it may have an order: list its values from low to high to make it ordinal",
+}
+
+
+def reason_text(reasons: Iterable[Reason]) -> str:
+    """Why a role and a kind are suggested for a column.
+
+    reasons  the reasons of one column
+
+    Examples
+    --------
+    >>> reason_text([Reason(Clue.QUASI_NAME, word="age")])
+    'quasi-identifier: likely known to others (matched by name: age)'
+    """
+    return "; ".join(
+        _TEXTS[reason.clue].format(word=reason.word, values=reason.values, share=100 * reason.share)
+        for reason in reasons
+    )

@@ -14,8 +14,8 @@ from crypsis.measures.objective import Objective
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.closeness import TCloseness
 from crypsis.privacy.diversity import LDiversity
-from crypsis.searches.composites import blocks
-from crypsis.searches.composites.treatments import Treatments, truthful
+from crypsis.searches.composites import annealing
+from crypsis.searches.composites.space import Treatments, truthful
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.hierarchy import MISSING
@@ -309,8 +309,8 @@ def test_importance_moves_the_groups() -> None:
 
 def test_a_large_table_walks_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """With blocks of some fifty records: every quantum changes one block, k holds and the loss falls."""
-    monkeypatch.setattr("crypsis.searches.composites.lineages.WHOLE", 100)
-    monkeypatch.setattr("crypsis.searches.composites.blocks.BLOCK", 50)
+    monkeypatch.setattr("crypsis.searches.composites.annealing.WHOLE", 100)
+    monkeypatch.setattr("crypsis.searches.composites.annealing.BLOCK", 50)
     table = crypsis.example(300)
     _, first = searched(table, 0, k=4, rungs=1, start="halving")
     encoding, state = searched(table, 30, k=4, rungs=1, start="halving")
@@ -327,7 +327,7 @@ def test_blocks_hold_whole_groups_and_every_group_once() -> None:
     space = search.pose(table, None, np.random.default_rng(0)).strategy.space
     labels = space.halved(0, 4)
     for turn in range(4):
-        rows = [blocks.block_rows(space, labels, turn, block) for block in range(blocks.block_count(space))]
+        rows = [annealing.block_rows(space, labels, turn, block) for block in range(annealing.block_count(space))]
         assert sorted(np.concatenate(rows).tolist()) == list(range(200))
         for some in rows:
             assert not set(labels[some]) & set(np.delete(labels, some))

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 import crypsis
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
 from crypsis.masking.scaling import embed
 from crypsis.privacy.diversity import LDiversity
+from crypsis.searches.composites.annealing import compacted, compactions
 from crypsis.searches.composites.space import CompositeSpace
-from crypsis.searches.composites.starts import compacted, compactions
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
 

@@ -29,7 +29,7 @@ from crypsis.searches.groupings import (
     univariate,
 )
 from crypsis.searches.groupings import operators as ops
-from crypsis.searches.groupings.candidates import GroupingCandidates
+from crypsis.searches.groupings.operators import GroupingCandidates
 from crypsis.searches.search import searches
 from crypsis.table.table import Table
 from reference import numeric

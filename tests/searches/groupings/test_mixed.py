@@ -16,12 +16,10 @@ from crypsis.masking.representatives import Representative
 from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.diversity import LDiversity
 from crypsis.searches.groupings import GroupingSearch
-from crypsis.searches.groupings.parts import Parts
-from crypsis.searches.groupings.units import fixed_columns, units
+from crypsis.searches.groupings.mixed import Parts, fixed_columns, units
 from crypsis.searches.search import searches
 from crypsis.table.builders import build_hierarchy
-from crypsis.table.locks import lock
-from crypsis.table.table import LOCAL, Table
+from crypsis.table.table import LOCAL, Table, lock
 from naive.equivalence_classes import group_by
 from naive.searches import shown
 

@@ -10,12 +10,12 @@ from polars.testing import assert_frame_equal
 
 from adult import QUASI, adult
 from crypsis.errors import PlanError, SearchError, TableError
-from crypsis.searches.lattices import evaluate_lattice, lattice_preparation, optimum
+from crypsis.searches.lattices import evaluate_lattice, evaluation, optimum
 from crypsis.table.attribute import Attribute, Kind, Role
-from crypsis.table.counts import count_distinct
 from crypsis.table.example import example
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.lattice import Lattice
+from crypsis.table.lazy import count_distinct
 from crypsis.table.table import Table
 from lattice_tables import random_table, tables
 from naive.lattices import judge_node
@@ -60,7 +60,7 @@ def test_listed_values_are_counted_like_tallied_ones(tallied, table, share, dema
     k, l = demand or (None, None)  # noqa: E741
     wanted = evaluate_lattice(table, share, k=k, l=l, label=label)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(lattice_preparation, "MOST_TALLIED", tallied)
+        patch.setattr(evaluation, "MOST_TALLIED", tallied)
         assert_frame_equal(evaluate_lattice(table, share, k=k, l=l, label=label), wanted)
         lean = evaluate_lattice(table, share, k=k, l=l, label=label, value_spread=False)
     assert_frame_equal(lean, wanted.drop("s_l"))
@@ -192,12 +192,12 @@ def test_bad_requests_are_refused_in_a_sentence():
 @pytest.mark.parametrize("confidential", [None, "diagnosis"])
 def test_nodes_judged_one_by_one_have_the_bits_of_the_walk(monkeypatch, confidential):
     table = example(80, seed=3)
-    context = lattice_preparation.prepare(
+    context = evaluation.prepare(
         table, Lattice.of(table, ["age", "sex", "district", "hours"]), confidential, confidential, True
     )
     walked = context.readings(0, 8, k=2)
-    monkeypatch.setattr(lattice_preparation, "is_compiled", lambda _: False)
-    monkeypatch.setattr(lattice_preparation, "roll_up", lambda *_: pytest.fail("no walk is needed"))
+    monkeypatch.setattr(evaluation, "is_compiled", lambda _: False)
+    monkeypatch.setattr(evaluation, "roll_up", lambda *_: pytest.fail("no walk is needed"))
     single = context.readings(0, 8, k=2)
     for before, after in zip(walked, single, strict=True):
         assert before.tobytes() == after.tobytes()

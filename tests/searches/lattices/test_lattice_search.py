@@ -27,10 +27,9 @@ from crypsis.searches.lattices import (
     optimum,
     representation_ratio,
 )
-from crypsis.searches.lattices.feasible import feasible_strategy
-from crypsis.searches.lattices.indices import boxes
-from crypsis.searches.lattices.lattice_preparation import prepare
-from crypsis.searches.lattices.operators import Exchange, LevelStep, OnePoint
+from crypsis.searches.lattices.evaluation import prepare
+from crypsis.searches.lattices.models import feasible_strategy
+from crypsis.searches.lattices.operators import Exchange, LevelStep, OnePoint, boxes
 from crypsis.searches.search import searches
 from crypsis.table.attribute import Attribute, Kind, Role
 from crypsis.table.lattice import Lattice

@@ -12,8 +12,7 @@ from crypsis.masking.generalisation import generalise
 from crypsis.privacy import KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.privacy.demands import class_demands
 from crypsis.searches.lattices import LatticeSearch
-from crypsis.searches.lattices.contents import NodeContents
-from crypsis.searches.lattices.modelled import closest_node
+from crypsis.searches.lattices.models import NodeContents, closest_node
 from crypsis.table.equivalence_classes import classes_of
 from crypsis.table.lattice import Lattice
 from crypsis.table.suppression import allowed

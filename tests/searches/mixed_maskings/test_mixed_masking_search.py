@@ -9,24 +9,20 @@ import numpy as np
 import pytest
 
 import crypsis
-from crypsis.encodings.exchange import ExchangeEncoding
+from crypsis.encodings.masked_file import ExchangeEncoding
 from crypsis.engines import Serial
 from crypsis.errors import ReleaseRefused, SearchError
-from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.constraint import LimitDemand
-from crypsis.measures.held_out_linkage import HELD_OUT
-from crypsis.measures.information_loss import InformationLoss
-from crypsis.measures.learned_linkage import LEARNED
-from crypsis.measures.objective import Objective
-from crypsis.measures.one_to_one_linkage import ONE_TO_ONE
+from crypsis.measures.information_loss import CellLoss, InformationLoss
+from crypsis.measures.linkage_attacks import HELD_OUT
+from crypsis.measures.objective import LimitDemand, Objective
+from crypsis.measures.one_to_one_linkage import LEARNED, ONE_TO_ONE
 from crypsis.measures.rule_violations import RuleViolations
 from crypsis.release.verification import verify
-from crypsis.searches.mixed_maskings.combinations import broken, listable, rule_tables, ruled_together
-from crypsis.searches.mixed_maskings.crossing import crossed, cycles
+from crypsis.searches.mixed_maskings.annealing import crossed, cycles
 from crypsis.searches.mixed_maskings.mixed_masking_search import MixedMaskingSearch, units_of
-from crypsis.table.locks import lock
+from crypsis.searches.mixed_maskings.space import broken, listable, rule_tables, ruled_together
 from crypsis.table.rules import read_rule, violations
-from crypsis.table.table import Table
+from crypsis.table.table import Table, lock
 
 
 def after(search: MixedMaskingSearch, table: Table, objective: Objective | None, quanta: int = 3) -> list[Table]:

@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import TableError
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import MDAV
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.bounds import best_bound, nearest_neighbour_bound
-from crypsis.searches.partitions.columns import column_generation_bound
+from crypsis.searches.partitions.lower_bound import best_bound, column_generation_bound, nearest_neighbour_bound
 from naive.annealing import Lists, total_sse
 from reference import numeric, standardised
 

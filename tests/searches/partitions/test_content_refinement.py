@@ -6,12 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import crypsis
-from crypsis.kernels.contents import group_shortfall
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
+from crypsis.kernels.class_contents import group_shortfall
 from crypsis.privacy import AlphaKAnonymity, KAnonymity, LDiversity, PrivacyModel, TCloseness
 from crypsis.privacy.demands import ClassDemands, class_demands
-from crypsis.searches.partitions.content_refinement import ContentRefinement, sliced
-from crypsis.searches.partitions.memetic import Memetic
+from crypsis.searches.partitions.memetic import ContentRefinement, Memetic, sliced
 from crypsis.searches.partitions.space import PartitionSpace
 from crypsis.table.table import Table
 

@@ -10,12 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
+from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.kernels.squares import sse
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.genetic import Genetic, GeneticResult
-from crypsis.searches.partitions.macrogroups import QUANTUM, renumbered
+from crypsis.searches.partitions.ga_microaggregation import QUANTUM, Genetic, GeneticResult, renumbered
 from reference import standardised
 
 PAPER = {"population": 10, "epochs": 10_000, "crossover_rate": 0.5, "mutation_rate": 0.1}

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crypsis.errors import PlanError, TableError
+from crypsis.kernels.annealing import sse
 from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav
-from crypsis.kernels.squares import sse
-from crypsis.masking.partition import partitioners
-from crypsis.searches.partitions.hybrid import OneStep, TwoStep, group_means, within_bounds
+from crypsis.masking.partitioning import partitioners
+from crypsis.searches.partitions.hybrid_microaggregation import OneStep, TwoStep, group_means, within_bounds
 from reference import EIA_COLUMNS, numeric, standardised
 
 FIGURE_1 = np.array(

@@ -13,14 +13,12 @@ from hypothesis import strategies as st
 
 from crypsis.engines import Processes, Serial
 from crypsis.evolution import Problem, State
-from crypsis.kernels.squares import sse
-from crypsis.searches.partitions import neighbourhoods, space
-from crypsis.searches.partitions.genetic import Genetic
-from crypsis.searches.partitions.hybrid import OneStep, TwoStep
-from crypsis.searches.partitions.lineages import Lineages, Refinement
-from crypsis.searches.partitions.memetic import Memetic
-from crypsis.searches.partitions.mending import Mending
-from crypsis.searches.partitions.problem import QuickScores, partition_problem
+from crypsis.kernels.annealing import sse
+from crypsis.searches.partitions import space
+from crypsis.searches.partitions.chains import Lineages, QuickScores, Refinement, partition_problem
+from crypsis.searches.partitions.ga_microaggregation import Genetic
+from crypsis.searches.partitions.hybrid_microaggregation import OneStep, TwoStep
+from crypsis.searches.partitions.memetic import Memetic, Mending
 from crypsis.searches.partitions.space import PartitionSpace
 
 LADDER = (3, 5, 9)
@@ -126,9 +124,9 @@ def test_where_nothing_is_left_to_do_quanta_are_idle() -> None:
 def test_one_survey_serves_every_k(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
-    def counted(located: neighbourhoods.Located, count: int) -> neighbourhoods.Survey:
+    def counted(located: space.Located, count: int) -> space.Survey:
         asked.append(count)
-        return neighbourhoods.Survey(located.points, count)
+        return space.Survey(located.points, count)
 
     monkeypatch.setattr(space.Survey, "of", counted)
     states(problem("memetic", records=100), 6)

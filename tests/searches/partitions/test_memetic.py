@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from crypsis.evolution import Budget
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
-from crypsis.searches.partitions.evolving import last
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import MDAV
+from crypsis.searches.partitions.chains import last
 from crypsis.searches.partitions.memetic import FIRST_RUN, LONGEST_RUN, MOVES, Memetic, moves, quanta
 from crypsis.searches.partitions.partition import PartitionResult, partition
 from crypsis.searches.partitions.recombination import group_costs, recombine
-from crypsis.searches.partitions.walk import Walk
+from crypsis.searches.partitions.space import Walk
 from naive.annealing import group_sse, lists, total_sse
 from reference import EIA_COLUMNS, numeric, standardised
 from searches.partitions.test_bounds import partitions

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import MDAV
 from crypsis.searches.partitions.memetic import Memetic
-from crypsis.searches.partitions.neighbourhoods import Survey, nearest
+from crypsis.searches.partitions.space import Survey, nearest
 
 
 def test_neighbours_by_hand() -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from crypsis.errors import PlanError, TableError
-from crypsis.kernels.squares import sse
+from crypsis.kernels.annealing import sse
 from crypsis.searches.partitions.partition import partition
-from crypsis.table.scaling import z_scores
+from crypsis.table.precision import z_scores
 from searches.partitions.test_memetic import check
 
 

@@ -11,9 +11,9 @@ import crypsis
 from crypsis.engines import Serial
 from crypsis.errors import PlanError, SearchError
 from crypsis.evolution import Problem, State
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
-from crypsis.measures.cell_loss import CellLoss
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import MDAV
+from crypsis.measures.information_loss import CellLoss
 from crypsis.measures.objective import Objective
 from crypsis.measures.record_linkage import RecordLinkage
 from crypsis.searches.partitions.memetic import Memetic

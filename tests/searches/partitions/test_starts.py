@@ -11,15 +11,12 @@ from hypothesis import strategies as st
 
 from crypsis.engines import Serial
 from crypsis.evolution import State
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
-from crypsis.searches.partitions import starts
-from crypsis.searches.partitions.lineages import Lineages
-from crypsis.searches.partitions.memetic import Annealing
-from crypsis.searches.partitions.mending import Mending
-from crypsis.searches.partitions.neighbourhoods import Survey
-from crypsis.searches.partitions.problem import QuickScores, partition_problem
-from crypsis.searches.partitions.space import PartitionSpace
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import MDAV
+from crypsis.searches.partitions import space as partition_space
+from crypsis.searches.partitions.chains import Lineages, QuickScores, partition_problem
+from crypsis.searches.partitions.memetic import Annealing, Mending
+from crypsis.searches.partitions.space import PartitionSpace, Survey
 
 
 @settings(max_examples=40, deadline=None)
@@ -30,8 +27,8 @@ def test_every_rung_has_groups_between_k_and_twice_k(seed: int, n: int, p: int, 
     """Also where records are equal, in wide tables, and for a k that is no multiple of the smallest."""
     points = np.random.default_rng(seed).integers(0, 2 if flat else 1000, (n, p)).astype(np.float64)
     space = PartitionSpace(points, (k, k * times + 1))
-    least = starts.first_partition(space, k)
-    for rung, labels in ((k, least), (k * times + 1, starts.first_partition(space, k * times + 1, least))):
+    least = partition_space.first_partition(space, k)
+    for rung, labels in ((k, least), (k * times + 1, partition_space.first_partition(space, k * times + 1, least))):
         sizes = np.bincount(labels)
         assert sizes.min() >= min(rung, n)
         assert sizes.max() < max(2 * rung, n if n < 2 * rung else 0) or n < 2 * rung
@@ -41,8 +38,8 @@ def test_blocks_on_a_few_directions_lose_little_against_mdav_on_the_whole() -> N
     rng = np.random.default_rng(3)
     points = rng.standard_normal((3000, 6)) @ rng.standard_normal((6, 40)) + 0.1 * rng.standard_normal((3000, 40))
     space = PartitionSpace(points, (5, 10))
-    least = starts.first_partition(space, 5)
-    for k, labels in ((5, least), (10, starts.first_partition(space, 10, least))):
+    least = partition_space.first_partition(space, 5)
+    for k, labels in ((5, least), (10, partition_space.first_partition(space, 10, least))):
         whole = sse(points, MDAV().partition(points, k, rng))
         assert sse(points, labels) < 1.1 * whole
 
@@ -51,9 +48,9 @@ def test_blocks_on_a_few_directions_lose_little_against_mdav_on_the_whole() -> N
 def test_a_start_in_pieces_is_the_start_made_at_once_and_resumes(
     refinement: Annealing | Mending, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("AT_ONCE", 0), ("BLOCK", 60), ("PIECE", 100)):
-        monkeypatch.setattr(starts, name, value)
-    monkeypatch.setattr("crypsis.searches.partitions.lineages.AT_ONCE", 0)
+    for name, value in (("START_AT_ONCE", 0), ("BLOCK", 60), ("START_PIECE", 100)):
+        monkeypatch.setattr(partition_space, name, value)
+    monkeypatch.setattr("crypsis.searches.partitions.chains.AT_ONCE", 0)
     space = PartitionSpace(np.random.default_rng(5).standard_normal((500, 4)), (3, 5, 12))
     lineages = Lineages(space, refinement, 2)
     posed = partition_problem(lineages, QuickScores(space), ("loss", "risk"), np.random.default_rng(1), {})
@@ -75,7 +72,7 @@ def test_a_start_in_pieces_is_the_start_made_at_once_and_resumes(
 def test_a_survey_in_pieces_is_the_survey_made_at_once(exact: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     points = np.random.default_rng(2).standard_normal((2500, 3))
     whole = Survey(points, 12, exact=exact).complete()
-    monkeypatch.setattr("crypsis.searches.partitions.neighbourhoods.PIECE", 1)
+    monkeypatch.setattr("crypsis.searches.partitions.space.PIECE", 1)
     survey, pieces = Survey(points, 12, exact=exact), 1
     while not survey.more(Serial()):
         pieces += 1

@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats, Ints
-from crypsis.measures.measure import Aim, BoundColumns, Measure, Reading, measures
-from crypsis.measures.pairing import check_rows, finite_numbers, published_numbers
+from crypsis.measures.measure import (
+    Aim,
+    BoundColumns,
+    Measure,
+    Reading,
+    check_rows,
+    finite_numbers,
+    measures,
+    published_numbers,
+)
 from crypsis.table.table import Table
 
 Tie = Literal["pearson", "cramer", "ratio"]

@@ -15,7 +15,7 @@ import numpy as np
 
 from crypsis.errors import TableError
 from crypsis.kernels.arrays import Floats
-from crypsis.measures.pairing import finite_numbers, published_numbers
+from crypsis.measures.measure import finite_numbers, published_numbers
 from crypsis.measures.utility.interval_estimates import (
     NORMAL,
     Estimates,

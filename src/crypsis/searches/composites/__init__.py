@@ -1,12 +1,5 @@
 """Composite groups: one partition of the records, one treatment for each column."""
 
-from typing import TYPE_CHECKING
-
-from crypsis.rooms import load_when_used
-
-if TYPE_CHECKING:
-    from crypsis.searches.composites.composite_search import CompositeSearch
-
-__all__ = ["CompositeSearch"]
+from crypsis.lazy_imports import load_when_used
 
 load_when_used(__name__)

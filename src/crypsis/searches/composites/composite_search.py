@@ -13,23 +13,19 @@ from pydantic import Field
 
 from crypsis.encodings.composite import CompositeEncoding
 from crypsis.evolution import Genome, Problem, Scores
-from crypsis.kernels.group_cost import Cells, total_cost
-from crypsis.masking.blocks import LARGE
+from crypsis.kernels.composite import Cells, total_cost
 from crypsis.masking.locking import least_stratum, strata
+from crypsis.masking.partitioning import LARGE
 from crypsis.masking.representatives import Representative, published_by_column
-from crypsis.measures.constraint import beyond, excess
 from crypsis.measures.information_loss import InformationLoss
 from crypsis.measures.measure import BoundMeasure
-from crypsis.measures.objective import Objective
+from crypsis.measures.objective import Objective, beyond, excess
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import class_demands
-from crypsis.privacy.properties import class_sizes
-from crypsis.searches.composites.blocks import WHOLE
-from crypsis.searches.composites.lineages import CompositeLineages, seats_of
-from crypsis.searches.composites.space import CompositeSpace, cells_of
-from crypsis.searches.composites.starts import Start
-from crypsis.searches.composites.treatments import Profile, Treatments, truthful
-from crypsis.searches.ladder import LadderSearch
+from crypsis.privacy.model import class_sizes
+from crypsis.searches.chains import LadderSearch
+from crypsis.searches.composites.annealing import WHOLE, CompositeLineages, Start, seats_of
+from crypsis.searches.composites.space import CompositeSpace, Profile, Treatments, cells_of, truthful
 from crypsis.searches.search import DecodedScores, Idle, ObjectiveScores, privacy_models, searches
 from crypsis.table.attribute import Attribute, weights
 from crypsis.table.table import Table

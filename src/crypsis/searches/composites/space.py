@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from crypsis.kernels import group_cost
-from crypsis.kernels.composite import Surroundings
-from crypsis.kernels.group_cost import Cells, Charges, Room, total_cost
+from crypsis.encodings.composite import CompositeGenes
+from crypsis.evolution import Genome
+from crypsis.kernels import composite
+from crypsis.kernels.composite import Cells, Charges, Room, Surroundings, total_cost
 from crypsis.kernels.halving import halve_records, survey_fellows, survey_order
 from crypsis.masking.repairing import repaired
 from crypsis.masking.representatives import Representative, published_by_column
@@ -21,7 +23,7 @@ from crypsis.measures.information_loss import ColumnInformation, information_los
 from crypsis.pieces import Pieces, completed
 from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.partitions.space import PartitionSpace
-from crypsis.table.attribute import Kind
+from crypsis.table.attribute import Attribute, Kind
 from crypsis.table.hierarchy import Hierarchy
 from crypsis.table.precision import at_source_precision
 from crypsis.table.rules import EditRule
@@ -49,12 +51,12 @@ MADE = ("cells", "points", "_survey", "_places")
 """What a worker can work out for itself."""
 
 RULES = {
-    Representative.MEDIAN: group_cost.MEDIAN,
-    Representative.MEAN: group_cost.MEAN,
-    Representative.MODE: group_cost.MODE,
-    Representative.COMMON_ANCESTOR: group_cost.ANCESTOR,
-    Representative.CHEAPEST: group_cost.CHEAPEST,
-    Representative.UNANIMOUS: group_cost.UNANIMOUS,
+    Representative.MEDIAN: composite.MEDIAN,
+    Representative.MEAN: composite.MEAN,
+    Representative.MODE: composite.MODE,
+    Representative.COMMON_ANCESTOR: composite.ANCESTOR,
+    Representative.CHEAPEST: composite.CHEAPEST,
+    Representative.UNANIMOUS: composite.UNANIMOUS,
 }
 """What a walk minimises for a representative; the typical value for any other."""
 
@@ -98,8 +100,8 @@ def cells_of(table: Table, names: Sequence[str], chosen: Sequence[Representative
 def _rule(representative: Representative, kind: Kind) -> int:
     """The rule of a kernel for a representative; a calibrated one loses least near the mean or the most frequent."""
     if representative is Representative.CALIBRATED:
-        return group_cost.MEAN if kind is Kind.NUMERIC else group_cost.MODE
-    typical = group_cost.MEDIAN if kind is Kind.ORDINAL else group_cost.MODE
+        return composite.MEAN if kind is Kind.NUMERIC else composite.MODE
+    typical = composite.MEDIAN if kind is Kind.ORDINAL else composite.MODE
     return RULES.get(representative, typical)
 
 
@@ -338,3 +340,67 @@ def halving(
     while ends[-1] > 0:
         yield [partial(halve_records, cells, k, luck, room, chance, order, ends, labels)]
     return labels, order
+
+
+# -- What a column of composite groups may be published as, and which other treatment is tried next.
+
+Profile = tuple[Representative, ...]
+"""A representative for every column."""
+
+
+def truthful(attribute: Attribute) -> Representative:
+    """What is true of every record of a group: the common ancestor, or without a hierarchy the value all share."""
+    return Representative.UNANIMOUS if attribute.hierarchy is None else Representative.COMMON_ANCESTOR
+
+
+@dataclass(frozen=True)
+class Treatments:
+    """The treatments of each column that may take the place of the one that is searched for.
+
+    choices  what each column may be published as
+    wholes  profiles tried for all columns at once, in turn
+    """
+
+    choices: tuple[Profile, ...]
+    wholes: tuple[Profile, ...]
+
+    @classmethod
+    def of(cls, attributes: Sequence[Attribute], usual: Profile, truthful_only: bool) -> Treatments:
+        """What is true of every record, beside the usual treatment of each column; or nothing else."""
+        true = tuple(truthful(each) for each in attributes)
+        if truthful_only:
+            return cls(tuple((each,) for each in usual), ())
+        return cls(tuple(tuple(dict.fromkeys((each, other))) for each, other in zip(usual, true, strict=True)), (true,))
+
+    def variants(self, records: int) -> Callable[[Genome], list[Genome]] | None:
+        """Groups of so many records, published in the other ways for all columns; None where there are none."""
+        return WholeVariants(self.wholes, records) if self.wholes else None
+
+    def another(self, profile: Profile, turn: int, rng: Generator) -> Profile | None:
+        """Another treatment of all columns, or of one at random; None where there is none."""
+        wholes = [each for each in self.wholes if each != profile]
+        place = turn % (len(wholes) + 1)
+        if place < len(wholes):
+            return wholes[place]
+        able = [a for a, choices in enumerate(self.choices) if set(choices) - {profile[a]}]
+        if not able:
+            return None
+        column = able[int(rng.integers(len(able)))]
+        others = [each for each in self.choices[column] if each is not profile[column]]
+        return (*profile[:column], others[int(rng.integers(len(others)))], *profile[column + 1 :])
+
+
+@dataclass(frozen=True)
+class WholeVariants:
+    """The same groups with every column published in another way: what is true of every record.
+
+    wholes  profiles
+    records  how many records are grouped
+    """
+
+    wholes: tuple[Profile, ...]
+    records: int
+
+    def __call__(self, candidate: Genome) -> list[Genome]:
+        genes = CompositeGenes.of(candidate, self.records)
+        return [CompositeGenes(genes.labels, genes.k, each).genome for each in self.wholes if each != genes.treatments]

@@ -17,36 +17,122 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from crypsis.encodings.grouping import GroupingEncoding
-from crypsis.errors import SearchError, TableError
+from crypsis.errors import SearchError, TableError, listing
 from crypsis.evolution import Application, Budget, Elitist, Genome, Muting, Operator, Problem
 from crypsis.evolution.selection import DominanceOrder, WeightedMean
 from crypsis.masking.method import Family
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import partitioners
 from crypsis.masking.representatives import Representative
 from crypsis.measures.objective import Objective
-from crypsis.searches.composites.treatments import Profile, Treatments, truthful
+from crypsis.searches.composites.space import Profile, Treatments, truthful
 from crypsis.searches.groupings import operators
-from crypsis.searches.groupings.adhoc import customary
-from crypsis.searches.groupings.candidates import GroupingCandidates, genome_of
-from crypsis.searches.groupings.conventions import Convention
-from crypsis.searches.groupings.fitness import Evaluator
-from crypsis.searches.groupings.mixed import LossAndLinkage, MixedCandidates, rungs, together
-from crypsis.searches.groupings.obstacles import column_obstacle, number_obstacle
-from crypsis.searches.groupings.parts import COMPOSITE, Parts
-from crypsis.searches.groupings.recipes import (
-    EXPLORING,
-    MOST_EFFORT,
-    OF_ANY_KIND,
-    OF_NUMBERS,
-    PAPER_CONVENTION,
-    RECIPES,
-    WORK_TOGETHER,
+from crypsis.searches.groupings.fitness import Convention, Evaluator
+from crypsis.searches.groupings.mixed import (
+    COMPOSITE,
+    LossAndLinkage,
+    MixedCandidates,
+    Parts,
+    fixed_obstacle,
+    rungs,
+    together,
+    units,
 )
-from crypsis.searches.groupings.units import fixed_obstacle, units
+from crypsis.searches.groupings.operators import GroupingCandidates, customary, genome_of
 from crypsis.searches.search import Idle, ObjectiveScores, Search, privacy_models, searches
 from crypsis.table.attribute import Attribute
-from crypsis.table.scaling import mean_filled
+from crypsis.table.precision import mean_filled
 from crypsis.table.table import Table
+
+PAPER_CONVENTION = {"scaling": "range", "ending": "gomm", "metric": "manhattan", "interval": "value"}
+_PAPER = {"convention": "paper", "copies": 0, "start": "random", "spread": "uniform", "climbs": 0}
+RECIPES: dict[str, dict[str, Any]] = {
+    "paper": _PAPER,
+    "dynamic": {**_PAPER, "muting": True, "muting_window": 20},
+    "best": {},
+    "pareto": {"select": "dominance", "climbs": 0},
+    "mixed": {
+        "partitioner": COMPOSITE,
+        "select": "dominance",
+        "population": 30,
+        "crossovers": 2,
+        "group_creates": 1,
+        "group_eliminates": 1,
+        "group_splits": 1,
+        "element_swaps": 1,
+        "element_moves": 2,
+        "resizes": 3,
+        "climbs": 0,
+    },
+}
+"""What each recipe sets; a setting given by hand always wins."""
+OF_NUMBERS = ("convention", "scaling", "ending", "metric", "interval", "interval_weight", "missing")
+OF_ANY_KIND = ("truthful", "numbers", "categories", "refinements")
+"""Settings that only recipes of numbers, and only the recipe of columns of any kind have a use for."""
+EXPLORING, MOST_EFFORT = 2, 12
+"""Effort with which a new grouping is judged at most, and the largest there is."""
+WORK_TOGETHER = 10_000_000
+"""Pairs of records that are compared in one quantum, about, where numbers are grouped."""
+
+# -- Why columns cannot be grouped, in a sentence with the remedy.
+
+
+def number_obstacle(table: Table, names: Sequence[str], missing: str) -> str:
+    """Why columns cannot be averaged group by group; empty if they can.
+
+    missing  what is done with missing values: "keep", "refuse" or "mean"
+    """
+    words = [name for name in names if not table.holds_numbers(name)]
+    values = table.numbers(tuple(name for name in names if name not in words))[table.kept]
+    if words:
+        return (
+            f"{_named(words, 'does', 'do')} not hold numbers and this recipe averages; take only numeric columns into "
+            f'the grouping, or set recipe = "mixed"'
+        )
+    if len(names) < 2:
+        other = "set recipe = \"mixed\" to group columns of any kind, or use the masking method 'microaggregation'"
+        return _too_few(names, "no numeric quasi-identifier is", f", {other}")
+    gaps = [name for name, column in zip(names, values.T, strict=True) if np.isnan(column).any()]
+    if gaps and missing == "refuse":
+        return (
+            f"{_named(gaps, 'has', 'have')} missing values and distances need numbers; drop those records, give "
+            f'the column another role, or set missing = "keep"'
+        )
+    unusable = np.atleast_1d(np.isinf(values).any(axis=0) | np.isnan(values).all(axis=0))
+    if unusable.any():
+        broken = [name for name, bad in zip(names, unusable, strict=True) if bad]
+        return f"{_named(broken, 'holds', 'hold')} infinite values or nothing at all; mend the column or leave it out"
+    return ""
+
+
+def column_obstacle(table: Table, names: Sequence[str]) -> str:
+    """Why columns of any kind cannot be masked group by group; empty if they can."""
+    for name in names:
+        if table.level(name) != 0:
+            return f"column {name!r} is already generalised and grouping needs values as collected; leave it out"
+        if table.attribute(name).numeric and np.isinf(table.column(name)[table.kept]).any():
+            return f"column {name!r} has infinite values, which have no distance; correct them or leave it out"
+    return _too_few(names, "no quasi-identifier is", ", or use the search 'composite'") if len(names) < 2 else ""
+
+
+def _too_few(names: Sequence[str], none: str, other: str) -> str:
+    """Why one column or none is no grouping, with what to do instead."""
+    found = f"only {names[0]!r} is" if names else none
+    return (
+        f"{found} there to be grouped and a grouping needs at least two columns; give more columns the role "
+        f"'quasi'{other}"
+    )
+
+
+def _named(names: list[str], one: str, several: str) -> str:
+    """'column 'a' has', or 'columns 'a', 'b' have'."""
+    return f"column{'s' if len(names) > 1 else ''} {listing(map(repr, names))} {several if len(names) > 1 else one}"
+
+
+# -- The search "grouping": which attributes are microaggregated together.
+#
+# GOMM evolves the grouping and D-GOMM switches useless operators off (Balasch-Masoliver, Muntés-Mulero and Nin 2014).
+# Ours beside them: no clones, a start from customary groupings, local moves of the best, k as a gene, and with the
+# recipe `mixed` columns of any kind, in groups that keep what is demanded of the columns an intruder knows.
 
 
 @dataclass(frozen=True)

@@ -2,19 +2,389 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from math import prod
+from typing import Any, Literal
 
+import numpy as np
 import polars as pl
+from numpy.typing import NDArray
 
 from crypsis.errors import PlanError, SearchError
-from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, NodeReadings
-from crypsis.searches.lattices.lattice_preparation import LatticeContext, prepare
-from crypsis.table.counts import Counts
+from crypsis.kernels.compile import is_compiled
+from crypsis.kernels.ledger import Listed
+from crypsis.kernels.nodes import BY_SIZE, DEMANDED, STRICTEST, Leaves, NodeDemand, NodeReadings, TailNodes
+from crypsis.kernels.rollup import Classes, read_one, roll_up, visit
+from crypsis.pieces import Pieces, completed
+from crypsis.table.attribute import weights
+from crypsis.table.equivalence_classes import equivalence_classes
 from crypsis.table.frames import Frame, as_table
+from crypsis.table.hierarchy import Hierarchy, group_losses
 from crypsis.table.lattice import Lattice, Levels
+from crypsis.table.lazy import Counts, count_distinct
+from crypsis.table.lookalikes import merged
 from crypsis.table.suppression import Rule, allowed, rule_code, share_for
 from crypsis.table.table import Table
 from crypsis.text import node_text
+
+NodeLoss = Literal["information-loss", "glm"]
+"""What a node loses: the share of information, or the general loss metric."""
+MOST_TALLIED = 64
+"""A column with more values than this is not tallied per class, value by value, but listed once and counted."""
+ONE_BY_ONE = 30_000_000
+"""Nodes times distinct tuples up to which nodes are judged one by one, in a second or two, while the walk over all of
+them is not compiled: that takes longer."""
+MOST_TAIL = 8
+"""Most combinations of values the tail may have: dense blocks pay while few of their cells are empty."""
+MOST_NODES = 20_000_000
+"""Larger lattices are never enumerated: their readings alone would fill the memory. So they have no tail, whose cells
+are many and mostly empty where nodes are judged one by one."""
+
+
+@dataclass(frozen=True, eq=False)
+class LatticeContext:
+    """The lowest node of a lattice and all that never changes above it."""
+
+    lattice: Lattice
+    total: int
+    classes: Classes
+    leaves: Leaves
+    tail: TailNodes
+    head: tuple[int, ...]
+    """Which attributes of the lattice are the head, in the roll-up's order."""
+    tail_places: tuple[int, ...]
+    """Which are the tail, the last varying fastest among its nodes."""
+    values: int
+    """Columns of a cell's tally that belong to the confidential attribute."""
+
+    def readings(self, rule: int, allowance: int, k: int = 1, l: int = 0, prune: int = 0) -> NodeReadings:  # noqa: E741
+        """Judge every node; a pruned one has −1 classes."""
+        return completed(self.judging(rule, allowance, k, l, prune))
+
+    def judging(
+        self,
+        rule: int,
+        allowance: int,
+        k: int = 1,
+        l: int = 0,  # noqa: E741
+        prune: int = 0,
+    ) -> Pieces[NodeReadings]:
+        """`readings` in pieces."""
+        out, size = _blank(self.lattice.size), self.lattice.size
+        if not prune and size * len(self.classes.row) <= ONE_BY_ONE and not is_compiled(visit):
+            step = max(1, ONE_BY_ONE // 8 // len(self.classes.row))
+            for first in range(0, size, step):
+                numbers = range(first, min(first + step, size))
+                yield [partial(self._judge_some, numbers, out, (rule, allowance, k, l))]
+            return out
+        demand = NodeDemand(rule, allowance, k, l, self.values, prune, 0)
+        pieces = roll_up(self.classes, self.leaves, self.tail, demand, out)
+        while (yield [partial(next, pieces, False)])[0]:
+            pass
+        return out
+
+    def _judge_some(self, numbers: range, out: NodeReadings, demand: tuple[int, int, int, int]) -> None:
+        """Judge some nodes, one by one."""
+        for number in numbers:
+            one = self.reading(self.lattice.levels(number), *demand)
+            for all_, single in zip(out, one, strict=True):
+                all_[number] = single[0]
+
+    def reading(
+        self,
+        levels: Sequence[int],
+        rule: int,
+        allowance: int,
+        k: int = 1,
+        l: int = 0,  # noqa: E741
+        strict: bool = False,
+    ) -> NodeReadings:
+        """Judge one node alone; the same figures as among all nodes, in arrays of one entry.
+
+        strict  the loss of a node that suppresses more than the allowance is infinite, which spares counting it
+        """
+        self.lattice.check(levels)
+        inside = np.array([int(levels[a]) for a in self.head], dtype=np.int64)
+        node = 0
+        for a in self.tail_places:
+            node = node * (self.lattice.heights[a] + 1) + int(levels[a])
+        out = _blank(1)
+        demand = NodeDemand(rule, allowance, k, l, self.values, 0, int(strict))
+        read_one(self.classes, self.leaves, self.tail, inside, node, demand, out)
+        return out
+
+
+def _blank(size: int) -> NodeReadings:
+    """NodeReadings to be filled in."""
+    return NodeReadings(
+        k=np.zeros(size, dtype=np.int64),
+        l=np.zeros(size, dtype=np.int64),
+        suppressed=np.zeros(size, dtype=np.int64),
+        size_sum=np.zeros(size, dtype=np.int64),
+        value_sum=np.zeros(size, dtype=np.int64),
+        misfits=np.zeros(size, dtype=np.int64),
+        classes=np.full(size, -1, dtype=np.int64),
+        loss=np.zeros(size),
+    )
+
+
+def prepare(
+    table: Table | Counts,
+    lattice: Lattice,
+    confidential: str | None,
+    label: str | None,
+    value_spread: bool,
+    loss: NodeLoss = "glm",
+) -> LatticeContext:
+    """Reduce a table to its distinct tuples, once.
+
+    value_spread  keep how often every confidential value occurs in a class (for S_l), not only whether it does
+    loss  what nodes lose; of information a suppressed record loses what the records of its groups lose on average
+
+    The attribute with most values comes first; the last few, as long as their values make few combinations, are
+    the tail. There is none where the confidential attribute or the label has too many values to tally, nor in a lattice
+    too large to be enumerated.
+    """
+    if isinstance(table, Table) and confidential and confidential not in lattice.names:
+        table = merged(table, [confidential])
+    extra = [name for name in dict.fromkeys((confidential, label)) if name and name not in lattice.names]
+    counts = table if isinstance(table, Counts) else count_distinct(table, [*lattice.names, *extra])
+    columns = [counts.codes[:, counts.place(name)] for name in lattice.names]
+    given = zip(lattice.attributes, lattice.hierarchies, columns, weights(lattice.attributes), strict=True)
+    trees = [
+        _tree_order(hierarchy, column, *cell_costs(hierarchy, weight, loss, column, counts.records, attribute.numeric))
+        for attribute, hierarchy, column, weight in given
+    ]
+    order = sorted(range(len(trees)), key=lambda a: -trees[a].size)
+    listed = [n for n in dict.fromkeys((confidential, label)) if n and _values(counts, n)[1] > MOST_TALLIED]
+    cut = len(order)
+    small = lattice.size <= MOST_NODES and not listed
+    while small and cut > 1 and prod(trees[a].size for a in order[cut - 1 :]) <= MOST_TAIL:
+        cut -= 1
+    head, tail = order[:cut], order[cut:]
+    leaf = np.stack([trees[a].rank[columns[a]] for a in head], axis=1)
+    heads = equivalence_classes(leaf)
+    first, inverse = heads.first, heads.of
+    cell, cells = np.zeros(len(leaf), dtype=np.int64), 1
+    for a in tail:
+        cell, cells = cell * trees[a].size + trees[a].rank[columns[a]], cells * trees[a].size
+    place = inverse * cells + cell
+    tallied, labelled = (None if name in listed else name for name in (confidential, label))
+    parts = [
+        _tally(counts, tallied if value_spread else None, place, len(first) * cells, known=True),
+        _tally(counts, labelled, place, len(first) * cells),
+    ]
+    present = _presence(counts, None if value_spread else tallied, place, len(first) * cells)
+    kind = np.int32 if counts.total < 2**31 else np.int64
+    size = np.bincount(place, weights=counts.records, minlength=len(first) * cells)
+    leaf = leaf[first]
+    differs = np.zeros(len(first), dtype=np.int32)
+    differs[1:] = (leaf[1:] != leaf[:-1]).argmax(axis=1)
+    classes = Classes(
+        np.arange(len(first), dtype=np.int32),
+        differs,
+        _cell_major(size, len(first)).astype(kind),
+        _cell_major(present, len(first)),
+        _cell_major(np.concatenate(parts, axis=1), len(first)).astype(kind),
+    )
+    by_tuple, by_cell = (classes.size.sum(axis=axis, dtype=np.int64) for axis in (0, 1))
+    lists = [
+        _listed(counts, confidential if confidential in listed else None, inverse, known=True),
+        _listed(counts, label if label in listed else None, inverse),
+    ]
+    if label == confidential and label and counts.codes[:, counts.place(label)].min(initial=0) >= 0:
+        lists[1] = _listed(counts, None, inverse)  # the same list
+    places = lattice.places if lattice.size < 2**62 else (0,) * len(order)  # nodes beyond are never numbered
+    leaves = _leaves(leaf, by_tuple, [trees[a] for a in head], [places[a] for a in head], lists)
+    block = _tail([trees[a] for a in tail], [places[a] for a in tail], by_cell)
+    return LatticeContext(lattice, counts.total, classes, leaves, block, tuple(head), tuple(tail), parts[0].shape[1])
+
+
+def _cell_major(values: NDArray[Any], classes: int) -> NDArray[Any]:
+    """Numbers per (class, cell) → one row per cell and number, one column per class."""
+    return np.ascontiguousarray(values.reshape(classes, -1).T)
+
+
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """A hierarchy with its leaves in tree order; a missing value is a last leaf of its own, at every level."""
+
+    rank: NDArray[np.int32]
+    """Position of each leaf code; the last entry is that of a missing value."""
+    groups: list[NDArray[np.int32]]
+    lost: list[NDArray[np.float64]]
+    """What a published cell loses."""
+    cells: list[NDArray[np.float64]]
+    """1 less what it loses more by suppression."""
+    size: int
+    """Leaves, with the missing one if it occurs."""
+
+
+def cell_costs(
+    hierarchy: Hierarchy,
+    weight: float,
+    loss: NodeLoss,
+    codes: NDArray[np.int32],
+    records: NDArray[np.int64],
+    numbers: bool,
+) -> tuple[list[NDArray[np.float64]], list[NDArray[np.float64]]]:
+    """What published cells lose, and 1 less what they lose more by suppression: float64[groups + 1] for each level.
+
+    codes, records  int32[m], int64[m]: leaves of the column, and how many records have each; below 0 where missing
+    numbers  whether the leaves are numbers
+    returns  the last entry of each is that of a missing value, which loses no information by suppression
+    """
+    if loss == "glm":
+        held = [hierarchy.leaves(level) for level in range(hierarchy.height + 1)]
+        cells = [weight * np.append((each - 1) / max(hierarchy.size - 1, 1), 0.0) for each in held]
+        return cells, cells
+    known = codes >= 0
+    counts = np.bincount(codes[known], records[known], minlength=hierarchy.size).astype(np.float64)
+    lost, more = group_losses(hierarchy, counts, numbers)
+    return (
+        [weight * np.append(each, 0.0) for each in lost],
+        [1.0 - weight * np.append(each, 0.0) for each in more],
+    )
+
+
+def _tree_order(
+    hierarchy: Hierarchy,
+    codes: NDArray[np.int32],
+    lost: list[NDArray[np.float64]],
+    cells: list[NDArray[np.float64]],
+) -> _Tree:
+    size = hierarchy.size + int(codes.min(initial=0) < 0)
+    order = np.lexsort(hierarchy.groups)
+    rank = np.empty(hierarchy.size + 1, dtype=np.int32)
+    rank[order], rank[-1] = np.arange(hierarchy.size), hierarchy.size
+    groups, of_groups = [], []
+    for group in hierarchy.groups:
+        ordered = group[order]
+        changes = np.concatenate([[0], ordered[1:] != ordered[:-1], [1]])
+        groups.append(np.cumsum(changes)[:size].astype(np.int32))
+        of_groups.append(np.append(ordered, -1)[:size])
+    return _Tree(
+        rank,
+        groups,
+        [each[at] for each, at in zip(lost, of_groups, strict=True)],
+        [each[at] for each, at in zip(cells, of_groups, strict=True)],
+        size,
+    )
+
+
+def _leaves(
+    leaf: NDArray[np.int32], size: NDArray[np.int64], trees: list[_Tree], places: list[int], lists: list[Listed]
+) -> Leaves:
+    heights, words = [len(tree.groups) - 1 for tree in trees], np.random.default_rng(0)
+    start = np.zeros((len(trees), max(heights) + 1), dtype=np.int64)
+    marginal = np.zeros(start.shape)
+    position = 0
+    for place, tree in enumerate(trees):
+        records = np.bincount(leaf[:, place], weights=size, minlength=tree.size)
+        for level, lost in enumerate(tree.lost):
+            start[place, level] = position
+            position += len(lost)
+            marginal[place, level] = float((lost * records).sum())
+    suffix = np.zeros((len(trees), len(leaf)), dtype=np.int32)
+    for place in range(len(trees) - 2, -1, -1):
+        suffix[place] = equivalence_classes(np.stack([leaf[:, place + 1], suffix[place + 1]], axis=1)).of
+    return Leaves(
+        np.ascontiguousarray(leaf.T),
+        suffix,
+        np.array(heights, dtype=np.int64),
+        start,
+        np.concatenate([group for tree in trees for group in tree.groups]),
+        np.concatenate([words.integers(2**64, size=len(g), dtype=np.uint64)[g] for t in trees for g in t.groups]),
+        np.concatenate([cell for tree in trees for cell in tree.cells]),
+        marginal,
+        np.array(places, dtype=np.int64),
+        *lists,
+    )
+
+
+def _tail(trees: list[_Tree], places: list[int], records: NDArray[np.int64]) -> TailNodes:
+    """Every combination of levels of the tail, each added up from the one a level lower in the attribute raised last.
+
+    records  per cell of the lowest combination, the last attribute running fastest
+    """
+    nodes = list(product(*(range(len(tree.groups)) for tree in trees)))
+    where = {node: number for number, node in enumerate(nodes)}
+    leaf = np.array(list(product(*(range(tree.size) for tree in trees))), dtype=np.int64).reshape(len(records), -1)
+    final = np.zeros((len(nodes), len(records)), dtype=np.int64)
+    lost, cells = np.zeros((2, len(nodes), len(records)))
+    for number, node in enumerate(nodes):
+        for a, level in enumerate(node):
+            group = trees[a].groups[level]
+            final[number] = final[number] * (int(group.max()) + 1) + group[leaf[:, a]]
+            lost[number] += trees[a].lost[level][leaf[:, a]]
+            cells[number] += trees[a].cells[level][leaf[:, a]]
+    below = np.zeros(len(nodes), dtype=np.int64)
+    step, spared = np.zeros_like(final), np.zeros_like(lost)
+    for number, node in enumerate(nodes):
+        raised = next((a for a in reversed(range(len(node))) if node[a]), None)
+        if raised is not None:
+            below[number] = where[(*node[:raised], node[raised] - 1, *node[raised + 1 :])]
+        step[number, final[below[number]]] = final[number]
+        spared[number, final[number]] = len(trees) - cells[number]
+    width = final.max(axis=1) + 1
+    return TailNodes(
+        below,
+        step,
+        width,
+        spared,
+        (lost * records).sum(axis=1),
+        np.array([sum(p * level for p, level in zip(places, node, strict=True)) for node in nodes], dtype=np.int64),
+        final,
+        np.cumsum(width) - width - width[0],
+    )
+
+
+def _values(counts: Counts, name: str) -> tuple[NDArray[np.int64], int]:
+    """A column's values from 0 on and how many there may be; a missing value is one value more."""
+    codes = counts.codes[:, counts.place(name)].astype(np.int64)
+    width = int(codes.max(initial=0)) + 1
+    return np.where(codes < 0, width, codes), width + int(codes.min(initial=0) < 0)
+
+
+def _tally(
+    counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int, *, known: bool = False
+) -> NDArray[np.int32]:
+    """int32[tuples, values]: records per value of a column; `known`: a missing value is none."""
+    if name is None:
+        return np.zeros((tuples, 0), dtype=np.int32)
+    codes, width = _values(counts, name)
+    flat = np.bincount(inverse * width + codes, weights=counts.records, minlength=tuples * width)
+    tally = flat.reshape(tuples, width).astype(np.int32)
+    return tally[:, : int(counts.codes[:, counts.place(name)].max(initial=-1)) + 1] if known else tally
+
+
+def _presence(counts: Counts, name: str | None, inverse: NDArray[np.int64], tuples: int) -> NDArray[np.uint64]:
+    """uint64[tuples, words]: one bit per value of a column that occurs; none for a missing value."""
+    if name is None:
+        return np.zeros((tuples, 0), dtype=np.uint64)
+    codes, width = _values(counts, name)
+    known = counts.codes[:, counts.place(name)] >= 0
+    present = np.zeros((tuples, (width + 63) // 64), dtype=np.uint64)
+    bits = np.left_shift(np.uint64(1), (codes % 64).astype(np.uint64))
+    np.bitwise_or.at(present, (inverse[known], codes[known] // 64), bits[known])
+    return present
+
+
+def _listed(counts: Counts, name: str | None, inverse: NDArray[np.int64], *, known: bool = False) -> Listed:
+    """The values of a column in order, each with the tuples that hold it; `known`: a missing value is none."""
+    if name is None:
+        return Listed(np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64))
+    tuples = int(inverse.max(initial=0)) + 1
+    rows = np.flatnonzero(counts.codes[:, counts.place(name)] >= 0) if known else np.arange(len(counts.codes))
+    pairs, where = np.unique((_values(counts, name)[0] * tuples + inverse)[rows], return_inverse=True)
+    held = np.bincount(where, weights=counts.records[rows], minlength=len(pairs)).astype(np.int64)
+    return Listed((pairs % tuples).astype(np.int32), (pairs // tuples).astype(np.int32), held)
+
+
+# -- Every node of a lattice at once, and the best node for a demand.
 
 
 def evaluate_lattice(

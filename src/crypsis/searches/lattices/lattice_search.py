@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 from numpy.random import Generator
 from pydantic import Field, field_validator
 
-from crypsis.encodings.levels import LevelEncoding, levels_key
+from crypsis.encodings.generalisation import LevelEncoding, levels_key
 from crypsis.errors import CrypsisError
 from crypsis.evolution import (
     Application,
@@ -33,14 +33,19 @@ from crypsis.privacy.anonymity import KAnonymity
 from crypsis.privacy.diversity import LDiversity
 from crypsis.privacy.model import PrivacyModel
 from crypsis.registry import ColumnName
-from crypsis.searches.lattices.complete import Answer, Complete
-from crypsis.searches.lattices.evaluation import out_of_reach
-from crypsis.searches.lattices.feasible import FeasibleFirst, feasible_strategy
-from crypsis.searches.lattices.indices import Favour, check_indices
-from crypsis.searches.lattices.lattice_preparation import MOST_NODES, NodeLoss, prepare
-from crypsis.searches.lattices.modelled import modelled_problem
-from crypsis.searches.lattices.operators import LevelStep, OnePoint, first_nodes
-from crypsis.searches.lattices.scoring import DemandScores, IndexScores
+from crypsis.searches.lattices.evaluation import MOST_NODES, NodeLoss, out_of_reach, prepare
+from crypsis.searches.lattices.models import FeasibleFirst, feasible_strategy, modelled_problem
+from crypsis.searches.lattices.operators import (
+    Answer,
+    Complete,
+    DemandScores,
+    Favour,
+    IndexScores,
+    LevelStep,
+    OnePoint,
+    check_indices,
+    first_nodes,
+)
 from crypsis.searches.search import Idle, ObjectiveScores, Search, searches
 from crypsis.table.lattice import Lattice
 from crypsis.table.suppression import allowed, checked_share, rule_code

@@ -8,25 +8,250 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from crypsis.engines import Engine
 from crypsis.errors import SearchError
-from crypsis.evolution.generation import conclude_generation, empty_state, with_first
-from crypsis.evolution.problem import SELECTION, Child, Problem, Streams
+from crypsis.evolution.problem import SELECTION, Child, Problem, Scores, Streams
 from crypsis.evolution.selection import FitnessFunction, WeightedMean, Worst, couple, leaders, roulette, turned
 from crypsis.evolution.state import State
-from crypsis.evolution.strategies import succeed
+from crypsis.evolution.strategies import conclude_generation, empty_state, succeed, with_first
+from crypsis.kernels.mutations import fitness
+from crypsis.masking import MaskingMethod, Microaggregation
 from crypsis.searches.maskings.constraints import Constraints
-from crypsis.searches.maskings.first_files import FirstFiles
-from crypsis.searches.maskings.rays import best_on_each, neighbours, rays
-from crypsis.searches.maskings.trials import Codes, Floats, Ints, Offspring, Parent, Proposal, Trials
+from crypsis.table.table import Table
 
 if TYPE_CHECKING:
     from crypsis.searches.maskings.masking_search import MaskingSearch
+
+Codes = NDArray[np.signedinteger[Any]]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Parent:
+    """A file of the population: codes [n, p], their key, loss and risk, and its goal (see `kernels.fitness`)."""
+
+    codes: Codes
+    key: bytes
+    scores: Floats
+    goal: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """What is tried on a parent: single changes in turn (int64[k, 3]: row, column, code), or a whole child."""
+
+    parent: Parent
+    changes: Ints | None = None
+    codes: Codes | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Offspring:
+    """A child with its scores, whether it takes its parent's place (then with its key), and how many were scored.
+
+    Of changes in turn the child has all that were kept; where none was, the last one tried.
+    """
+
+    codes: Codes
+    scores: Scores
+    survives: bool
+    tried: int = 1
+    key: bytes = b""
+
+
+class Trials(Protocol):
+    """How children are scored and judged: by tallies that follow changes, or in full."""
+
+    def score(self, codes: Codes, key: bytes) -> Scores:
+        """Loss and risk of a file."""
+
+    def aim(self, parent: Parent, changes: Ints, draws: Floats, share: float) -> None:
+        """Aim a share of the changes at where risk or loss sits, in place."""
+
+    def run(self, proposals: Sequence[Proposal], engine: Engine) -> list[Offspring | None]:
+        """One child for each proposal; None where nothing could be tried."""
+
+
+def rejected(
+    parent: Parent, changes: Ints, last: int, scores: Scores, tried: int, constraints: Constraints
+) -> Offspring | None:
+    """The child with the last change tried, for the front to see; None if there is none or it breaks a model."""
+    if last < 0:
+        return None
+    row, column, code = changes[last]
+    codes = parent.codes.copy()
+    codes[row, column] = code
+    return Offspring(codes, scores, False, tried) if constraints.models_hold(codes) else None
+
+
+# -- Rays of the plane of loss and risk: each file of a front is improved along a ray of its own.
+
+NEIGHBOURS = 8
+"""Files on nearby rays with which a file is crossed."""
+
+
+REACH = 1.5
+"""How far above the highest risk a ray may begin: its file moves towards the origin, and its risk falls."""
+RAY_CANDIDATES = 180
+"""Angles among which the steepest ray is chosen."""
+
+
+def rays(pairs: Floats, highest_risk: float = 100.0) -> Floats:
+    """Assign files to rays that are spread evenly from the axis of loss to the steepest ray, by their angle.
+
+    Parameters
+    ----------
+    pairs : float64[N, 2]
+        Loss and risk of each file.
+    highest_risk : float
+        Risk above which no file is wanted.
+
+    Returns
+    -------
+    float64[N, 2]
+        Slopes of loss and risk of the ray of each file.
+    """
+    angles = (np.arange(len(pairs)) + 0.5) / len(pairs) * steepest(pairs, highest_risk)
+    slopes = np.empty_like(pairs)
+    slopes[np.argsort(np.arctan2(pairs[:, 1], pairs[:, 0]), kind="stable")] = np.stack(
+        [1.0 / np.cos(angles), 1.0 / np.sin(angles)], axis=1
+    )
+    return slopes
+
+
+def steepest(pairs: Floats, highest_risk: float) -> float:
+    """The largest angle at which the files come as low as `REACH` times the highest risk; where none does, the least.
+
+    Parameters
+    ----------
+    pairs : float64[N, 2]
+        Loss and risk of each file.
+    highest_risk : float
+        Risk above which no file is wanted; 100 wants all.
+    """
+    if highest_risk >= 100.0:
+        return np.pi / 2
+    angles = (np.arange(RAY_CANDIDATES) + 0.5) / RAY_CANDIDATES * (np.pi / 2)
+    met = np.maximum(pairs[:, :1] / np.cos(angles), pairs[:, 1:] / np.sin(angles)).min(axis=0) * np.sin(angles)
+    low = np.flatnonzero(met <= REACH * highest_risk)
+    return float(angles[low[-1]] if len(low) else angles[0])
+
+
+def neighbours(slopes: Floats, chance: Generator) -> tuple[int, int]:
+    """Draw a file, and one of the files on nearby rays.
+
+    Parameters
+    ----------
+    slopes : float64[N, 2]
+        The rays of the files.
+    chance : Generator
+        Source of randomness.
+
+    Returns
+    -------
+    first, second : int
+    """
+    first = int(roulette(np.ones(len(slopes)), 1, chance)[0])
+    angles = np.arctan2(slopes[:, 0], slopes[:, 1])
+    apart = np.abs(angles - angles[first])
+    apart[first] = np.inf
+    near = np.argsort(apart, kind="stable")[: min(NEIGHBOURS, len(slopes) - 1)]
+    return first, int(near[chance.integers(len(near))])
+
+
+def best_on_each(pairs: Floats, goals: Floats) -> NDArray[np.int64]:
+    """Choose the best file for each ray, in order of the rays.
+
+    Parameters
+    ----------
+    pairs : float64[N, 2]
+        Loss and risk of each file.
+    goals : float64[N, 4]
+        What the file of each ray is held against; see `kernels.trials.fitness`.
+
+    Returns
+    -------
+    int64[N]
+        For each ray its own file, or one that is better there.
+    """
+    chosen, pairs = np.arange(len(pairs)), pairs.copy()
+    for seat, goal in enumerate(goals):
+        fitnesses = [fitness(loss, risk, goal) for loss, risk in pairs]
+        best = int(np.argmin(fitnesses))
+        if fitnesses[best] < fitnesses[seat]:
+            chosen[seat], pairs[seat] = chosen[best], pairs[best]
+    return chosen
+
+
+# -- Where the first population comes from: files handed in, or methods that make them one by one.
+
+
+class FirstFiles(Protocol):
+    """Files of the first population, made in order."""
+
+    def __len__(self) -> int: ...
+
+    def make(self, place: int, rng: Generator) -> Codes:
+        """One file in codes; chance comes from `rng` alone."""
+
+
+@dataclass(frozen=True, eq=False)
+class GivenFiles:
+    """Masked files of the user's own."""
+
+    codes: Sequence[Codes] = field(repr=False)
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def make(self, place: int, rng: Generator) -> Codes:
+        """The file as it was given."""
+        return self.codes[place]
+
+
+@dataclass(frozen=True, eq=False)
+class MethodFiles:
+    """One file by each method; a record that would hold a forbidden combination keeps its original categories.
+
+    Microaggregations that differ in what a group's values become share their groups of records.
+    """
+
+    constraints: Constraints = field(repr=False)
+    methods: Sequence[MaskingMethod]
+    _latest: list[tuple[MaskingMethod, list[NDArray[np.int32]]]] = field(default_factory=list, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.methods)
+
+    def make(self, place: int, rng: Generator) -> Codes:
+        """The file of one method."""
+        encoding = self.constraints.encoding
+        codes = encoding.encode(self._masked(self.methods[place], rng))
+        broken = self.constraints.broken(codes)
+        codes[broken] = encoding.context.codes[broken]
+        return codes
+
+    def _masked(self, method: MaskingMethod, rng: Generator) -> Table:
+        table = self.constraints.encoding.table
+        if not isinstance(method, Microaggregation):
+            return method.apply(table, rng)
+        alike = method.model_copy(update={"numbers": "mean", "categories": "typical"})
+        if not self._latest or self._latest[0][0] != alike:
+            self._latest[:] = [(alike, method.partitions(table, rng))]
+        return method.aggregated(table, self._latest[0][1])
+
+
+# -- The evolution of masked files as a strategy: make the first files one by one, then breed batch after batch.
+#
+# Marés and Torra (2012): a mutation changes single cells of one file; a crossover exchanges a stretch of the flattened
+# files of two; each child competes with its own parent (deterministic crowding).
 
 MUTATION, CROSSOVER, START = "mutation", "crossover", "start"
 CANDIDATES = 8

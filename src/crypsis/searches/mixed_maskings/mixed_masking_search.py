@@ -9,18 +9,16 @@ import numpy as np
 from numpy.random import Generator
 from pydantic import Field
 
-from crypsis.encodings.exchange import ExchangeEncoding
+from crypsis.encodings.masked_file import ExchangeEncoding
 from crypsis.evolution import Budget, Problem
 from crypsis.masking.method import Family
-from crypsis.measures.cell_loss import CellLoss
-from crypsis.measures.information_loss import ColumnInformation, InformationLoss
+from crypsis.measures.information_loss import CellLoss, ColumnInformation, InformationLoss
 from crypsis.measures.linkage_attacks import LinkageAttack, searched_attacks
 from crypsis.measures.objective import Objective
 from crypsis.measures.one_to_one_linkage import OneToOneLinkage
 from crypsis.measures.rule_violations import RuleViolations
-from crypsis.searches.mixed_maskings.combinations import listable
-from crypsis.searches.mixed_maskings.lineages import ExchangeLineages
-from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace
+from crypsis.searches.mixed_maskings.annealing import ExchangeLineages
+from crypsis.searches.mixed_maskings.space import Columns, ExchangeSpace, listable
 from crypsis.searches.search import Idle, MeasuredScores, ObjectiveScores, Search, searches
 from crypsis.table.profile import LARGEST_SHARE
 from crypsis.table.rules import EditRule, read_rule

@@ -12,23 +12,223 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 from pydantic import Field
 
-from crypsis.kernels.squares import sse
-from crypsis.masking.heuristics import MDAV
-from crypsis.masking.partition import partitioners
+from crypsis.kernels.annealing import sse
+from crypsis.kernels.class_contents import ORDERED, ContentGroups, load_groups, merge_short, walk_contents
+from crypsis.masking.partitioning import MDAV, QUICK_BLOCK, Blocks, Border, GroupLayout, mend, partitioners
+from crypsis.privacy.demands import ClassDemands
 from crypsis.searches.exhaustive import optimal_partition
-from crypsis.searches.partitions.bounds import SOLVED_UP_TO
-from crypsis.searches.partitions.evolving import EvolvingPartitioner
-from crypsis.searches.partitions.lineages import Labels, Lineage, Refinement
-from crypsis.searches.partitions.mending import Mending
+from crypsis.searches.partitions.chains import EvolvingPartitioner, Labels, Lineage, Memory, Refinement
+from crypsis.searches.partitions.lower_bound import SOLVED_UP_TO
 from crypsis.searches.partitions.recombination import recombine
-from crypsis.searches.partitions.space import PartitionSpace
-from crypsis.searches.partitions.walk import Walk
+from crypsis.searches.partitions.space import PartitionSpace, Walk
+
+ASKED = 40
+"""Groups whose contents are looked at for one merge, the nearest first."""
+CONTENT_MOVES = 40
+"""Changes tried per record in a quantum, in tables of up to `MOST_MOVES` changes."""
+MOST_MOVES = 200_000
+PRICE = 30.0
+"""Price of a record in a group that falls short in full, in mean squared distances of records from their groups."""
+HOT, CONTENT_COLD = 0.5, 0.01
+"""Temperatures of a quantum, in the same unit."""
+
+Walked = tuple[Labels, int]
+
+
+@dataclass(frozen=True, eq=False)
+class ContentRefinement(Refinement):
+    """A refinement under demands on what every group holds.
+
+    Memory: `seed` int64[1], of the next quantum.
+
+    start  makes the first partition, which need not meet the demands
+    """
+
+    start: Refinement
+    demands: ClassDemands = field(repr=False)
+    name: str = "walk"
+
+    @property
+    def walks(self) -> bool:
+        return True
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
+        firsts = [self.start.begin(space, k, seed, first).labels, self._by_slices(space, k)]
+        mended = [self._merged(space, labels) for labels in firsts if labels is not None]
+        best = min(mended, key=lambda labels: self._rank(space, labels))
+        return Lineage(k, best, {"seed": np.array([seed], dtype=np.int64)})
+
+    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[tuple[int, Labels, int]]:
+        return [(lineage.k, lineage.labels, int(lineage.memory["seed"][0]))]
+
+    def work(self, space: PartitionSpace, task: tuple[int, Labels, int]) -> Walked:
+        k, labels, seed = task
+        rng = np.random.default_rng([seed, k])
+        groups, room = self._loaded(space, labels), self.demands.room()
+        context = space.context(k)
+        unit = max(sse(space.points, labels) / max(len(labels), 1), 1e-12)
+        moves = min(CONTENT_MOVES * len(labels), MOST_MOVES)
+        settings = np.array([k, moves, HOT * unit * rng.random(), CONTENT_COLD * unit, PRICE * unit])
+        chance = rng.integers(1, 2**63, size=1).astype(np.uint64)
+        near = np.empty(k, dtype=np.int64)
+        walk_contents(groups, space.points, context.neighbours, settings, self.demands.arrays, room, chance, near)
+        merge_short(groups, space.points, ASKED, self.demands.arrays, room, np.empty(len(labels)))
+        return _compacted(groups.label), int(rng.integers(2**62))
+
+    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Walked]) -> Lineage:
+        ((labels, seed),) = results
+        better = self._rank(space, labels) < self._rank(space, lineage.labels)
+        return Lineage(lineage.k, labels if better else lineage.labels, {"seed": np.array([seed], dtype=np.int64)})
+
+    def _rank(self, space: PartitionSpace, labels: Labels) -> tuple[float, float]:
+        """Shortfall first, then SSE."""
+        sizes = np.bincount(labels)
+        return float((self.demands.shortfalls(labels) * sizes).sum()), sse(space.points, labels)
+
+    def _loaded(self, space: PartitionSpace, labels: Labels) -> ContentGroups:
+        n, p = space.points.shape
+        label, after, before, head, size, members = (np.zeros(n, dtype=np.int64) for _ in range(6))
+        groups = ContentGroups(label, after, before, head, size, np.zeros((n, p)), np.zeros(n), members)
+        load_groups(groups, space.points, labels.astype(np.int32), self.demands.arrays, self.demands.room())
+        return groups
+
+    def _merged(self, space: PartitionSpace, labels: Labels) -> Labels:
+        groups = self._loaded(space, labels)
+        room, cost = self.demands.room(), np.empty(len(labels))
+        merge_short(groups, space.points, ASKED, self.demands.arrays, room, cost)
+        return _compacted(groups.label)
+
+    def _by_slices(self, space: PartitionSpace, k: int) -> Labels | None:
+        """t-closeness first: every group takes one record from each of k′ slices of the ordered confidential values."""
+        arrays = self.demands.arrays
+        ordered = np.flatnonzero(arrays.kind == ORDERED)
+        if not len(ordered):
+            return None
+        d = int(ordered[np.argmin(arrays.bound[ordered, 0])])
+        codes, t = arrays.code[arrays.column[d]], float(arrays.bound[d, 0])
+        n = len(codes)
+        slices = max(k, int(np.ceil(n / (2 * (n - 1) * t + 1)))) if n > 1 else n
+        return None if n < 2 * slices else sliced(space.points, np.argsort(codes, kind="stable"), slices)
+
+
+def sliced(points: NDArray[np.float64], order: NDArray[np.int64], slices: int) -> Labels:
+    """Groups of one record from each slice of an order: the farthest record left takes the nearest of every slice.
+
+    Where the slices differ in length, those in the middle are longer, and the last groups take what is left of them.
+    """
+    n = len(order)
+    base, surplus = divmod(n, slices)
+    lengths = np.full(slices, base)
+    middle = (slices - surplus) // 2
+    lengths[middle : middle + surplus] += 1
+    bounds = np.concatenate([[0], np.cumsum(lengths)])
+    left = [order[begin:end].tolist() for begin, end in pairwise(bounds)]
+    labels = np.full(n, -1, dtype=np.int32)
+    centre = points.mean(axis=0)
+    for group in range(base):
+        remaining = np.flatnonzero(labels < 0)
+        seed = remaining[int(((points[remaining] - centre) ** 2).sum(axis=1).argmax())]
+        for part in left:
+            near = int(((points[part] - points[seed]) ** 2).sum(axis=1).argmin())
+            labels[part.pop(near)] = group
+    for part in left:
+        for row in part:  # one more record for the nearest group
+            means = np.stack([points[labels == group].mean(axis=0) for group in range(base)])
+            labels[row] = int(((means - points[row]) ** 2).sum(axis=1).argmin())
+    return labels
+
+
+def _compacted(labels: NDArray[np.int64]) -> Labels:
+    return np.unique(labels, return_inverse=True)[1].astype(np.int32)
+
+
+# -- Partitions of large tables: MDAV within blocks, then exchanges between near groups across ever new blocks.
+#
+# No survey of the neighbours is needed and the work is done block by block, so that its time grows as the table does.
+
+BLOCKS = 4
+"""Blocks mended in a quantum."""
+
+Mended = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Rows, and the group of each."""
+
+
+@dataclass(frozen=True)
+class Mending(Refinement):
+    """A refinement in which records of near groups change places, in blocks of whole groups cut anew for each round.
+
+    Memory: `labels` int32[n], the partition so far; `groups` int64[g] and `offsets` int64[b + 1], which groups the
+    blocks of this round hold; `place` int64[2], the round, and the next block of it; `seed` int64[1].
+    """
+
+    name: str = "mend"
+
+    def begin(self, space: PartitionSpace, k: int, seed: int, first: Labels | None = None) -> Lineage:
+        blocks = Blocks(size=QUICK_BLOCK, mending=0)
+        labels = blocks.partition(space.points, k, np.random.default_rng(seed)) if first is None else first
+        return Lineage(k, labels, _memory(labels, [], -1, seed))
+
+    def tasks(self, space: PartitionSpace, lineage: Lineage) -> Sequence[tuple[int, Border] | None]:
+        memory = lineage.memory
+        if int(memory["place"][0]) < 0:  # a quantum of its own cuts the first blocks
+            return [None]
+        layout, first = GroupLayout(space.points, memory["labels"], space.middle), int(memory["place"][1])
+        bounds = [*pairwise(memory["offsets"].tolist())][first : first + BLOCKS]
+        return [(lineage.k, layout.border(memory["groups"][begin:end])) for begin, end in bounds]
+
+    def work(self, space: PartitionSpace, task: tuple[int, Border] | None) -> Mended:
+        if task is None:
+            return np.empty(0, np.int64), np.empty(0, np.int64)
+        k, border = task
+        return border.rows, border.groups[mend((k, 1), border)]
+
+    def absorb(self, space: PartitionSpace, lineage: Lineage, results: Sequence[Mended]) -> Lineage:
+        memory = lineage.memory
+        labels = memory["labels"].copy()
+        for rows, groups in results:
+            labels[rows] = groups
+        number, block = memory["place"].tolist()
+        if block + len(results) >= len(memory["offsets"]) - 1:
+            after = self._round(space, lineage.k, labels, number + 1, int(memory["seed"][0]))
+        else:
+            after = {**memory, "labels": labels, "place": np.array([number, block + len(results)])}
+        return Lineage(lineage.k, labels, after)
+
+    @staticmethod
+    def _round(space: PartitionSpace, k: int, labels: Labels, number: int, seed: int) -> Memory:
+        """What a lineage carries when a round begins."""
+        most = max(max(QUICK_BLOCK, 4 * k) // k, 4)
+        layout = GroupLayout(space.points, labels, space.middle)
+        return _memory(labels, layout.blocks(most, np.random.default_rng([seed, number])), number, seed)
+
+
+def _memory(labels: Labels, blocks: Sequence[NDArray[np.int64]], number: int, seed: int) -> Memory:
+    """What a lineage carries when a round begins; the round −1 has no blocks."""
+    return {
+        "labels": labels,
+        "groups": np.concatenate(blocks) if blocks else np.empty(0, np.int64),
+        "offsets": np.cumsum([0, *map(len, blocks)]),
+        "place": np.array([number, 0]),
+        "seed": np.array([seed]),
+    }
+
+
+# -- The memetic partitioner: annealing runs of growing length, re-solved regions, recombination with the best so far.
+#
+# A lineage begins with MDAV's partition, or with a cheaper one of a large table (`starts`). Every run starts from the
+# best partition, is heated and annealed for twice as long as the run before, has its regions solved again, and is
+# recombined with the best: so more time is never worse, and where a search ends is a matter of its budget alone. Where
+# the number of moves is known, one long run that melts the partition follows a first short one, since it finds more
+# than several that grow. A run advances by quanta of so many moves, fixed by the table. Of very large tables near
+# groups exchange records instead (`mending`), which needs no survey of the neighbours.
 
 MOVES = 100_000
 """Moves of a quantum: some 15 ms on a table of ordinary size."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from crypsis.errors import PlanError, TableError, listing
-from crypsis.kernels.squares import sse
-from crypsis.masking.partition import partitioners
-from crypsis.searches.partitions.bounds import best_bound
-from crypsis.searches.partitions.macrogroups import renumbered
-from crypsis.table.scaling import z_scores
+from crypsis.kernels.annealing import sse
+from crypsis.masking.partitioning import partitioners
+from crypsis.searches.partitions.ga_microaggregation import renumbered
+from crypsis.searches.partitions.lower_bound import best_bound
+from crypsis.table.precision import z_scores
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,23 +14,25 @@ from pydantic import Field, model_validator
 from crypsis.encodings.partition import PartitionEncoding
 from crypsis.errors import PlanError, TableError
 from crypsis.evolution import Problem
-from crypsis.masking.blocks import LARGE, QUICK_BLOCK
 from crypsis.masking.microaggregation import Microaggregation, Missing
-from crypsis.masking.partition import partitioners
+from crypsis.masking.partitioning import LARGE, QUICK_BLOCK, partitioners
 from crypsis.masking.representatives import Representative, Representatives
 from crypsis.measures.objective import Objective
 from crypsis.privacy.demands import class_demands
-from crypsis.searches.ladder import LadderSearch
-from crypsis.searches.partitions.content_refinement import ContentRefinement
-from crypsis.searches.partitions.evolving import EvolvingPartitioner
-from crypsis.searches.partitions.lineages import Lineages, Refinement
-from crypsis.searches.partitions.mending import Mending
-from crypsis.searches.partitions.problem import QuickScores, partition_problem
+from crypsis.searches.chains import LadderSearch
+from crypsis.searches.partitions.chains import (
+    EvolvingPartitioner,
+    Lineages,
+    QuickScores,
+    Refinement,
+    Styles,
+    partition_problem,
+)
+from crypsis.searches.partitions.memetic import ContentRefinement, Mending
 from crypsis.searches.partitions.space import PartitionSpace
-from crypsis.searches.partitions.styles import Styles
 from crypsis.searches.search import Idle, ObjectiveScores, idle_sentence, searches
 from crypsis.table.attribute import Attribute
-from crypsis.table.scaling import Scaling
+from crypsis.table.precision import Scaling
 from crypsis.table.table import Table
 
 USUAL = (

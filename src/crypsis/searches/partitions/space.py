@@ -5,17 +5,201 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
 from crypsis.engines import Engine, Serial
+from crypsis.kernels import annealing
 from crypsis.kernels.annealing import WalkContext
-from crypsis.kernels.partitions import path_optimum
+from crypsis.kernels.partitions import EUCLIDEAN, GENERIC, mdav, path_optimum
 from crypsis.kernels.tsp import tour
+from crypsis.masking.partitioning import balanced_blocks, trivial
 from crypsis.pieces import Pieces, Underway
-from crypsis.searches.partitions.neighbourhoods import Survey
+
+EXACT_UP_TO = 12_000
+"""Records up to which a walk gets exact neighbour lists; above, a kd-tree in ten dimensions would eat the budget."""
+LEAF, SPLITS = 800, 3
+PIECE = 40_000_000
+"""Coordinates compared in one piece of a survey: some 50 ms."""
+MERGED, MERGED_AT_A_TIME = 1500, 4
+"""Records whose lists are merged together, and how many such blocks in one piece."""
+
+Near = tuple[NDArray[np.float64], NDArray[np.int32]]
+
+
+class Located(Protocol):
+    """Records and where they lie."""
+
+    @property
+    def points(self) -> NDArray[np.float64]:
+        """float64[n, p]: the records."""
+
+    @property
+    def near(self) -> NDArray[np.float64]:
+        """float64[n, d]: the records on their directions of greatest variance."""
+
+
+def nearest(points: NDArray[np.float64], count: int) -> Near:
+    """Squared distances to the nearest other records, and which these are: [n, count] each, nearest first."""
+    return _queried((scipy.spatial.cKDTree(points), points, count), np.arange(len(points)))
+
+
+def _queried(tree: tuple[scipy.spatial.cKDTree, NDArray[np.float64], int], rows: NDArray[np.int64]) -> Near:
+    """What `nearest` gives for some records."""
+    kd, points, count = tree
+    found = kd.query(points[rows], np.arange(1, count + 2))
+    distances, others = np.asarray(found[0]), np.asarray(found[1])
+    own = others == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    keep = (~own).nonzero()
+    shape = len(rows), count
+    return np.square(distances[keep].reshape(shape)), others[keep].reshape(shape).astype(np.int32)
+
+
+@dataclass
+class Survey:
+    """Neighbour lists of all records: exact by rows, or merged from the leaves of a few random splittings.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, p)
+        The records in the space of the survey.
+    count : int
+        Neighbours wanted.
+    stretch : float
+        By what the squared distances are multiplied: what the space leaves out of the variance.
+    exact : bool
+        Whether all records are looked at; otherwise only those that share a leaf.
+    """
+
+    points: NDArray[np.float64]
+    count: int
+    stretch: float = 1.0
+    exact: bool = True
+    _pieces: list[NDArray[np.int64]] | None = field(default=None, repr=False)
+    _splits: list[Near] = field(default_factory=list, repr=False)
+    _blocks: list[Near] = field(default_factory=list, repr=False)
+    _done: int = 0
+    _near: Near | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, located: Located, count: int) -> Survey:
+        """The survey of some records: exact in the full space, or nearly so on the directions of greatest variance."""
+        if len(located.points) <= EXACT_UP_TO:
+            return cls(located.points, count)
+        shown, whole = float(np.square(located.near).sum()), float(located.points.var(axis=0).sum()) * len(located.near)
+        return cls(located.near, count, whole / shown if shown > 0 else 1.0, exact=False)
+
+    def complete(self) -> Near:
+        """The neighbour lists: squared distances and rows, [n, count] each, nearest first."""
+        while not self.more(Serial()):
+            pass
+        if self._near is None:
+            raise AssertionError("a survey that is done has its lists")
+        return self._near
+
+    def more(self, engine: Engine) -> bool:
+        """Do the next piece, if any is left; whether nothing is left.
+
+        engine  where it is done
+        """
+        if self._near is not None:
+            return True
+        n = len(self.points)
+        if self._pieces is None:
+            empty = (np.full((n, self.count), np.inf), np.zeros((n, self.count), np.int32))
+            self._splits = [(empty[0].copy(), empty[1].copy()) for _ in range(1 if self.exact else SPLITS)]
+            self._pieces = self._rows() if self.exact else self._leaves()
+        if self._done < len(self._pieces):
+            self._compare(self._pieces[self._done : self._done + self._at_a_time()], engine)
+        elif not self.exact:
+            self._merge(engine)
+        if self.exact and self._done == len(self._pieces):
+            self._near = self._splits[0]
+        if self._near is not None:
+            self._splits, self._pieces, self._blocks = [], [], []
+        return self._near is not None
+
+    def _compare(self, some: list[NDArray[np.int64]], engine: Engine) -> None:
+        """The nearest others of the records of some pieces."""
+        shared = (self._tree, self.points, self.count)
+        pieces = len(self._pieces or some)
+        for place, (rows, (squares, others)) in enumerate(zip(some, engine.map(_near_of, some, shared), strict=True)):
+            split = self._splits[(self._done + place) * len(self._splits) // pieces]
+            split[0][rows], split[1][rows] = squares, others
+        self._done += len(some)
+
+    @cached_property
+    def _tree(self) -> scipy.spatial.cKDTree | None:
+        return scipy.spatial.cKDTree(self.points) if self.exact else None
+
+    def _merge(self, engine: Engine) -> None:
+        """The nearest of all splittings for the next blocks of records; the lists are done after the last."""
+        n = len(self.points)
+        first = MERGED * len(self._blocks)
+        some = [slice(at, at + MERGED) for at in range(first, n, MERGED)][:MERGED_AT_A_TIME]
+        self._blocks += engine.map(_merged, some, (self._splits, self.stretch, self.count))
+        if MERGED * len(self._blocks) >= n:
+            squares, rows = zip(*self._blocks, strict=True)
+            self._near = np.concatenate(squares), np.concatenate(rows)
+
+    def _at_a_time(self) -> int:
+        """Pieces of one quantum."""
+        n, p = self.points.shape
+        each = n * n * p // (8 * len(self._pieces or [0])) if self.exact else LEAF * LEAF * p
+        return int(max(1, PIECE // max(each, 1)))
+
+    def _rows(self) -> list[NDArray[np.int64]]:
+        """All records, a thousand at a time."""
+        return np.array_split(np.arange(len(self.points)), -(-len(self.points) // 1000))
+
+    def _leaves(self) -> list[NDArray[np.int64]]:
+        """The leaves of all splittings: each halves the records again and again along a random direction.
+
+        The directions are always the same ones, so that the same points have the same neighbours.
+        """
+        rng, leaves = np.random.default_rng(20061), list[NDArray[np.int64]]()
+        for _ in range(SPLITS):
+            waiting = [np.arange(len(self.points))]
+            while waiting:
+                part = waiting.pop()
+                if len(part) > max(LEAF, 3 * (self.count + 1)):
+                    along = np.einsum("ij,j", self.points[part], rng.standard_normal(self.points.shape[1]))
+                    order = part[np.argsort(along, kind="stable")]
+                    waiting += [order[: len(part) // 2], order[len(part) // 2 :]]
+                else:
+                    leaves.append(part)
+        return leaves
+
+
+def _merged(shared: tuple[list[Near], float, int], block: slice) -> Near:
+    """The nearest of all splittings, each record once, for a block of records."""
+    splits, stretch, count = shared
+    squares = np.concatenate([one[0][block] for one in splits], axis=1) * stretch
+    rows = np.concatenate([one[1][block] for one in splits], axis=1)
+    by_row = np.argsort(rows, axis=1, kind="stable")
+    squares, rows = np.take_along_axis(squares, by_row, 1), np.take_along_axis(rows, by_row, 1)
+    squares[:, 1:][rows[:, 1:] == rows[:, :-1]] = np.inf
+    by_distance = np.argsort(squares, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(squares, by_distance, 1), np.take_along_axis(rows, by_distance, 1)
+
+
+def _near_of(shared: tuple[scipy.spatial.cKDTree | None, NDArray[np.float64], int], part: NDArray[np.int64]) -> Near:
+    """The nearest others of some records: of all, or among themselves."""
+    tree, points, count = shared
+    if tree is not None:
+        return _queried((tree, points, count), part)
+    # Not by a matrix product: its threads would wait for each other on a busy machine.
+    apart = scipy.spatial.distance.cdist(points[part], points[part], "sqeuclidean")
+    np.fill_diagonal(apart, np.inf)
+    near = np.argpartition(apart, count - 1, axis=1)[:, :count]
+    return np.take_along_axis(apart, near, 1), part[near].astype(np.int32)
+
+
+# -- The records to be partitioned, and what walks over their partitions need to know: surveyed once for every k.
 
 TEPID = 1e-3
 """Least warmth of a record, in medians: duplicates have no spacing, yet must be able to move."""
@@ -189,3 +373,202 @@ def _projected(
 def reach(k: int) -> int:
     """Neighbours listed for each record: 3k, but beyond sixty half of that, which finds groups as tight."""
     return max(10, min(3 * k, 60), 3 * k // 2)
+
+
+# -- The annealing kernels with their arrays: load a partition, let it walk, read it back.
+
+LURE = 0.8
+"""How much more often a region is chosen around a lonely record: its warmth to this power."""
+
+
+class Walk:
+    """One partition on the move, with its own chance."""
+
+    def __init__(self, context: annealing.WalkContext, k: int, chance: NDArray[np.uint64]) -> None:
+        n, p = context.points.shape
+        slots = n // k + 1
+        self.context = context
+        self.chance = chance
+        self.upheaval = min(0.1 / k, 0.05)
+        self.lots = np.cumsum(context.warmth**LURE)
+        self.everyone = np.arange(n, dtype=np.int32)
+        self.measured = context.warmth
+        self.groups = annealing.WalkGroups(
+            labels=np.zeros(n, np.int32),
+            place=np.zeros(n, np.int32),
+            members=np.zeros((slots, 2 * k - 1), np.int32),
+            sizes=np.zeros(slots, np.int32),
+            centroids=np.zeros((slots, p)),
+            used=np.zeros(1, np.int64),
+            free=np.ones(n, np.bool_),
+            trail=np.zeros((2, 3 * k), np.int32),
+        )
+
+    def temper(self, evenness: float) -> None:
+        """Let the temperature follow the local spacing less than in full: not at all at 1, its root at 0.5."""
+        usual = np.exp(np.log(self.measured).mean())
+        self.context = self.context._replace(warmth=self.measured ** (1 - evenness) * usual**evenness)
+
+    def unevenness(self) -> float:
+        """How much the local spacing differs over the table: the deviation of its logarithm."""
+        return float(np.log(self.measured).std())
+
+    def load(self, labels: NDArray[np.int32]) -> float:
+        """Start from this partition; its SSE."""
+        annealing.arrange(self.groups, labels)
+        return annealing.settle(self.groups, self.context.points, self.everyone)
+
+    def labels(self) -> NDArray[np.int32]:
+        """The partition as it is now."""
+        return self.groups.labels.copy()
+
+    def anneal(self, steps: int, hot: float, cold: float) -> float:
+        """Walk while the temperature falls from hot to cold; the SSE reached, recomputed from the members."""
+        annealing.anneal(self.groups, self.context, self.everyone, steps, hot, cold, self.upheaval, self.chance)
+        return annealing.settle(self.groups, self.context.points, self.everyone)
+
+    def seed(self) -> int:
+        """A record around which much can be gained more often than one of the crowd."""
+        lot = float(annealing.draw(self.chance)) * 2.0**-64 * self.lots[-1]
+        return min(int(np.searchsorted(self.lots, lot, side="right")), len(self.lots) - 1)
+
+    def resolve(self, rounds: int, records: int, steps: int, hot: float, cold: float) -> float:
+        """Large-neighbourhood search: free the groups around a random record, anneal them alone, keep what got better.
+
+        Each round frees about so many records for so many steps. Returns the SSE, never above what it was.
+        """
+        groups, context = self.groups, self.context
+        room = np.zeros(min(max(records, 2 * groups.members.shape[1]), len(self.everyone)), np.int32)
+        saved = self.labels()
+        for _ in range(rounds):
+            pool = room[: annealing.region(groups, context, self.seed(), room)]
+            before = annealing.settle(groups, context.points, pool)
+            annealing.anneal(groups, context, pool, steps, hot, cold, self.upheaval, self.chance)
+            if annealing.settle(groups, context.points, pool) > before:
+                self.load(saved)
+            else:
+                saved[:] = groups.labels
+        groups.free[:] = True
+        return annealing.settle(groups, context.points, self.everyone)
+
+
+# -- First partitions of a ladder of k, cheap ones: groups within blocks of near records on a few principal
+#    components.
+#
+# Where MDAV on the whole takes long, records are halved at medians into blocks of near ones and each block is grouped
+# by MDAV, both on the directions of greatest variance. A larger k groups the groups of the smallest one where sizes
+# fit. The work of a rung is cut into pieces of a few blocks, which do not depend on each other.
+
+START_AT_ONCE = 150_000_000
+"""Coordinates MDAV may compare on the whole table for its groups to be the first: some 50 ms."""
+BLOCK = 2000
+"""Records of a block."""
+HALVED_ALONG = 8
+"""Components of greatest variance along which records are halved into blocks."""
+START_PIECE = 40_000
+"""Records of the blocks that are grouped in one quantum."""
+FITTING = 1.1
+"""Groups of groups are taken where they hold at most so many times k records."""
+
+
+def comparisons(points: NDArray[np.float64], k: int) -> float:
+    """Coordinates that MDAV compares on a whole table.
+
+    Examples
+    --------
+    >>> comparisons(np.zeros((1000, 10)), 5) <= AT_ONCE < comparisons(np.zeros((30_000, 110)), 5)
+    True
+    """
+    return len(points) * points.size / k
+
+
+@dataclass(frozen=True, eq=False)
+class Blocking:
+    """What is grouped for one k: points in blocks, and for groups of groups which group each record is in.
+
+    points  float64[m, d]: records, or centroids of groups
+    size  least number of points in a group
+    order, offsets  block b is order[offsets[b] : offsets[b + 1]]
+    within  int32[n]: the group of each record, where points are centroids; None where they are records
+    """
+
+    points: NDArray[np.float64]
+    size: int
+    order: NDArray[np.int64]
+    offsets: NDArray[np.int64]
+    within: NDArray[np.int32] | None = None
+
+    @classmethod
+    def of(cls, space: PartitionSpace, k: int, least: NDArray[np.int32] | None) -> Blocking:
+        """The blocks for one k.
+
+        least  the partition of the smallest k, if there is one
+        """
+        if least is not None:
+            times = -(-k // min(space.ladder))
+            if times > 1 and times * min(space.ladder) <= FITTING * k:
+                return cls._blocked(_centroids(space.near, least), times, least)
+        return cls._blocked(space.near, k, None)
+
+    @classmethod
+    def _blocked(cls, points: NDArray[np.float64], size: int, within: NDArray[np.int32] | None) -> Blocking:
+        along = np.ascontiguousarray(points[:, :HALVED_ALONG])
+        order, offsets = balanced_blocks(along, max(BLOCK, 4 * size), size)
+        return cls(points, size, order, offsets, within)
+
+    def piece(self, first: int) -> list[int]:
+        """Blocks from a given one on that are grouped in one quantum."""
+        last = first
+        while last < len(self.offsets) - 1 and self.offsets[last + 1] - self.offsets[first] <= START_PIECE:
+            last += 1
+        return list(range(first, max(last, first + 1)))
+
+    @property
+    def blocks(self) -> int:
+        """How many blocks there are."""
+        return len(self.offsets) - 1
+
+    def grouped(self, block: int) -> NDArray[np.int32]:
+        """Groups 0, 1, … of the points of a block."""
+        points = np.ascontiguousarray(self.points[self.order[self.offsets[block] : self.offsets[block + 1]]])
+        only = trivial(points, self.size)
+        return mdav(points, self.size, GENERIC, EUCLIDEAN) if only is None else only
+
+    def fill(self, labels: NDArray[np.int32], block: int, groups: NDArray[np.int32]) -> None:
+        """Write the groups of a block into the labels of all points, numbered after the first of its points."""
+        begin, end = int(self.offsets[block]), int(self.offsets[block + 1])
+        labels[self.order[begin:end]] = begin + groups
+
+    def whole(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The partition of the records: groups without gaps."""
+        whole = np.unique(labels, return_inverse=True)[1].astype(np.int32)
+        return whole if self.within is None else whole[self.within]
+
+
+def _centroids(points: NDArray[np.float64], labels: NDArray[np.int32]) -> NDArray[np.float64]:
+    """float64[groups, d]: mean of each group."""
+    sizes = np.bincount(labels)
+    means = [np.bincount(labels, weights=column) / sizes for column in points.T]
+    return np.ascontiguousarray(np.stack(means, axis=1))
+
+
+def bounded(space: PartitionSpace, labels: NDArray[np.int32], k: int) -> NDArray[np.int32]:
+    """The partition with every group of 2k records or more divided by MDAV."""
+    sizes = np.bincount(labels)
+    order, ends = np.argsort(labels, kind="stable"), np.cumsum(sizes)
+    used, found = len(sizes), labels.copy()
+    for group in np.flatnonzero(sizes >= 2 * k):
+        rows = order[ends[group] - sizes[group] : ends[group]]
+        parts = mdav(np.ascontiguousarray(space.near[rows]), k, GENERIC, EUCLIDEAN)
+        found[rows] = np.where(parts == 0, group, used - 1 + parts)
+        used += int(parts.max())
+    return found
+
+
+def first_partition(space: PartitionSpace, k: int, least: NDArray[np.int32] | None = None) -> NDArray[np.int32]:
+    """The cheap first partition of one k, made at once; least: the partition of the smallest k, if there is one."""
+    blocking = Blocking.of(space, k, least)
+    labels = np.zeros(len(blocking.points), np.int32)
+    for block in range(blocking.blocks):
+        blocking.fill(labels, block, blocking.grouped(block))
+    return bounded(space, blocking.whole(labels), k)

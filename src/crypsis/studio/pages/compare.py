@@ -11,8 +11,16 @@ from starlette.routing import Route
 from crypsis.charts.chart import drawable
 from crypsis.charts.studio import heat_map, overlaid
 from crypsis.run import Solution
-from crypsis.studio.comparison import association_changes, explained_match, record_harms, sampled, sizes
-from crypsis.studio.overlays import Overlay, merged_sizes, overlays
+from crypsis.studio.comparison import (
+    Overlay,
+    association_changes,
+    explained_match,
+    merged_sizes,
+    overlays,
+    record_harms,
+    sampled,
+    sizes,
+)
 from crypsis.studio.responses import get
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio

@@ -19,9 +19,8 @@ from crypsis.studio.access import UPLOAD
 from crypsis.studio.columns import builder, column_of, entry, grid, in_words, levels, ordered, put_in_order, settle
 from crypsis.studio.forms import Form, one
 from crypsis.studio.opening import PART, open_example, open_path, safe_name, upload_folder
-from crypsis.studio.reading import WAIT
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
-from crypsis.studio.session import Session
+from crypsis.studio.session import WAIT, Session
 from crypsis.studio.studio import Studio
 from crypsis.table.restoring import to_frame
 

@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from crypsis.charts.studio import front_picture
 from crypsis.errors import CrypsisError, SearchError, listing
-from crypsis.measures.utility.usefulness import ruined_columns
+from crypsis.measures.utility.card import ruined_columns
 from crypsis.plan import read_budget
 from crypsis.run import Front, Solution
 from crypsis.run.choosing import by_solution
@@ -20,8 +20,7 @@ from crypsis.studio.forms import Form, number, one
 from crypsis.studio.responses import answer, changes, routes_of, shows
 from crypsis.studio.studio import Studio, percent
 from crypsis.text import card_facts, ruin_text
-from crypsis.text.cards import propensity_text
-from crypsis.text.estimates import FIGURES, category_rows, number_rows
+from crypsis.text.cards import FIGURES, category_rows, number_rows, propensity_text
 from crypsis.text.offers import offer_title
 
 MOST_MARKS = 1500

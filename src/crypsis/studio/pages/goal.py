@@ -10,17 +10,27 @@ from starlette.routing import Route
 
 from crypsis.errors import CrypsisError
 from crypsis.measures.uses import uses
-from crypsis.plan.catalogue import measures, models, searches
 from crypsis.plan.checking import check
 from crypsis.plan.document import Plan
-from crypsis.plan.sections import AXES, Column, Limit, Release, Requirement, RuleDemand, Running, SearchChoice, Use
+from crypsis.plan.sections import (
+    AXES,
+    Column,
+    Limit,
+    Release,
+    Requirement,
+    RuleDemand,
+    Running,
+    SearchChoice,
+    Use,
+    measures,
+    models,
+    searches,
+)
 from crypsis.release.findings import split_waivers
 from crypsis.rulebook import check_planned, read_rulebook, shipped_names
-from crypsis.studio.forms import Entry, Form, entries, one
-from crypsis.studio.goal_form import COLUMN_SKIPPED, apply_goal
-from crypsis.studio.reading import WAIT
+from crypsis.studio.forms import COLUMN_SKIPPED, Entry, Form, apply_goal, entries, one
 from crypsis.studio.responses import answer, get, post, refusal
-from crypsis.studio.session import Session
+from crypsis.studio.session import WAIT, Session
 from crypsis.studio.studio import Studio
 from crypsis.table.attribute import UNPUBLISHED, Role
 from crypsis.table.rules import proposed_rules

@@ -14,9 +14,8 @@ from crypsis.release import verify
 from crypsis.release.findings import check_finding_waivers, split_waivers
 from crypsis.run import Solution
 from crypsis.studio.access import POLICY
-from crypsis.studio.checklist import checklist, refuse_open
 from crypsis.studio.forms import Form, one
-from crypsis.studio.publishing import ReleaseDecisions, findings, framed, fresh_preview, rules
+from crypsis.studio.publishing import ReleaseDecisions, checklist, findings, framed, fresh_preview, refuse_open, rules
 from crypsis.studio.responses import answer, changes, refusal, routes_of, shows
 from crypsis.studio.session import Session
 from crypsis.studio.studio import Studio

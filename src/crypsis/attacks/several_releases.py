@@ -1,0 +1,310 @@
+"""What several releases of the same people reveal together: values and classes that none of them gives away alone.
+
+The intruder knows the quasi-identifiers of a person. Each release leaves candidates; the person's record is among those
+whose values in the columns that all releases publish as collected occur among the candidates of every release. Ganta,
+Kasiviswanathan and Smith (2008), "Composition attacks and auxiliary information in data privacy".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.attacks.attack_context import AttackContext, Intruder, Numbers, learnt, nearest_sets
+from crypsis.attacks.outcome import Outcome, Rate, Untried
+from crypsis.table.attribute import Role
+from crypsis.table.equivalence_classes import classes_of
+from crypsis.table.table import Table
+
+ATTEMPTS = 2000
+"""People that are looked at, at most."""
+
+CHANGED = 0.1
+"""Share of values that another version of the source may hold and the original not."""
+
+Held = tuple[Numbers, Numbers]
+"""Keys among the candidates of a person, and how often each occurs."""
+
+
+@dataclass(frozen=True)
+class Together:
+    """What releases reveal together and not alone.
+
+    people  how many were looked at
+    joined_by  columns that all releases publish as collected, by which candidates are joined
+    k  the smallest class that any of the releases has
+    below  people left with fewer than k candidates though every release alone leaves at least k
+    fixed  column → people whose value is certain from all releases together and from none alone
+    exposed  people of either kind
+
+    Examples
+    --------
+    >>> Together(200, ("diagnosis",), 5, 3.0, {"diagnosis": 20.0}, 22.0).share
+    0.11
+    """
+
+    people: int
+    joined_by: tuple[str, ...]
+    k: int
+    below: float
+    fixed: Mapping[str, float]
+    exposed: float
+
+    @property
+    def share(self) -> float:
+        """People of either kind as a share of those looked at."""
+        return self.exposed / max(self.people, 1)
+
+
+def reveal_together(original: Table, releases: Sequence[Table]) -> Together:
+    """Intersect the candidates that each release leaves for the people of the original.
+
+    Parameters
+    ----------
+    original : Table
+        The people, with their true values.
+    releases : sequence of Table
+        Two or more, in the original's columns and codes.
+
+    Returns
+    -------
+    Together
+        Nothing is joined where the releases have no common column as collected.
+
+    Examples
+    --------
+    Classes by town and classes by age cross in single people:
+
+    >>> roles = {"town": "quasi", "age": "quasi", "ill": "confidential"}
+    >>> people = Table.from_columns({"town": list("nnss"), "age": [3, 5, 3, 5], "ill": list("abcd")}, roles)
+    >>> found = reveal_together(people, [people.drop(["age"]), people.drop(["town"])])
+    >>> found.below, found.fixed
+    (4.0, {'ill': 4.0})
+    """
+    contexts = [AttackContext(each, original, None, Intruder(attempts=ATTEMPTS)) for each in releases]
+    names = [name for name in contexts[0].learns if all(_as_collected(original, each, name) for each in releases)]
+    rows = contexts[0].sample(original, "together")
+    k = min(int(classes_of(each, each.quasi_identifiers).sizes.min(initial=len(each))) for each in map(_kept, releases))
+    if not names:
+        return Together(len(rows), (), k, 0.0, {}, 0.0)
+    keys = learnt(names, [*releases, original], original)
+    people = original.take(rows)
+    held = [_candidates(at, people, published) for at, published in zip(contexts, keys, strict=False)]
+    values = _values(names, [*releases, original], original, keys)
+    told = [name for name in original.named(Role.CONFIDENTIAL) if name in names] or names
+    below, fixed = np.zeros(len(rows), dtype=np.bool_), np.zeros((len(rows), len(told)), dtype=np.bool_)
+    for person, own in enumerate(keys[-1][rows]):
+        sets = [side[person] for side in held]
+        below[person], fixed[person] = _crossed(sets, int(own), k, [values[name] for name in told])
+    exposed = below | fixed.any(axis=1)
+    shown = {name: float(fixed[:, place].sum()) for place, name in enumerate(told)}
+    return Together(len(rows), tuple(names), k, float(below.sum()), shown, float(exposed.sum()))
+
+
+def tuples_together(one: Table, other: Table, names: Sequence[str]) -> Together:
+    """Intersect the classes of two releases without their original.
+
+    Parameters
+    ----------
+    one, other : Table
+        What is published.
+    names : sequence of str
+        Columns that both publish as collected.
+
+    Returns
+    -------
+    Together
+        Expected numbers: a record of the first is any of the records of the second with the same values.
+
+    Examples
+    --------
+    >>> roles = {"town": "quasi", "ill": "confidential"}
+    >>> one, other = (Table.from_columns({"town": list(t), "ill": list("abcd")}, roles) for t in ("nnss", "wewe"))
+    >>> tuples_together(one, other, ["ill"]).fixed
+    {'ill': 4.0}
+    """
+    one, other = _kept(one), _kept(other)
+    classes = [classes_of(each, each.quasi_identifiers) for each in (one, other)]
+    k = min((int(each.sizes.min()) for each in classes if each.sizes.size), default=0)
+    if not names or not len(one) or not len(other):
+        return Together(len(one), tuple(names), k, 0.0, {}, 0.0)
+    keys = learnt(names, [one, other], one)
+    values = _values(names, [one, other], one, keys)
+    told = [name for name in one.named(Role.CONFIDENTIAL) if name in names] or list(names)
+    held = [_by_class(each.of, key) for each, key in zip(classes, keys, strict=True)]
+    # How often a class of the first and a class of the second hold the same key: each such pair may be one person.
+    here, there = ({(c, k): n for c, (ks, ns) in side.items() for k, n in zip(ks.tolist(), ns.tolist(), strict=True)}
+                   for side in held)  # fmt: skip
+    total = np.bincount(keys[1], minlength=int(max(key.max() for key in keys)) + 1)
+    partners: dict[int, list[tuple[int, int]]] = {}
+    for (class_, key), count in there.items():
+        partners.setdefault(key, []).append((class_, count))
+    below, exposed, fixed = 0.0, 0.0, np.zeros(len(told))
+    for (class_, key), count in here.items():
+        for partner, number in partners.get(key, []):
+            few, sure = _crossed([held[0][class_], held[1][partner]], key, k, [values[name] for name in told])
+            weight = count * number / total[key]
+            below, exposed, fixed = (
+                below + weight * few,
+                exposed + weight * bool(few or sure.any()),
+                fixed + weight * sure,
+            )
+    return Together(len(one), tuple(names), k, below, dict(zip(told, fixed.tolist(), strict=True)), exposed)
+
+
+def _candidates(context: AttackContext, people: Table, keys: Numbers) -> list[Held]:
+    """The keys of the records nearest to each person."""
+    near = (row for _, part in nearest_sets(context.meet(people, context.knows)) for row in part)
+    return [np.unique(keys[row], return_counts=True) for row in near]
+
+
+def _kept(table: Table) -> Table:
+    return table.take(np.flatnonzero(table.kept))
+
+
+def _as_collected(original: Table, release: Table, name: str) -> bool:
+    """Whether a release publishes a column, and hardly a value more often than the original holds it."""
+    if name not in release.names or release.level(name) != 0:
+        return False
+    shown, held = learnt([name], [_kept(release), original], original)
+    size = int(max(shown.max(initial=0), held.max(initial=0))) + 1
+    excess = np.bincount(shown, minlength=size) - np.bincount(held, minlength=size)
+    return bool(np.maximum(excess, 0).sum() <= CHANGED * max(len(shown), 1))
+
+
+def _values(
+    names: Sequence[str], tables: Sequence[Table], original: Table, keys: Sequence[Numbers]
+) -> dict[str, Numbers]:
+    """For each column its value under each key, as a number."""
+    joint, found = np.concatenate(keys), {}
+    for name in names:
+        column = np.zeros(int(joint.max()) + 1, dtype=np.int64)
+        column[joint] = np.concatenate(learnt([name], tables, original))
+        found[name] = column
+    return found
+
+
+def _by_class(of: Numbers, keys: Numbers) -> dict[int, Held]:
+    """Class → the keys in it, and how often each occurs."""
+    order = np.argsort(of, kind="stable")
+    starts = np.flatnonzero(np.diff(of[order], prepend=-1))
+    parts = np.split(keys[order], starts[1:])
+    return {int(of[order[at]]): np.unique(part, return_counts=True) for at, part in zip(starts, parts, strict=True)}
+
+
+def _crossed(sets: Sequence[Held], own: int, k: int, values: Sequence[Numbers]) -> tuple[bool, NDArray[np.bool_]]:
+    """Whether fewer than k candidates are left, and which values are certain, by all sets together and none alone."""
+    shared, counts = sets[0]
+    for keys, numbers in sets[1:]:
+        shared, at, to = np.intersect1d(shared, keys, assume_unique=True, return_indices=True)
+        counts = np.minimum(counts[at], numbers[to])
+    sure = np.zeros(len(values), dtype=np.bool_)
+    if own not in shared:
+        return False, sure
+    few = int(counts.sum()) < k and all(int(numbers.sum()) >= k for _, numbers in sets)
+    for place, value in enumerate(values):
+        alone = any(np.all(value[keys] == value[keys[0]]) for keys, _ in sets)
+        sure[place] = not alone and bool(np.all(value[shared] == value[own]))
+    return few, sure
+
+
+# -- Two releases of the same people: a person who is in both is in the intersection of two equivalence classes.
+#
+# Ganta, Kasiviswanathan and Smith (2008), "Composition attacks and auxiliary information in data privacy".
+
+ATTACK = "intersection of two releases"
+
+
+@dataclass(frozen=True)
+class Common:
+    """What the two releases disclose about each person.
+
+    Attributes
+    ----------
+    right : bool[people]
+        Exactly one value is in both classes, and it is the person's.
+    alone : pair of bool[people]
+        One release alone discloses it.
+    left : int64[people]
+        Records that the two classes can have in common.
+    classes : int64[people]
+        Size of the smaller class.
+    """
+
+    right: NDArray[np.bool_]
+    alone: tuple[NDArray[np.bool_], NDArray[np.bool_]]
+    left: Numbers
+    classes: Numbers
+
+
+def intersection(context: AttackContext, second: Table) -> Outcome | Untried:
+    """Intersect the equivalence classes of every person in two releases.
+
+    Parameters
+    ----------
+    context : AttackContext
+        What the attack starts from.
+    second : Table
+        The other release, in the original's columns and codes.
+
+    Returns
+    -------
+    Outcome or Untried
+    """
+    other = replace(context, release=second)
+    names = [name for name in context.learns if name in other.learns]
+    if not names:
+        return Untried(ATTACK, "the two releases have no common column that both publish as collected")
+    outsiders = [] if context.control is None else [context.control]
+    keys = learnt(names, [context.release, second, context.original, *outsiders], context.original)
+    rows = context.sample(context.original, ATTACK)
+    found = _common(context, other, context.original.take(rows), (keys[0], keys[1], keys[2][rows]))
+    control = None
+    if context.control is not None:
+        outside = context.sample(context.control, ATTACK)
+        false = _common(context, other, context.control.take(outside), (keys[0], keys[1], keys[3][outside]))
+        control = Rate.of(float(false.right.sum()), len(outside))
+    better = max(found.alone, key=lambda right: int(right.sum()))
+    return Outcome(
+        attack=ATTACK,
+        rate=Rate.of(float(found.right.sum()), len(rows)),
+        baseline=Rate.of(float(better.sum()), len(rows)),
+        control=control,
+        margin=context.intruder.margin,
+        definition=(
+            "share of people whose classes in the two releases have exactly one combination of confidential values in "
+            "common, and it is the person's; baseline: the release that alone discloses more"
+        ),
+        scope=tuple(dict.fromkeys((*context.knows, *other.knows))),
+        remedy="withdraw one of the two, or publish the second with the classes of the first",
+        counts={
+            "people": len(rows),
+            "smaller class, median": float(np.median(found.classes)),
+            "left by both, median": float(np.median(found.left)),
+            "left by both, least": float(found.left.min()),
+        },
+    )
+
+
+def _common(one: AttackContext, other: AttackContext, people: Table, keys: tuple[Numbers, Numbers, Numbers]) -> Common:
+    first = [row for _, near in nearest_sets(one.meet(people, one.knows)) for row in _held(near, keys[0])]
+    second = [row for _, near in nearest_sets(other.meet(people, other.knows)) for row in _held(near, keys[1])]
+    right, left = np.zeros(len(people), dtype=np.bool_), np.zeros(len(people), dtype=np.int64)
+    for place, (here, there) in enumerate(zip(first, second, strict=True)):
+        both, at, to = np.intersect1d(here[0], there[0], assume_unique=True, return_indices=True)
+        left[place] = int(np.minimum(here[1][at], there[1][to]).sum())
+        right[place] = len(both) == 1 and both[0] == keys[2][place]
+    alone = [
+        np.array([len(held) == 1 and held[0] == own for (held, _), own in zip(side, keys[2], strict=True)], dtype=bool)
+        for side in (first, second)
+    ]
+    sizes = np.array([[int(count.sum()) for _, count in side] for side in (first, second)])
+    return Common(right, (alone[0], alone[1]), left, sizes.min(axis=0))
+
+
+def _held(near: NDArray[np.bool_], keys: Numbers) -> list[tuple[Numbers, Numbers]]:
+    """For each person the values in the class, and how often each occurs."""
+    return [np.unique(keys[row], return_counts=True) for row in near]

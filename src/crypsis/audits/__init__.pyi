@@ -1,0 +1,16 @@
+"""Public names of `crypsis.audits`, for type checkers and for `crypsis.lazy_imports`."""
+
+# ruff: noqa: I001 - in the order in which they are listed for people
+
+from crypsis.audits.audit import (
+    Audit as Audit,
+    audit as audit,
+    audit_published as audit_published,
+)
+from crypsis.audits.published import (
+    REASONED as REASONED,
+    Finding as Finding,
+    FindingKind as FindingKind,
+    Published as Published,
+    waiver_key as waiver_key,
+)

@@ -1,0 +1,149 @@
+"""The safest reading of columns that nobody decided about, so that a pipeline without people releases safely."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from crypsis.audits.dependence import MOSTLY, restoring_in_groups
+from crypsis.audits.household_inference import panel_records, records_of_a_unit
+from crypsis.audits.partial_values import restoring
+from crypsis.audits.preview import GROUP, anticipated, similar
+from crypsis.audits.published import Finding, FindingKind
+from crypsis.table.attribute import Kind, Role
+from crypsis.table.profile import (
+    ENOUGH,
+    LARGEST_SHARE,
+    OUTCOMES,
+    Clue,
+    ColumnProfile,
+    Profile,
+    Reason,
+    known_word,
+    name_words,
+)
+from crypsis.table.table import Table
+
+NEARLY_ALL = 0.5
+"""Different texts per record from which on a text names people."""
+MUCH = 0.1
+"""Share of a quasi-identifier that may be restored within groups: twice what a release may, since it shows less."""
+ENOUGH_RECORDS = 5000
+"""Records that are tried, drawn at random."""
+
+
+def cautious(seen: Profile, table: Table) -> Profile:
+    """Settle every undecided column of a profile by the safest reading that keeps the file useful.
+
+    Parameters
+    ----------
+    seen : Profile
+        Of a file as collected.
+    table : Table
+        The file.
+
+    Returns
+    -------
+    Profile
+        A column that says which records of a panel belong together is not released, like a household.
+        Text that differs from record to record is an identifier and left out, and so is confidential text that
+        singles people out. What its name says to be an outcome (money, health, opinions, results) is confidential, and
+        assumed not to be known outside; anything else is a quasi-identifier. So is a weight that singles people out,
+        which an average does not prevent, or that would restore a quasi-identifier, and a confidential column that
+        would restore most of one, or much of one within groups of similar records. So is a confidential column by which
+        people would be found together with two other columns, unless it was declared confidential or is an outcome:
+        nobody is asked whether anybody outside knows it.
+
+    Examples
+    --------
+    >>> table = crypsis.Table.from_columns({"age": [31, 31, 47], "x7": [1, 2, 2]})
+    >>> [column.role for column in cautious(crypsis.profile(table), table).columns]
+    ['quasi', 'quasi']
+    """
+    columns = tuple(_panel(column, table) or _settled(column, seen.rows) for column in seen.columns)
+    spared = tuple(_spared(column) for column in columns)
+    if any(column.role == Role.QUASI_IDENTIFIER for column in spared):
+        columns = spared
+    roled = table.with_roles({column.name: Role(column.role) for column in columns})
+    worst = {each.columns[0]: each for each in sorted(restoring(roled), key=lambda each: each.share)}
+    telling = {
+        column.name: worst[column.name].columns[1]
+        for column in columns
+        if column.name in worst and _tells(column, worst[column.name])
+    }
+    telling = _in_groups(roled) | telling
+    columns = tuple(_masked(c, telling[c.name]) if c.name in telling else c for c in columns)
+    return replace(seen, columns=_without_assumptions(columns, table))
+
+
+def _without_assumptions(columns: tuple[ColumnProfile, ...], table: Table) -> tuple[ColumnProfile, ...]:
+    """Confidential columns that would single people out together with others are masked too, the worst first."""
+    stated = [c.name for c in columns if c.reasons[0].clue in (Clue.DECLARED, Clue.OUTCOME_NAME)]
+    while True:
+        found = anticipated(table.with_roles({c.name: Role(c.role) for c in columns}), LARGEST_SHARE / 2, stated)
+        if not found:
+            return columns
+        worst, reason = found[0].columns[0], Reason(Clue.COMBINED, share=found[0].share)
+        columns = tuple(
+            replace(c, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *c.reasons[1:])) if c.name == worst else c
+            for c in columns
+        )
+
+
+def _spared(column: ColumnProfile) -> ColumnProfile:
+    """A column whose name says an outcome becomes confidential, where nothing else showed what it is."""
+    word = known_word(name_words(column.name), OUTCOMES.split())
+    open_ = column.reasons[0].clue in (Clue.PRECAUTION, Clue.CONFIDENTIAL_NAME, Clue.SINGLING_OUT)
+    if not word or not open_ or column.role not in (Role.QUASI_IDENTIFIER, Role.CONFIDENTIAL):
+        return column
+    reasons = (Reason(Clue.OUTCOME_NAME, word=word), *column.reasons[1:])
+    return replace(column, role=Role.CONFIDENTIAL.value, reasons=reasons)
+
+
+def _in_groups(table: Table) -> dict[str, str]:
+    """Columns that restore much of a quasi-identifier within groups of similar records, and which."""
+    if not table.quasi_identifiers:
+        return {}
+    some = table.take(np.sort(np.random.default_rng(0).permutation(len(table))[:ENOUGH_RECORDS]))
+    found = restoring_in_groups(some, similar(some.codes(some.quasi_identifiers), GROUP), MUCH)
+    return {each.columns[0]: each.columns[each.by] for each in reversed(found)}
+
+
+def _panel(column: ColumnProfile, table: Table) -> ColumnProfile | None:
+    """An undecided column that says which records of a panel belong together; None for any other."""
+    if column.role != Role.UNDECIDED:
+        return None
+    records = records_of_a_unit(table, column.name) or panel_records(table, column.name)
+    if not records:
+        return None
+    reasons = (Reason(Clue.PANEL, values=records), *column.reasons[1:])
+    return replace(column, role=Role.HOUSEHOLD.value, hierarchy="", reasons=reasons)
+
+
+def _tells(column: ColumnProfile, worst: Finding) -> bool:
+    """Whether a column says too much of another to stay as it is; text that restates one always does."""
+    restates = worst.kind is FindingKind.RESTATED and column.role != Role.QUASI_IDENTIFIER
+    return restates or column.role == Role.WEIGHT or worst.share > MOSTLY
+
+
+def _masked(column: ColumnProfile, target: str) -> ColumnProfile:
+    """A column that is masked with the quasi-identifiers, because it would restore one."""
+    reasons = (Reason(Clue.RESTORING, word=target), *column.reasons[1:])
+    return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=reasons)
+
+
+def _settled(column: ColumnProfile, rows: int) -> ColumnProfile:
+    present = max(rows - column.missing, 1)
+    text = column.kind != Kind.NUMERIC and present >= ENOUGH
+    exposing = text and column.unique > LARGEST_SHARE * present
+    names = text and column.distinct >= NEARLY_ALL * present
+    guessed = names and column.reasons[0].clue is Clue.SINGLING_OUT
+    if column.role == Role.WEIGHT and column.unique > LARGEST_SHARE * present:
+        reason = Reason(Clue.SINGLING_OUT, share=column.unique / present)
+        return replace(column, role=Role.QUASI_IDENTIFIER.value, reasons=(reason, *column.reasons[1:]))
+    if column.role != Role.UNDECIDED and not guessed and not (column.role == Role.CONFIDENTIAL and exposing):
+        return column
+    role = Role.IDENTIFIER if names else Role.QUASI_IDENTIFIER
+    hierarchy = "" if names else column.hierarchy
+    return replace(column, role=role.value, hierarchy=hierarchy, reasons=(Reason(Clue.PRECAUTION), *column.reasons[1:]))

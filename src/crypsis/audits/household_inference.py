@@ -1,0 +1,294 @@
+"""Households: masked cells that other members restore, and classes that belong to few people or households."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from crypsis.audits.dependence import FEWEST, MOST_RESTORED, SHUFFLES
+from crypsis.audits.published import Codes, Finding, FindingKind, Published, collected_codes
+from crypsis.table.attribute import UNPUBLISHED, Role
+from crypsis.table.equivalence_classes import EquivalenceClasses, equivalence_classes
+from crypsis.table.hierarchy import MISSING
+from crypsis.table.profile import LARGEST_SHARE, known_word, name_words
+from crypsis.table.table import Table
+
+# -- Household fellows: masked cells that other members of the household restore, although no household is published.
+#
+# Which records belong together is never published, but members share what is true of the household: its dwelling, its
+# spending, its weight. Records that are alike in all such columns are taken for fellows; the masked cell of one is
+# *restored* if those fellows whose cell stands there as collected all hold one value, and it is the right one.
+
+CONSTANT = 0.99
+"""Share of the households in which all members agree, from which on a column is one of the household."""
+OFTEN = 0.9
+"""The same for what is restored: a region that a few households give differently is still known from fellows."""
+
+SURELY = 4.0
+"""Standard deviations by which what is restored exceeds chance."""
+
+
+def fellows(seen: Published, most: float = MOST_RESTORED) -> list[Finding]:
+    """Masked cells that household fellows restore, if the original says who lives together.
+
+    Parameters
+    ----------
+    seen : Published
+        The published table and its original.
+    most : float
+        Share of the masked cells of a column that may be restored beyond chance.
+
+    Returns
+    -------
+    list of Finding
+        `columns` are those by which fellows are recognised, then what they restore.
+    """
+    before = seen.original
+    homes = [a.name for a in before.attributes if a.role is Role.HOUSEHOLD] if before is not None else []
+    if before is None or not homes:
+        return []
+    home = collected_codes(before, homes[0])
+    shared = [
+        name
+        for name in seen.columns
+        if name in before.names
+        and seen.role(name) is not Role.QUASI_IDENTIFIER
+        and _agrees(before, name, home) >= CONSTANT
+    ]
+    if not shared:
+        return []
+    classes = equivalence_classes(np.stack([seen.codes(name) for name in shared], axis=1))
+    found = []
+    for target in seen.columns:
+        masked = seen.masked.get(target)
+        if masked is None or not masked.any() or target in shared or _agrees(before, target, home) < OFTEN:
+            continue
+        count = _restored(seen, target, classes)
+        if count > most * masked.sum():
+            share = count / int(masked.sum())
+            found.append(Finding(FindingKind.DEPENDENCE, (*shared, target), count, share, by=len(shared)))
+    return found
+
+
+def _agrees(before: Table, name: str, home: Codes) -> float:
+    """Share of the households of several members that have one value."""
+    several = home != MISSING
+    pairs = equivalence_classes(np.stack([home[several], collected_codes(before, name)[several]], axis=1))
+    values = np.bincount(home[several][pairs.first], minlength=1)
+    members = np.bincount(home[several], minlength=1)
+    return float(np.mean(values[members > 1] == 1)) if np.any(members > 1) else 0.0
+
+
+def _restored(seen: Published, target: str, classes: EquivalenceClasses) -> int:
+    """Masked cells whose recognised fellows all show the right value, beyond chance."""
+    assert seen.original is not None
+    values = collected_codes(seen.original, target)
+    right = _right(seen, target, classes, values)
+    by_chance = []
+    for seed in range(SHUFFLES):
+        known = np.flatnonzero(values != MISSING)
+        mixed = values.copy()
+        mixed[known] = values[np.random.default_rng(seed).permutation(known)]
+        by_chance.append(_right(seen, target, classes, mixed))
+    chance = float(np.mean(by_chance))
+    return round(right - chance) if right - chance > max(FEWEST, SURELY * np.sqrt(chance + 1)) else 0
+
+
+def _right(seen: Published, target: str, classes: EquivalenceClasses, values: Codes) -> int:
+    shown = np.flatnonzero(seen.as_collected[target])
+    top = np.iinfo(np.int64).max
+    low, high = np.full(classes.count, top), np.full(classes.count, -1)
+    np.minimum.at(low, classes.of[shown], values[shown])
+    np.maximum.at(high, classes.of[shown], values[shown])
+    one = (low == high)[classes.of] & (low[classes.of] == values)
+    return int(np.sum(one & seen.masked[target]))
+
+
+# -- Units: classes whose records belong to few people or households.
+#
+# A class of five records protects nobody if all five are of one person, and the records of one person are alike, so
+# that they come into one class. Which records belong together is known from a household, an identifier that several
+# records share, or a column of any role that is named like people or has the structure of a panel.
+
+FEWEST_UNITS = 3
+"""People or households in a class, below which they are few."""
+LONGEST_PANEL = 50
+"""Records of one person at most."""
+ALIKE = 0.5
+"""Share of the quasi-identifiers in which records that belong together agree, from which on a class holds them all."""
+MOST_UNITS = 0.95
+"""Share of the records whose people or households are not larger than what counts as large."""
+PEOPLE = (
+    "id pid uid person personid subject subj patient patientid student pupil child teacher prof professor worker "
+    "employee customer client user member respondent participant individual household householdid hh hhid family"
+).split()
+"""Words of names of columns that say whose record it is."""
+FEWEST_PEOPLE = 20
+"""Different values below which equal counts say little."""
+
+
+def few_units(seen: Published, most: float = LARGEST_SHARE) -> list[Finding]:
+    """Columns by which many records are in a class of fewer than three people or households.
+
+    seen  the published table; which records belong together only an original can tell
+    most  share of the records up to which nothing is said
+    """
+    before = seen.original
+    quasi = [name for name in seen.columns if seen.role(name) is Role.QUASI_IDENTIFIER]
+    if before is None or seen.perturbed or not quasi or not len(seen.table):
+        return []
+    classes = equivalence_classes(np.stack([seen.codes(name) for name in quasi], axis=1))
+    found = []
+    for name in unit_columns(before):
+        units = before.codes([name])[:, 0]
+        few = int(np.sum(units_of_classes(units, classes.of)[classes.of] < FEWEST_UNITS))
+        if few > most * len(units):
+            found.append(Finding(FindingKind.FEW_UNITS, (name,), few, few / len(units)))
+    return found
+
+
+def units_of_classes(units: Codes, labels: NDArray[np.integer]) -> NDArray[np.int64]:
+    """How many different units each class has; a record without one is a unit of its own.
+
+    units  int32[n]: code of the unit, −1 for none
+    labels  class of each record
+
+    Examples
+    --------
+    >>> units_of_classes(np.array([0, 0, 1, -1, -1], dtype=np.int32), np.array([0, 0, 0, 1, 1])).tolist()
+    [2, 2]
+    """
+    own = np.where(units == MISSING, units.max(initial=0) + 1 + np.arange(len(units)), units)
+    pairs = np.unique(np.stack([labels, own], axis=1), axis=0)
+    return np.bincount(pairs[:, 0])
+
+
+def records_for_units(table: Table, least: int, most: int) -> tuple[int, str]:
+    """Records a class needs so that few are of fewer than three people or households, and the column that says so.
+
+    Records that belong together and are alike in most quasi-identifiers come into one class. A class of one record more
+    than two of the larger people have is then of three.
+
+    table  as collected, with its roles
+    least, most  records of a class to begin with, and at most
+    returns  `least` and no column where records that belong together are few or not alike
+
+    Examples
+    --------
+    >>> people = np.repeat(np.arange(40), 3)
+    >>> table = Table.from_columns({"person": people, "age": 20 + people}, {"person": "household", "age": "quasi"})
+    >>> records_for_units(table, 3, 30)
+    (7, 'person')
+    """
+    needed, column = least, ""
+    for name in unit_columns(table) if table.quasi_identifiers else ():
+        units = table.codes([name])[:, 0]
+        sizes = np.bincount(units[units != MISSING], minlength=1)
+        held = np.where(units == MISSING, 1, sizes[units])
+        wanted = min((FEWEST_UNITS - 1) * int(np.quantile(held, MOST_UNITS)) + 1, most)
+        if wanted > needed and _alike(table, units, held) >= ALIKE:
+            needed, column = wanted, name
+    return needed, column
+
+
+def _alike(table: Table, units: Codes, held: NDArray[np.integer]) -> float:
+    """Share of the quasi-identifiers in which the records that belong together agree, averaged over such records."""
+    several = held > 1
+    codes = table.codes(table.quasi_identifiers)[several]
+    of = np.unique(units[several], return_inverse=True)[1]
+    agree = []
+    for values in codes.T:
+        low, high = np.full(of.max() + 1, np.iinfo(np.int32).max), np.full(of.max() + 1, -1)
+        np.minimum.at(low, of, values)
+        np.maximum.at(high, of, values)
+        agree.append(np.mean((low == high)[of]))
+    return float(np.mean(agree))
+
+
+def unit_columns(table: Table) -> list[str]:
+    """Columns that say which records belong together: those that are left out, and people wherever they stand.
+
+    A household or an identifier counts if two records share a value, and there are values enough for a class of
+    different ones: a column of one or two values says nothing of people. A column of any other role counts if it is
+    named like people, or if its records are those of a panel.
+
+    Examples
+    --------
+    >>> people = np.repeat(np.arange(30.0), np.arange(30) % 3 + 2)
+    >>> unit_columns(Table.from_columns({"subject": people, "x": people % 7}, {"subject": "quasi"}))
+    ['subject']
+    """
+    found = []
+    for attribute in table.attributes:
+        name, counts = attribute.name, _counts(table, attribute.name)
+        if attribute.role in UNPUBLISHED:
+            found += [name] * bool(counts.max(initial=0) > 1 and np.count_nonzero(counts) >= FEWEST_UNITS)
+        elif _few_each(counts) and (known_word(name_words(name), PEOPLE) or panel_records(table, name)):
+            found.append(name)
+    return found
+
+
+def _counts(table: Table, name: str) -> NDArray[np.int64]:
+    codes = table.codes([name])[:, 0]
+    return np.bincount(codes[codes != MISSING], minlength=1)
+
+
+def _few_each(counts: NDArray[np.int64]) -> bool:
+    """Whether many values have few records each, and most of them several."""
+    held = counts[counts > 0]
+    return len(held) >= FEWEST_PEOPLE and held.max() <= LONGEST_PANEL and bool(np.mean(held > 1) > 0.5)
+
+
+def panel_records(table: Table, name: str) -> int:
+    """Records of most people of a panel, whatever the number of each; 0 where the file is no panel by this column.
+
+    The records of a value follow each other, in the order of a second column that all of them share, such as a year;
+    and something else is true of the person, the same in nearly all of their records.
+
+    Examples
+    --------
+    >>> of = np.repeat(np.arange(30), np.arange(30) % 3 + 2)
+    >>> year = np.concatenate([np.arange(n) for n in np.bincount(of)])
+    >>> columns = {"number": of * 7.0, "year": year.astype(float), "sex": of % 2 * 1.0}
+    >>> panel_records(Table.from_columns(columns), "number"), panel_records(Table.from_columns(columns), "sex")
+    (4, 0)
+    """
+    counts, codes = _counts(table, name), table.codes([name])[:, 0]
+    if not _few_each(counts) or codes.min(initial=0) == MISSING:
+        return 0
+    follows = codes[1:] == codes[:-1]
+    if len(codes) - follows.sum() > len(counts[counts > 0]):
+        return 0
+    others = {each: table.codes([each])[:, 0] for each in table.names if each != name}
+    ordered = [each for each, of in others.items() if _increasing(of, follows, counts)]
+    constant = [each for each, of in others.items() if _constant(of, follows)]
+    return int(np.quantile(counts[codes], MOST_UNITS)) if ordered and constant else 0
+
+
+def _increasing(codes: Codes, follows: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
+    """Whether a column of few values grows from record to record of each value."""
+    return len(np.unique(codes)) <= 2 * counts.max() and bool(np.all(np.diff(codes)[follows] > 0))
+
+
+def _constant(codes: Codes, follows: NDArray[np.bool_]) -> bool:
+    """Whether a column has several values, and nearly always one for all records of a value of the other."""
+    return len(np.unique(codes)) > 1 and bool(np.mean(np.diff(codes)[follows] == 0) >= MOST_UNITS)
+
+
+def records_of_a_unit(table: Table, name: str) -> int:
+    """Records of each value of a column that says which records of a panel belong together; 0 if it does not.
+
+    Every one of many values has the same small number of records, which chance does not bring about.
+
+    Examples
+    --------
+    >>> panel = Table.from_columns({"person": np.repeat(np.arange(30.0), 4)})
+    >>> records_of_a_unit(panel, "person")
+    4
+    """
+    codes = table.codes([name])[:, 0]
+    counts = np.unique(codes, return_counts=True)[1]
+    if len(counts) < FEWEST_PEOPLE or codes.min() == MISSING or counts.min() < counts.max():
+        return 0
+    records = int(counts[0])
+    return records if 2 <= records <= min(LONGEST_PANEL, len(counts) - 1) else 0

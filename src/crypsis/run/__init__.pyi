@@ -1,0 +1,12 @@
+"""Public names of `crypsis.run`, for type checkers and for `crypsis.lazy_imports`."""
+
+# ruff: noqa: I001 - in the order in which they are listed for people
+
+from crypsis.run.front import Front as Front
+from crypsis.run.gain import Progress as Progress
+from crypsis.run.protect import (
+    evolve as evolve,
+    protect as protect,
+)
+from crypsis.run.session import Run as Run
+from crypsis.run.solution import Solution as Solution

@@ -1,0 +1,390 @@
+"""Delimited text, read strictly, and the bytes and encodings of files."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import os
+import stat
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from crypsis.errors import PlanError, TableError, listing, repeated
+
+# -- The bytes of a file, read once and completely, and text in any encoding.
+
+CHUNK = 1 << 24
+"""Bytes without a line break after which a file is no text with records."""
+PIECE = 1 << 16
+
+
+def read_bytes(path: Path, text: bool = False) -> bytes:
+    """Read a file.
+
+    text  whether it must be text: one with an endless line is refused before it is read
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it cannot be read, is empty, or changes while it is read.
+    """
+    if path.is_dir():
+        raise TableError(f"{path} is a folder, not a file; give the path of a file inside it")
+    try:
+        with path.open("rb") as file:
+            before = os.fstat(file.fileno())
+            if stat.S_ISCHR(before.st_mode) or stat.S_ISBLK(before.st_mode):
+                raise TableError(f"{path} is a device, not a file; give the path of a file")
+            if text and stat.S_ISREG(before.st_mode):
+                _refuse_endless_line(file, before.st_size, path)
+            content = file.read()
+            after = os.fstat(file.fileno())
+    except FileNotFoundError:
+        near = f"; the folder {path.parent} does not exist" if not path.parent.exists() else ""
+        raise TableError(f"there is no file {path}{near}; check the path") from None
+    except OSError as error:
+        reason = (error.strerror or "unknown reason").lower()
+        raise TableError(f"{path} cannot be read ({reason}); check its permissions") from None
+    same = (before.st_size, before.st_mtime_ns) == (after.st_size, after.st_mtime_ns)
+    if stat.S_ISREG(after.st_mode) and (not same or len(content) != after.st_size):
+        raise TableError(f"{path} changed while it was read; wait until it is written, then try again")
+    if not content or content.isspace():
+        raise TableError(f"{path} is empty; give a file with a header line and at least one record")
+    return content
+
+
+def read_text(path: Path, encoding: str = "utf8") -> bytes:
+    """Read a text file as UTF-8 with line feeds, without a byte order mark.
+
+    Raises
+    ------
+    TableError
+        If the encoding is unknown or the content is not in it.
+    """
+    content = read_bytes(path, text=True)
+    try:
+        codec = codecs.lookup(encoding).name
+    except LookupError:
+        raise TableError(
+            f"{encoding!r} is no known encoding; use for example utf8, latin-1, cp1252 or utf-16"
+        ) from None
+    mark = len(codecs.BOM_UTF8) if codec == "utf-8" and content.startswith(codecs.BOM_UTF8) else 0
+    content = content[mark:]
+    try:
+        text = content.decode(codec)
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        hint = "utf-16" if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else "latin-1"
+        raise TableError(
+            f"{path}, line {line}: byte {mark + error.start} is not valid {encoding}; save the file as UTF-8, or "
+            f'name its encoding: in a plan [data] encoding = "{hint}", in Python encoding="{hint}"'
+        ) from None
+    if codec != "utf-8":
+        content = text.removeprefix("\ufeff").encode()
+    nul = content.find(b"\0")
+    if nul >= 0:
+        line = content.count(b"\n", 0, nul) + 1
+        raise TableError(
+            f"{path}, line {line}: a NUL byte (byte {mark + nul}) does not belong in a text file; export the data as "
+            f"plain CSV, or name the encoding if it is utf-16"
+        )
+    if b"\n" not in content and b"\r" in content:
+        content = content.replace(b"\r", b"\n")
+    return content
+
+
+def _refuse_endless_line(file: BinaryIO, size: int, path: Path) -> None:
+    """Refuse a line longer than `CHUNK`: it is no table, and reading it would need many times its size."""
+    for start in range(0, size - CHUNK + 1, CHUNK):
+        file.seek(start)
+        if not any(b"\n" in piece or b"\r" in piece for piece in _pieces(file, CHUNK)):
+            file.seek(0)
+            line = sum(piece.count(b"\n") for piece in _pieces(file, start)) + 1
+            raise TableError(
+                f"{path}, line {line}: the line is longer than {CHUNK >> 20} MB, which no table needs; give a text "
+                f"file with one record a line, or a Parquet file"
+            )
+    file.seek(0)
+
+
+def _pieces(file: BinaryIO, size: int) -> Iterator[bytes]:
+    """The next bytes of a file in small pieces."""
+    while size > 0 and (piece := file.read(min(size, PIECE))):
+        size -= len(piece)
+        yield piece
+
+
+def read_toml(path: Path, what: str, remedy: str) -> dict[str, Any]:
+    """Read a TOML document.
+
+    what  what the document is, for messages
+    remedy  where a valid one can be seen
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    PlanError
+        If it cannot be read or is no TOML.
+    """
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise
+    except (OSError, UnicodeDecodeError) as error:
+        raise PlanError(f"{path}: the {what} cannot be read ({type(error).__name__}); it must be UTF-8 text") from None
+    except tomllib.TOMLDecodeError as error:
+        raise PlanError(f"{path}: not valid TOML: {error}; {remedy}") from None
+
+
+# -- Delimited text, read strictly: a message names the line of a problem, never its content.
+
+BREAK, RETURN, QUOTE = 10, 13, 34
+DELIMITERS = (",", ";", "\t", "|")
+WIDEST = 20_000
+"""Largest number of columns; a file with more is usually a transposed matrix."""
+NAMES = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+
+
+def sniff(content: bytes, path: Path) -> str:
+    """Find the delimiter: a tab for .tsv, else the one the first line uses most.
+
+    content  content of the file
+    """
+    if path.suffix.lower() in (".tsv", ".tab"):
+        return "\t"
+    first = content[: content.find(b"\n") + 1 or len(content)].decode(errors="replace")
+    unquoted = "".join(first.split('"')[::2])
+    return max(DELIMITERS, key=lambda mark: (unquoted.count(mark), mark == ","))
+
+
+def records(content: bytes, delimiter: str, path: Path, first_line: int = 1) -> Iterator[tuple[int, list[str]]]:
+    """Split text into records.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8 text.
+    delimiter : str
+        Between the fields.
+    path : Path
+        The file, for messages.
+    first_line : int
+        Number of the first line.
+
+    Yields
+    ------
+    line : int
+        Line on which the record starts.
+    fields : list of str
+        Its fields; none for a blank line.
+
+    Raises
+    ------
+    TableError
+        If quotation marks do not match.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), len(content) + 1))
+    reader = csv.reader(io.StringIO(content.decode(), newline=""), delimiter=delimiter, strict=True)
+    start = first_line
+    try:
+        for fields in reader:
+            yield start, fields
+            start = first_line + reader.line_num
+    except csv.Error as error:
+        found = "a quotation mark is never closed" if "end of data" in str(error) else "quotation marks do not match"
+        raise TableError(
+            f"{path}, line {start}: {found}; enclose a field that holds quotation marks in them and double those inside"
+        ) from None
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """A delimited file.
+
+    names  names of its columns
+    body  text below the header
+    body_line  line on which the body starts
+    """
+
+    path: Path
+    names: list[str]
+    body: bytes
+    delimiter: str
+    body_line: int
+
+    @classmethod
+    def open(cls, path: Path, delimiter: str | None, encoding: str) -> Delimited:
+        """Read a file and its header.
+
+        Parameters
+        ----------
+        path : Path
+        delimiter : str or None
+            Found by `sniff` unless given.
+        encoding : str
+            Encoding of the file.
+
+        Returns
+        -------
+        Delimited
+
+        Raises
+        ------
+        TableError
+            If the header is unusable or there are no records.
+        """
+        content = read_text(path, encoding)
+        mark = delimiter or sniff(content, path)
+        if len(mark) != 1 or mark in '"\n\r':
+            raise TableError(f"the delimiter is {mark!r}; it must be one character such as ',' ';' or a tab")
+        names, size, line = _header(content, mark, path)
+        body = content[size:]
+        if len(names) > 1:
+            body = body.rstrip(b"\r\n") + b"\n"
+        if not body or (len(names) > 1 and not body.strip()):
+            raise TableError(f"{path} has a header but no records; give at least one line of data below it")
+        return cls(path, names, body, mark, line)
+
+    @cached_property
+    def one_line_each(self) -> bool:
+        """Whether every record is on one line, without a line break inside quotation marks."""
+        if b'"' not in self.body:
+            return True
+        counts, orderly = _counts_per_line(self.body, self.delimiter)
+        return orderly and len(counts) == self.body.count(b"\n")
+
+    def line_of(self, row: int) -> int:
+        """Line of the file on which a record starts.
+
+        Parameters
+        ----------
+        row : int
+            Number of the record from 0.
+
+        Returns
+        -------
+        int
+        """
+        if self.one_line_each:
+            return self.body_line + row
+        for place, (line, _) in enumerate(records(self.body, self.delimiter, self.path, self.body_line)):
+            if place == row:
+                return line
+        return self.body_line
+
+    def texts(self) -> pl.DataFrame:
+        """Every column as text; an empty cell without quotation marks is null.
+
+        Returns
+        -------
+        polars.DataFrame
+
+        Raises
+        ------
+        TableError
+            If a record has too few or too many fields; the message names its line.
+        """
+        counts, orderly = _counts_per_line(self.body, self.delimiter)
+        suspicious = not orderly or bool((counts != len(self.names) - 1).any())
+        if suspicious:
+            self._refuse_ragged()
+        schema = dict.fromkeys(self.names, pl.String)
+        if not suspicious:
+            try:
+                return pl.read_csv(
+                    io.BytesIO(self.body), has_header=False, schema=schema, separator=self.delimiter, infer_schema=False
+                )
+            except pl.exceptions.PolarsError:
+                self._refuse_ragged()
+        # A quotation mark inside a field without enclosing ones: only the slower reader keeps it.
+        rows = [[cell or None for cell in fields] for _, fields in records(self.body, self.delimiter, self.path)]
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def _refuse_ragged(self) -> None:
+        width = len(self.names)
+        for line, fields in records(self.body, self.delimiter, self.path, self.body_line):
+            if len(fields) != width and not (width == 1 and not fields):
+                found = (
+                    "the line is blank" if not fields else f"the record has {len(fields)} field{'s'[: len(fields) > 1]}"
+                )
+                raise TableError(
+                    f"{self.path}, line {line}: {found} where the header names {width}; every record needs {width} "
+                    f"fields separated by a {NAMES.get(self.delimiter, self.delimiter)}, so correct the line"
+                )
+
+
+def _header(content: bytes, delimiter: str, path: Path) -> tuple[list[str], int, int]:
+    """Column names, bytes of the header line, and the line after it."""
+    size, lines, quotes = 0, 0, 0
+    while size < len(content) and (lines == 0 or quotes % 2):
+        end = content.find(b"\n", size)
+        after = len(content) if end < 0 else end + 1
+        quotes += content.count(b'"', size, after)
+        size, lines = after, lines + 1
+    names = next((fields for _, fields in records(content[:size], delimiter, path)), [])
+    if not any(name.strip() for name in names):
+        raise TableError(f"{path}, line 1: the first line is blank; it must name the columns")
+    for place, name in enumerate(names, start=1):
+        if not name.strip():
+            raise TableError(f"{path}, line 1: column {place} has no name; give every column a name")
+    if len(names) > WIDEST:
+        raise TableError(f"{path}, line 1: the header names {too_wide(len(names))}")
+    twice = repeated(names)
+    if twice:
+        raise TableError(
+            f"{path}, line 1: two columns share a name: {listing(map(repr, twice))}; give every column its own"
+        )
+    return names, size, lines + 1
+
+
+def too_wide(columns: int) -> str:
+    """The message for a file with too many columns."""
+    return (
+        f"{columns} columns and at most {WIDEST} can be treated; leave out columns that no analysis needs, or "
+        f"transpose the table so that people are rows"
+    )
+
+
+def _counts_per_line(body: bytes, delimiter: str) -> tuple[NDArray[np.int64], bool]:
+    """Number of delimiters outside quotation marks in each record, and whether all quotation marks are regular.
+
+    A quotation mark may open a field, close it, or be doubled inside one. Otherwise the counts have no meaning and the
+    file needs the slower reader.
+    """
+    cells = np.frombuffer(body if body.endswith(b"\n") else body + b"\n", dtype=np.uint8)
+    quoted = b'"' in body
+    mark, inside, carry, orderly = ord(delimiter), False, 0, True
+    parts = [np.empty(0, dtype=np.int64)]
+    for start in range(0, len(cells), CHUNK):
+        chunk = cells[start : start + CHUNK]
+        marks, breaks = chunk == mark, chunk == BREAK
+        if quoted:
+            quotes = chunk == QUOTE
+            within = np.logical_xor.accumulate(quotes) ^ inside
+            inside = bool(within[-1])
+            orderly = orderly and _orderly(cells, np.flatnonzero(quotes) + start, within[quotes], mark)
+            marks &= ~within
+            breaks &= ~within
+        # delimiters before each break, then differences: the count of each record
+        parts.append(np.searchsorted(np.flatnonzero(marks), np.flatnonzero(breaks)) + carry)
+        carry += int(np.count_nonzero(marks))
+    total = np.concatenate(parts).astype(np.int64)
+    return total - np.concatenate(([0], total[:-1])), orderly and not inside
+
+
+def _orderly(cells: NDArray[np.uint8], places: NDArray[np.int64], opens: NDArray[np.bool_], mark: int) -> bool:
+    """Whether quotation marks open after a delimiter, line break or quotation mark, and close before one."""
+    opening, closing = places[opens], places[~opens]
+    before = cells[opening[opening > 0] - 1]
+    after = cells[closing + 1]  # the last cell is a break, so there is always one
+    return bool(np.isin(before, (mark, BREAK, QUOTE)).all() and np.isin(after, (mark, BREAK, RETURN, QUOTE)).all())
