@@ -61,13 +61,17 @@ class BaselineSteps:
         """Every baseline of the plan, in its fixed order."""
         return baselines(self.plan, self.original)
 
+    @cached_property
+    def _measured(self) -> set[bytes]:
+        """Keys of those that are measured, read once: nobody else writes them."""
+        return self.store.known(BASELINE)
+
     def open(self) -> list[int]:
         """Places of those that are neither measured nor impossible."""
-        known = self.store.known(BASELINE)
         return [
             place
             for place, each in enumerate(self.all)
-            if each.name.encode() not in known and each.name not in self._impossible
+            if each.name.encode() not in self._measured and each.name not in self._impossible
         ]
 
     def refuge(self) -> int | None:
@@ -117,6 +121,7 @@ class BaselineSteps:
         with self.store.transaction():
             self.store.add(Row(place + 1, BASELINE, name.encode(), genome, solution.content()))
             self.store.note("elapsed", elapsed())
+        self._measured.add(name.encode())
         return solution
 
 

@@ -340,6 +340,7 @@ class Store:
             raise SearchError(f"{path.parent}: is no run (no {path.name}); start one with `crypsis run`")
         self._connection = self._connected()
         self._rows = SealedRows(self._connection, run)
+        self._read: tuple[tuple[int, int], list[tuple[Any, ...]]] | None = None
         try:
             self._prepare(create)
         except sqlite3.OperationalError as error:
@@ -549,18 +550,25 @@ class Store:
         """Remove provisional solutions, so that a resumed run is the same as an uninterrupted one."""
         self._rows.remove("solution", "provisional")
 
+    def _solutions(self) -> list[tuple[Any, ...]]:
+        """Every solution without its genome, read and checked anew only after somebody wrote."""
+        version = self.version()
+        if self._read is None or self._read[0] != version:
+            with self.reading():
+                self._read = version, self._rows.all("solution")
+        return self._read[1]
+
     def known(self, search: int) -> set[bytes]:
         """Keys of the solutions of a search.
 
         search  place of the search
         """
-        with self.reading():
-            return {bytes(row[2]) for row in self._rows.all("solution") if row[1] == search}
+        return {bytes(row[2]) for row in self._solutions() if row[1] == search}
 
     def contents(self) -> list[tuple[int, int, Mapping[str, Any]]]:
         """Number, search and content of every solution, without genomes."""
         with self.reading():
-            return [(int(row[0]), int(row[1]), json.loads(row[4])) for row in self._rows.all("solution")]
+            return [(int(row[0]), int(row[1]), json.loads(row[4])) for row in self._solutions()]
 
     def solution(self, id: int) -> Row:
         """A solution with its genome.
@@ -570,8 +578,7 @@ class Store:
         SearchError
             If there is no such solution.
         """
-        with self.reading():
-            rows = {int(row[0]): row for row in self._rows.all("solution")}
+        rows = {int(row[0]): row for row in self._solutions()}
         if id not in rows:
             span = f"{min(rows)} to {max(rows)}" if rows else "none yet"
             raise SearchError(f"there is no solution {id}; numbers in this run: {span} (see `crypsis front`)")

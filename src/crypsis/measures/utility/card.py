@@ -45,7 +45,7 @@ class Ruin:
     """
 
     column: str
-    harm: Harm
+    harm: HarmThreshold
     found: float
     at_most: float
 
@@ -102,9 +102,9 @@ class Usefulness(Settings):
     )
 
     @property
-    def limits(self) -> dict[Harm, float]:
+    def limits(self) -> dict[HarmThreshold, float]:
         """The threshold of each harm to a column that is limited."""
-        every: dict[Harm, float] = {
+        every: dict[HarmThreshold, float] = {
             "loss": self.column_loss, "distance": self.distance, "vanished": self.vanished, "tail": self.tail,
             "constant": CONSTANT, "total": self.total,
         }  # fmt: skip
@@ -117,7 +117,7 @@ class Usefulness(Settings):
         Parameters
         ----------
         figures : mapping
-            Harm → per cent.
+            HarmThreshold → per cent.
 
         Returns
         -------

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from crypsis.encodings.encoding import Genome
 from crypsis.encodings.grouping import groups_of
 from crypsis.engines import Engine
 from crypsis.errors import SearchError, TableError
@@ -28,7 +29,7 @@ from crypsis.masking.partitioning import Partitioner
 from crypsis.masking.scaling import FAR
 from crypsis.measures.interval_disclosure import middle_ranks
 from crypsis.measures.record_linkage import tree_linkage
-from crypsis.searches.groupings.operators import Genome, genome_of
+from crypsis.searches.groupings.operators import genome_of
 from crypsis.table.precision import Scales, z_scores
 
 Floats = NDArray[np.float64]
