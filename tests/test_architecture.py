@@ -17,7 +17,7 @@ ROOT = Path(crypsis.__file__).parent
 FLOORS = {
     "errors": 0,
     "version": 0,
-    "rooms": 0,
+    "lazy_imports": 0,
     "registry": 1,
     "engines": 1,
     "pieces": 2,

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import compileall
+import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
+
+import crypsis
+import typed_user
 
 LATE = ("scipy.stats", "scipy.optimize", "scipy.spatial", "asyncio", "joblib", "jinja2", "pyarrow", "pandas")
 """Loaded where they are used: in measures, searches, other engines and releases."""
@@ -16,3 +25,33 @@ def test_a_run_begins_without_what_it_may_never_use() -> None:
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert said.strip() == "[]"
+
+
+def test_what_a_typed_user_writes_runs() -> None:
+    masked, verdict = typed_user.mask(5)
+    assert verdict.holds
+    assert len(masked) == 60
+    assert len(list(typed_user.search(5))) > 0
+
+
+@pytest.fixture(scope="module")
+def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The package as byte code and stubs alone."""
+    place = tmp_path_factory.mktemp("byte_code")
+    shutil.copytree(
+        Path(crypsis.__file__).parent, place / "crypsis", ignore=shutil.ignore_patterns("__pycache__", "experiments")
+    )
+    assert compileall.compile_dir(place, quiet=2, legacy=True)
+    for path in place.rglob("*.py"):
+        path.unlink()
+    return place
+
+
+def test_byte_code_alone_and_without_assertions_has_the_same_public_names(byte_code: Path) -> None:
+    code = "import crypsis; print(len([getattr(crypsis, name) for name in crypsis.__all__]), crypsis.__file__[-3:])"
+    for options, place, suffix in ((["-O"], Path(crypsis.__file__).parents[1], ".py"), ([], byte_code, "pyc")):
+        env = {**os.environ, "PYTHONPATH": str(place)}
+        done = subprocess.run(
+            [sys.executable, *options, "-c", code], capture_output=True, text=True, check=True, env=env
+        )
+        assert done.stdout.split() == [str(len(crypsis.__all__)), suffix]

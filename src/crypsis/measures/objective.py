@@ -140,14 +140,7 @@ def beyond(shortfall: float) -> tuple[float, float]:
     Every candidate that meets the demands dominates it, and of two that miss them the one that misses less dominates
     the other. So dominance, weighted means and archives keep feasible candidates first without knowing of demands.
 
-    Parameters
-    ----------
-    shortfall : float
-        0 … 1.
-
-    Returns
-    -------
-    tuple of float
+    shortfall  0 … 1.
 
     Examples
     --------
@@ -160,16 +153,8 @@ def beyond(shortfall: float) -> tuple[float, float]:
 def within(value: float, limit: float, better: str = "low") -> bool:
     """Whether a reading keeps its limit, apart from the last digits of its sum.
 
-    Parameters
-    ----------
-    value, limit : float
-        The reading, and what it may be at most (better "low") or at least ("high").
-    better : str
-        Which readings are good.
-
-    Returns
-    -------
-    bool
+    value, limit  The reading, and what it may be at most (better "low") or at least ("high").
+    better  Which readings are good.
 
     Examples
     --------
@@ -182,15 +167,7 @@ def within(value: float, limit: float, better: str = "low") -> bool:
 def excess(value: float, at_most: float) -> float:
     """How far a reading exceeds its limit, relative to it.
 
-    Parameters
-    ----------
-    value, at_most : float
-        The reading, infinite where it cannot be taken, and the limit.
-
-    Returns
-    -------
-    float
-        0 … 1; 0 where the limit is kept.
+    value, at_most  The reading, infinite where it cannot be taken, and the limit.
 
     Examples
     --------
@@ -209,20 +186,13 @@ def excess(value: float, at_most: float) -> float:
 class Complaint:
     """Why a masked table may not be released.
 
-    Parameters
-    ----------
-    kind : {'model', 'no-model', 'suppression', 'limit', 'use'}
-        What is not kept; 'no-model': the family of the masking gives class sizes no meaning, so no model can be judged.
-    subject : str
-        The model, measure or use.
-    required, attained : float or None
-        The threshold and what was found; `attained` is None where it cannot be read.
-    sense : {'at least', 'at most'}
-        On which side of the threshold the table must be.
-    offending, records : int
-        For a model: how many records offend, of how many.
-    columns : tuple of str
-        For a model: the columns the intruder was taken to know.
+    kind  What is not kept; 'no-model': the family of the masking gives class sizes no meaning, so no model can be
+        judged.
+    subject  The model, measure or use.
+    required, attained  The threshold and what was found; `attained` is None where it cannot be read.
+    sense  On which side of the threshold the table must be.
+    offending, records  For a model: how many records offend, of how many.
+    columns  For a model: the columns the intruder was taken to know.
     """
 
     kind: Literal["model", "no-model", "suppression", "limit", "use"]
@@ -247,24 +217,14 @@ class Omission:
 class Evaluation:
     """Everything the objective found on one masked table.
 
-    Parameters
-    ----------
-    figures : mapping of str to float or None
-        By name; None where the figure would mean nothing.
-    omissions : mapping of str to Omission
-        Why a figure is not given.
-    intervals : mapping of str to tuple of float
-        95 % interval of a figure that is an estimate.
-    baselines : mapping of str to float
-        What guessing without the masked file achieves.
-    notes : tuple of str
-        Why a figure should be read with care.
-    verdicts : tuple of mappings
-        The verdict of every required model, as plain data.
-    complaints : tuple of Complaint
-        Why the table may not be released; empty if it may.
-    columns : mapping of str to mapping
-        Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
+    figures  By name; None where the figure would mean nothing.
+    omissions  Why a figure is not given.
+    intervals  95 % interval of a figure that is an estimate.
+    baselines  What guessing without the masked file achieves.
+    notes  Why a figure should be read with care.
+    verdicts  The verdict of every required model, as plain data.
+    complaints  Why the table may not be released; empty if it may.
+    columns  Loss, distance of the distribution (numbers: Kolmogorov, categories: total variation) and share of records
         whose value vanished, of each quasi-identifier, per cent.
 
     Examples
@@ -293,14 +253,7 @@ class Evaluation:
     def from_dict(cls, content: Mapping[str, Any]) -> Evaluation:
         """The evaluation that was stored.
 
-        Parameters
-        ----------
-        content : mapping
-            What `to_dict` gave.
-
-        Returns
-        -------
-        Evaluation
+        content  What `to_dict` gave.
         """
         return cls(
             figures=content["figures"],
@@ -388,23 +341,11 @@ ANYBODY = "anybody"
 class Objective:
     """Losses, risks and demands, bound to the original once and scored on many masked tables.
 
-    Parameters
-    ----------
-    original : Table
-        The table before masking.
-    measures : mapping of str to Measure
-        At least one loss and one risk, by name.
-    intruders : mapping of str to sequence of str, optional
-        Who may look people up, and by which columns; by default one who knows every quasi-identifier.
-    uses, limits, models : sequences, optional
-        What a masked table must keep to be released.
-    suppression : float
-        Largest share of records that may be suppressed.
-
-    Raises
-    ------
-    SearchError
-        If no loss or no risk is among the measures, or one cannot read the table.
+    original  The table before masking.
+    measures  At least one loss and one risk, by name.
+    intruders  Who may look people up, and by which columns; by default one who knows every quasi-identifier.
+    uses, limits, models  What a masked table must keep to be released.
+    suppression  Largest share of records that may be suppressed.
 
     Examples
     --------
@@ -506,14 +447,7 @@ class Objective:
     def risks_after(self, family: str) -> list[BoundReader]:
         """The risks that mean something after a family of masking; one-to-one linkage where none does.
 
-        Parameters
-        ----------
-        family : str
-            How a table was masked.
-
-        Returns
-        -------
-        list of BoundReader
+        family  How a table was masked.
         """
         known = [reader for reader in self.risks if not family or family in reader.measure.valid_for]
         return known or [self._one_to_one]
@@ -528,18 +462,8 @@ class Objective:
     def score(self, masked: Table, family: str = "") -> tuple[float, float]:
         """Mean loss, and mean risk to the worst intruder: the quick numbers a search minimises.
 
-        Parameters
-        ----------
-        masked : Table
-            A candidate, decoded.
-        family : str
-            Its masking family; models are not asked after a perturbation, whose classes mean nothing.
-
-        Returns
-        -------
-        tuple of float
-            Loss and risk in per cent; where a demanded model or limit is missed, numbers beyond those of any candidate
-            that misses none, in the order of the shortfall.
+        masked  A candidate, decoded.
+        family  Its masking family; models are not asked after a perturbation, whose classes mean nothing.
         """
         return completed(self.scoring(masked, family))
 
@@ -557,19 +481,9 @@ class Objective:
     def shortfall(self, masked: Table, family: str = "", known: Mapping[str, float] | None = None) -> float:
         """How far a masked table misses the demanded models, limits and uses.
 
-        Parameters
-        ----------
-        masked : Table
-            A candidate, decoded.
-        family : str
-            Its masking family.
-        known : mapping of str to float, optional
-            Readings that need not be taken again.
-
-        Returns
-        -------
-        float
-            0 … 1: the mean over all demands; 0 exactly where every one is met.
+        masked  A candidate, decoded.
+        family  Its masking family.
+        known  Readings that need not be taken again.
         """
         misses = [] if family == "perturbation" else [model.shortfall(masked) for model in self.models]
         read = {"suppressed": _suppressed(masked), **(known or {})}
@@ -609,16 +523,8 @@ class Objective:
     def evaluate(self, masked: Table, family: str) -> Evaluation:
         """All figures, verdicts and complaints of one masked table.
 
-        Parameters
-        ----------
-        masked : Table
-            A masked version of the original, row by row.
-        family : str
-            How it was masked: aggregation, recoding or perturbation.
-
-        Returns
-        -------
-        Evaluation
+        masked  A masked version of the original, row by row.
+        family  How it was masked: aggregation, recoding or perturbation.
         """
         return completed(self.evaluating(masked, family))
 
@@ -709,18 +615,9 @@ class Objective:
     def overall(self, figure: Literal["loss", "risk", "suppressed"], masked: Table, family: str) -> float | None:
         """One of the figures that every table has, without reading what it does not need; None if it has no meaning.
 
-        Parameters
-        ----------
-        figure : {"loss", "risk", "suppressed"}
-            Which one.
-        masked : Table
-            A masked table.
-        family : str
-            Its masking family.
-
-        Returns
-        -------
-        float or None
+        figure  Which one.
+        masked  A masked table.
+        family  Its masking family.
         """
         found = FiguresFound(family)
         if figure == "suppressed":
@@ -841,14 +738,9 @@ DEFINITIONS: dict[Figure, str] = {
 class OverallFigure:
     """A figure that every masked table has.
 
-    Parameters
-    ----------
-    objective : Objective
-        What is measured, bound to the original.
-    figure : {'loss', 'risk', 'suppressed'}
-        Which figure.
-    family : str
-        How the table was masked.
+    objective  What is measured, bound to the original.
+    figure  Which figure.
+    family  How the table was masked.
 
     Examples
     --------
